@@ -1,0 +1,180 @@
+"""Answers that were paid for once: a Model that holds a Model and one SQLite file.
+
+The key is the digest of (schema version, the model's identity, the request). What the key was made of is
+stored beside the answer, so that a miss can be explained; the words of a message are stored once, by content.
+A response is stored before it is handed out. Failures are not stored. A file that cannot be read or written
+is an error: an answer that looks stored but is not would be paid for twice.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.codec import by_digest, canonical, digest, request_json, response_from_json, response_json, text_digest
+from harness.errors import StoreError
+from harness.models.protocol import Model, Outcome
+from harness.types import JSON, Request, Response
+
+SCHEMA = 1
+_APPLICATION = 0x43524B45  # marks the file as ours, in SQLite's header
+_TABLES = """
+CREATE TABLE IF NOT EXISTS identities (digest TEXT PRIMARY KEY, identity TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, response TEXT NOT NULL, stored REAL NOT NULL
+) WITHOUT ROWID;
+"""
+_AHEAD = 512
+"""How many misses are looked up ahead of the model. As long as a model's window is smaller, hits are handed out
+as they are found and none wait in memory."""
+
+
+class Store:
+    """The SQLite file. One connection; several processes may share the file (not over NFS: WAL needs shared memory)."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens or makes the file. Raises StoreError where that cannot be done or the file is not one of ours."""
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, timeout=30, isolation_level=None)
+            self._check()
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.executescript(_TABLES)
+            self._db.execute(f"PRAGMA application_id={_APPLICATION}")
+            self._db.execute(f"PRAGMA user_version={SCHEMA}")
+        except (sqlite3.Error, OSError) as error:
+            raise self._trouble(error) from error
+
+    def get(self, key: str) -> Response | None:
+        """The stored response, marked as cached."""
+        try:
+            row = self._db.execute("SELECT response FROM answers WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error as error:
+            raise self._trouble(error) from error
+        return response_from_json(_json(row[0]), cached=True) if row else None
+
+    def put(self, key: str, identity: Mapping[str, JSON], request: Request, response: Response) -> None:
+        """Stores a response; when this returns, a killed process does not lose it."""
+        texts: dict[str, str] = {}
+
+        def content(text: str) -> Mapping[str, str]:
+            texts[text_digest(text)] = text
+            return by_digest(text)
+
+        asked = canonical(request_json(request, content))
+        name = digest(identity)
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("INSERT OR IGNORE INTO identities VALUES (?, ?)", (name, canonical(identity)))
+            self._db.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", texts.items())
+            self._db.execute(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
+                (key, name, asked, canonical(response_json(response)), time.time()),
+            )
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._trouble(error) from error
+
+    def close(self) -> None:
+        """Closes the file; the write-ahead log is folded in."""
+        self._db.close()
+
+    def _check(self) -> None:
+        """Refuses a database of somebody else's, or of a later version of this program."""
+        application, schema = (
+            self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        )
+        empty = not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if not empty and application != _APPLICATION:
+            raise StoreError(f"{self.path} is an SQLite file, but not a cache of this program: choose another cache.path.")
+        if schema > SCHEMA:
+            raise StoreError(
+                f"the cache {self.path} has schema {schema}, this version reads {SCHEMA}: update harness, or choose "
+                "another cache.path."
+            )
+
+    def _trouble(self, error: Exception) -> StoreError:
+        what = str(error)
+        if "locked" in what or "busy" in what:
+            advice = "another process has kept it locked for 30 seconds: wait for it or choose another cache.path"
+        elif "not a database" in what or "malformed" in what:
+            advice = "the file is damaged: move it away (it may still be worth repairing) or choose another cache.path"
+        elif "full" in what:
+            advice = "make room and start again: every answer stored so far is kept"
+        else:
+            advice = "make it readable and writable or choose another cache.path"
+        return StoreError(f"the cache {self.path} cannot be used ({what}): {advice}.")
+
+
+class CachedModel:
+    """A model that asks another one only what the store does not know."""
+
+    def __init__(self, model: Model, store: Store) -> None:
+        """Wraps `model`; answers go to and come from `store`."""
+        self._model = model
+        self._store = store
+        self.name = model.name
+        self.identity = model.identity
+        self.accepts = model.accepts
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """Stored answers as they are found, others as they land; each is stored before it is handed out."""
+        source = iter(requests)
+        misses: deque[Request] = deque()
+        hits: deque[Outcome] = deque()
+        keys: dict[Request, str] = {}
+
+        def look_up() -> bool:
+            """Takes one request from the source; False when there is none left."""
+            for request in source:
+                key = self._key(request)
+                stored = self._store.get(key)
+                if stored is None:
+                    keys[request] = key
+                    misses.append(request)
+                else:
+                    hits.append((request, stored))
+                return True
+            return False
+
+        def unanswered() -> Iterator[Request]:
+            """What the inner model pulls from."""
+            while misses or look_up():
+                if misses:
+                    yield misses.popleft()
+
+        landed = None
+        while True:
+            while len(misses) < _AHEAD and look_up():
+                while hits:
+                    yield hits.popleft()
+            if landed is None:
+                if not misses:
+                    return
+                landed = self._model.respond(unanswered())
+            for request, outcome in landed:
+                if isinstance(outcome, Response):
+                    self._store.put(keys.pop(request), self.identity, request, outcome)
+                else:
+                    del keys[request]
+                yield request, outcome
+                break
+            else:
+                yield from hits
+                return
+
+    def _key(self, request: Request) -> str:
+        return digest([SCHEMA, self.identity, request_json(request, by_digest)])
+
+
+def _json(text: str) -> Any:
+    import json
+
+    return json.loads(text)

@@ -1,0 +1,92 @@
+"""Directed acyclic graphs as tuples of parent sets, each a bit mask over the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+DAG = tuple[int, ...]
+"""Entry v holds the parents of node v: bit u is set iff the edge u → v exists."""
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The members of a set of nodes, in ascending order."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def mask_of(nodes: Iterable[int]) -> int:
+    """The set of the given nodes."""
+    mask = 0
+    for node in nodes:
+        mask |= 1 << node
+    return mask
+
+
+def from_edges(n: int, edges: Iterable[tuple[int, int]]) -> DAG:
+    """The DAG over nodes 0 … n-1 with the given edges (cause, effect). Raises ValueError on a cycle."""
+    parents = [0] * n
+    for cause, effect in edges:
+        parents[effect] |= 1 << cause
+    dag = tuple(parents)
+    topological_order(dag)
+    return dag
+
+
+def from_integer(n: int, number: int) -> DAG:
+    """The DAG whose edges i → j, i < j, are the set bits of `number`, pairs in lexicographic order.
+
+    This is the numbering of the Corr2Cause generator: bit 0 is (0, 1), bit 1 is (0, 2), …; every edge runs
+    from a lower to a higher node (Jin et al. 2024, §3.3).
+    """
+    if not 0 <= number < 1 << (n * (n - 1) // 2):
+        raise ValueError(f"{number} does not number a DAG over {n} nodes")
+    return from_edges(n, (pair for k, pair in enumerate(combinations(range(n), 2)) if number >> k & 1))
+
+
+def relabel(dag: DAG, new: tuple[int, ...]) -> DAG:
+    """The same graph with node v called new[v]."""
+    parents = [0] * len(dag)
+    for v, above in enumerate(dag):
+        parents[new[v]] = mask_of(new[u] for u in bits(above))
+    return tuple(parents)
+
+
+def children(dag: DAG) -> tuple[int, ...]:
+    """Entry v holds the children of node v."""
+    below = [0] * len(dag)
+    for v, above in enumerate(dag):
+        for u in bits(above):
+            below[u] |= 1 << v
+    return tuple(below)
+
+
+def topological_order(dag: DAG) -> list[int]:
+    """The nodes, each after all of its parents. Raises ValueError on a cycle."""
+    order: list[int] = []
+    placed, left = 0, set(range(len(dag)))
+    while left:
+        ready = sorted(v for v in left if not dag[v] & ~placed)
+        if not ready:
+            raise ValueError("the graph has a cycle")
+        order += ready
+        placed |= mask_of(ready)
+        left -= set(ready)
+    return order
+
+
+def descendants(dag: DAG, without: int = 0) -> tuple[int, ...]:
+    """Entry v holds the nodes that a directed path of one or more edges reaches from v.
+
+    Paths that touch a node of `without` do not count; its own entries are empty.
+    """
+    below = children(dag)
+    reach = [0] * len(dag)
+    for v in reversed(topological_order(dag)):
+        if without >> v & 1:
+            continue
+        for w in bits(below[v] & ~without):
+            reach[v] |= 1 << w | reach[w]
+    return tuple(reach)

@@ -1,0 +1,38 @@
+"""Openings: turns that the model itself answers before the question, in lock-step batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from harness.models.protocol import Model
+from harness.prompts import Prompt
+from harness.types import Failure, Message, Transcript
+
+Opening = tuple[str, ...]
+
+
+def play(model: Model, prompt: Prompt, openings: Iterable[Opening]) -> Mapping[Opening, Transcript | Failure]:
+    """Each distinct opening played to its end: the transcript, or the failure of the turn that had no reply.
+
+    All openings advance together, one batch a turn. Openings that agree up to turn k make equal requests,
+    so they share those calls.
+    """
+    played: dict[Opening, Transcript | Failure] = {opening: () for opening in openings}
+    for k in range(max(map(len, played), default=0)):
+        waiting: dict[object, list[Opening]] = {}
+        requests = []
+        for opening, transcript in played.items():
+            if len(opening) > k and not isinstance(transcript, Failure):
+                request = prompt.turn(transcript, opening[k])
+                if request not in waiting:
+                    requests.append(request)
+                waiting.setdefault(request, []).append(opening)
+        for request, outcome in model.respond(requests):
+            for opening in waiting[request]:
+                before = played[opening]
+                if isinstance(outcome, Failure):
+                    played[opening] = Failure("opening", f"turn {k + 1}: {outcome.kind}: {outcome.detail}")
+                elif not isinstance(before, Failure):
+                    said = Message("user", opening[k]), Message("assistant", outcome.text)
+                    played[opening] = (*before, *said)
+    return played

@@ -1,0 +1,64 @@
+"""The items of a task as JSON lines, for anybody's own tools: python -m harness.items task=… out=items.jsonl"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from omegaconf import DictConfig
+
+from harness import cli
+from harness.errors import StoreError
+from harness.settings import build, plain
+from harness.tasks.protocol import Task
+from harness.types import JSON, Item
+
+
+def as_json(item: Item, headline: str) -> dict[str, JSON]:
+    """An item flat: id, its fields, the headline label, all labels, cluster."""
+    return {
+        "id": item.id,
+        **dict(item.fields),
+        "label": item.labels[headline],
+        "labels": dict(item.labels),
+        "cluster": item.cluster,
+    }
+
+
+def job(config: DictConfig) -> int:
+    """Writes the file."""
+    import jsonlines
+
+    task: Task = build(plain(config.task), "task")
+    with _opened(str(config.out)) as file:
+        count = 0
+        with jsonlines.Writer(file) as lines:
+            for item in task.items():
+                lines.write(as_json(item, task.headline))
+                count += 1
+    if config.out != "-":
+        print(f"{count:,} items of {task.name} in {config.out}", file=sys.stderr)
+    return 0
+
+
+@contextmanager
+def _opened(out: str) -> Iterator[IO[str]]:
+    if out == "-":
+        yield sys.stdout
+        return
+    try:
+        with open(out, "w", encoding="utf-8") as file:  # noqa: PTH123
+            yield file
+    except OSError as error:
+        raise StoreError(f"{out} cannot be written ({error.strerror}): choose another out=.") from error
+
+
+def main() -> None:
+    """The command."""
+    sys.exit(cli.launch(job, "items"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The models: each takes requests and hands back responses as they land."""

@@ -1,0 +1,55 @@
+"""Baselines that read nothing: constants and random draws, each draw a function of the seed and the request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from harness.codec import request_digest
+from harness.draws import uniform
+from harness.models.protocol import Outcome
+from harness.types import JSON, ChatRequest, Request, Response
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Says Yes with probability `p_yes`: 0 and 1 are constants, anything between is drawn.
+
+    Draws do not depend on the order of the requests, nor on which of them are asked.
+    """
+
+    name: str
+    p_yes: Annotated[float, Field(ge=0, le=1)]
+    seed: int = 0
+
+    accepts: ClassVar[tuple[type[Request], ...]] = (ChatRequest,)
+    instant: ClassVar[bool] = True
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """What the answers depend on."""
+        return {"kind": "baseline", "p_yes": self.p_yes} | ({"seed": self.seed} if 0 < self.p_yes < 1 else {})
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """One word for each request."""
+        for request in requests:
+            yield request, Response(text="Yes" if self._says_yes(request) else "No", served_model=self.name)
+
+    def _says_yes(self, request: Request) -> bool:
+        return self.p_yes == 1 or (self.p_yes > 0 and uniform(self.seed, request_digest(request)) < self.p_yes)
+
+
+@dataclass(frozen=True)
+class Majority(Baseline):
+    """Always the likelier answer; `p_yes` is the share of Yes in the data that it may know."""
+
+    def _says_yes(self, request: Request) -> bool:
+        return self.p_yes > 0.5
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """What the answers depend on."""
+        return {"kind": "majority", "p_yes": self.p_yes}

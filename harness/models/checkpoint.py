@@ -1,0 +1,132 @@
+"""Local checkpoints: where they are and what they are, without importing torch or transformers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from harness.errors import ConfigError
+
+Device = Literal["auto", "cpu", "cuda", "mps"]
+DType = Literal["auto", "float32", "bfloat16", "float16"]
+
+_WEIGHTS = ("*.safetensors", "*.bin")
+_WORDS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
+# Files of a checkpoint that no output depends on.
+_IDLE = re.compile(r"(?:^README|^LICENSE|^\.|\.md$|^training_args|^trainer_state|^optimizer|^flax_|^tf_|^rust_|\.onnx$)")
+
+
+def locate(path: str, revision: str | None) -> Path:
+    """The folder of a checkpoint: a local one as it is, a Hub name from the local Hub cache, else downloaded."""
+    folder = Path(path).expanduser()
+    if folder.is_dir():
+        if not _has_weights(folder):
+            raise ConfigError(f"model.path={path} holds no weights (*.safetensors or *.bin): it is not a checkpoint.")
+        return folder
+    if path.startswith(("/", ".", "~")) or path.count("/") > 1:
+        raise ConfigError(f"model.path={path}: there is no such folder.")
+    try:
+        from huggingface_hub import HfApi, snapshot_download
+        from huggingface_hub.errors import LocalEntryNotFoundError
+    except ImportError:
+        raise ConfigError(missing_packages(path)) from None
+    try:
+        found = Path(snapshot_download(path, revision=revision, local_files_only=True))
+        if _has_weights(found):
+            return found
+    except LocalEntryNotFoundError:
+        pass
+    try:
+        files = HfApi().list_repo_files(path, revision=revision)
+        weights = _WEIGHTS[:1] if any(name.endswith(".safetensors") for name in files) else _WEIGHTS[1:]
+        return Path(snapshot_download(path, revision=revision, allow_patterns=[*_WORDS, *weights]))
+    except Exception as error:  # the Hub's client raises its own, httpx's and requests' kinds
+        raise ConfigError(
+            f"the checkpoint {path} is neither a folder, nor in the local Hub cache, nor can it be downloaded "
+            f"({' '.join(str(error).split())[:200]}). Check the name and the network, or give a folder with model.path."
+        ) from error
+
+
+@cache
+def fingerprint(folder: Path) -> str:
+    """SHA-256 over the names and contents of a checkpoint's weight, tokenizer and configuration files.
+
+    The Hub's cache names large files by their SHA-256, so those are not read again; others are remembered by
+    size and time of change in the user's cache folder.
+    """
+    total = hashlib.sha256()
+    for file in sorted(folder.iterdir()):
+        if file.is_file() and not _IDLE.search(file.name):
+            total.update(f"{file.name}\0{_file_digest(file)}\n".encode())
+    return total.hexdigest()
+
+
+def device_of(wanted: Device) -> str:
+    """The device that will be used; `auto` takes an accelerator that the operating system shows."""
+    if wanted != "auto":
+        return wanted
+    if os.environ.get("CUDA_VISIBLE_DEVICES") != "" and (Path("/dev/nvidiactl").exists() or Path("/dev/kfd").exists()):
+        return "cuda"
+    return "mps" if platform.system() == "Darwin" and platform.machine() == "arm64" else "cpu"
+
+
+def dtype_of(wanted: DType, device: str) -> str:
+    """The dtype that will be used; `auto` is bfloat16 on a GPU and float32 elsewhere."""
+    if wanted != "auto":
+        return wanted
+    return "bfloat16" if device == "cuda" else "float32"
+
+
+def missing_packages(path: str) -> str:
+    """The sentence for an installation without the packages of local models."""
+    return f'running {path} here needs torch and transformers: pip install "harness[local]".'
+
+
+def _has_weights(folder: Path) -> bool:
+    for index in folder.glob("*.index.json"):
+        named = set(json.loads(index.read_text(encoding="utf-8")).get("weight_map", {}).values())
+        if named and all((folder / name).exists() for name in named):
+            return True
+    return any(not _IDLE.search(file.name) for pattern in _WEIGHTS for file in folder.glob(pattern))
+
+
+def _file_digest(file: Path) -> str:
+    blob = file.resolve()
+    if blob.parent.name == "blobs" and re.fullmatch(r"[0-9a-f]{64}", blob.name):
+        return blob.name
+    stat = blob.stat()
+    key = f"{blob}|{stat.st_size}|{stat.st_mtime_ns}"
+    if stat.st_size < 1 << 24:
+        return _sha256(blob)
+    memo = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "harness" / "digests"
+    note = memo / hashlib.sha256(key.encode()).hexdigest()
+    for remembered in _read(note):
+        return remembered
+    found = _sha256(blob)
+    try:
+        memo.mkdir(parents=True, exist_ok=True)
+        note.write_text(found)
+    except OSError:
+        pass  # only the next start is slower
+    return found
+
+
+def _read(note: Path) -> Iterator[str]:
+    try:
+        text = note.read_text()
+    except OSError:
+        return
+    if re.fullmatch(r"[0-9a-f]{64}", text):
+        yield text
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

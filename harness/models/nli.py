@@ -1,0 +1,127 @@
+"""Zero-shot NLI: an encoder says how likely the premise entails the hypothesis (Jin et al. 2024, Table 4)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from harness.errors import ConfigError
+from harness.models.protocol import Outcome
+from harness.models.torch_model import Checkpoint, batches, windows
+from harness.types import JSON, Failure, PairRequest, Request, Response, Usage
+
+CLASSES = ("entailment", "neutral", "contradiction")
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A pair in tokens; `truncated` says that the end of the premise was cut."""
+
+    request: PairRequest
+    tokens: Mapping[str, list[int]]
+    truncated: bool
+
+    @property
+    def length(self) -> int:
+        """Tokens, special ones included."""
+        return len(self.tokens["input_ids"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class NLI(Checkpoint):
+    """A sequence classifier with the classes entailment, neutral and contradiction.
+
+    Classes are found by name in the checkpoint's `id2label`. `labels` names them in order for checkpoints that
+    do not.
+    """
+
+    labels: tuple[str, ...] | None = None
+
+    accepts: ClassVar[tuple[type[Request], ...]] = (PairRequest,)
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """What the answers depend on."""
+        return self._identity("nli") | {"labels": list(self.labels) if self.labels else None}
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """Windows of pairs, sorted by length, in batches."""
+        for window in windows(requests, self.window):
+            encoded: list[Encoded] = []
+            for request in window:
+                assert isinstance(request, PairRequest)
+                tokens = self._encode(request)
+                if isinstance(tokens, Failure):
+                    yield request, tokens
+                else:
+                    encoded.append(tokens)
+            for batch in batches(encoded, lambda pair: pair.length, self.batch_tokens):
+                yield from self._classify(batch)
+
+    @cached_property
+    def _parts(self) -> tuple[Any, Any, tuple[int, ...]]:
+        """(tokenizer, model, the output index of each of CLASSES)."""
+        tokenizer, model = self._load("AutoModelForSequenceClassification")
+        return tokenizer, model, self._indices(model.config)
+
+    def _indices(self, config: Any) -> tuple[int, ...]:
+        named = dict(enumerate(self.labels)) if self.labels else {int(k): str(v) for k, v in config.id2label.items()}
+        found = [[k for k, label in named.items() if label.lower().startswith(name[:8])] for name in CLASSES]
+        if any(len(places) != 1 for places in found) or len(named) != config.num_labels:
+            raise ConfigError(
+                f"{self.path} has no entailment labels: its classes are {', '.join(named.values())} "
+                f"({config.num_labels} outputs). NLI needs entailment, neutral and contradiction; if the checkpoint was "
+                "trained on them, name them in order: model.labels=[contradiction,entailment,neutral]."
+            )
+        return tuple(places[0] for places in found)
+
+    @cached_property
+    def _limit(self) -> int:
+        """The longest input that the model takes, in tokens."""
+        tokenizer, model, _ = self._parts
+        known = [self.max_length, tokenizer.model_max_length]
+        positions = getattr(model.config, "max_position_embeddings", None)
+        if positions:
+            # RoBERTa and its kin count positions from the padding index on.
+            offset = model.config.pad_token_id + 1 if model.config.model_type in _OFFSET else 0
+            known.append(positions - offset)
+        return min(length for length in known if length)
+
+    def _encode(self, request: PairRequest) -> Encoded | Failure:
+        """The pair in tokens, its premise cut to fit if need be, its hypothesis never."""
+        tokenizer, _, _ = self._parts
+        whole = tokenizer(request.premise, request.hypothesis, verbose=False)
+        if len(whole["input_ids"]) <= self._limit:
+            return Encoded(request, whole, truncated=False)
+        needed = len(tokenizer("", request.hypothesis)["input_ids"])
+        if needed >= self._limit:
+            return Failure("context_length", f"the hypothesis alone has {needed} tokens, the model takes {self._limit}")
+        cut = tokenizer(request.premise, request.hypothesis, truncation="only_first", max_length=self._limit)
+        return Encoded(request, cut, truncated=True)
+
+    def _classify(self, batch: list[Encoded]) -> Iterator[Outcome]:
+        import torch
+
+        tokenizer, model, indices = self._parts
+        started = time.perf_counter()
+        inputs = tokenizer.pad([dict(pair.tokens) for pair in batch], return_tensors="pt").to(model.device)
+        with torch.inference_mode():
+            logits = model(**inputs).logits.float()
+        rows = torch.log_softmax(logits, dim=-1)[:, list(indices)].tolist()
+        seconds = round((time.perf_counter() - started) / len(batch), 6)
+        for pair, row in zip(batch, rows, strict=True):
+            logprobs = dict(zip(CLASSES, row, strict=True))
+            yield pair.request, Response(
+                text=max(logprobs, key=lambda name: logprobs[name]),
+                logprobs=logprobs,
+                usage=Usage(input=pair.length, output=0),
+                finish_reason="premise_truncated" if pair.truncated else "stop",
+                served_model=self.path,
+                seconds=seconds,
+            )
+
+
+_OFFSET = {"roberta", "xlm-roberta", "camembert", "longformer", "xlm-roberta-xl"}

@@ -1,0 +1,45 @@
+"""What the harness asks of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
+
+from harness.types import JSON, Failure, Request, Response, Transcript
+
+Outcome = tuple[Request, Response | Failure]
+
+
+class Model(Protocol):
+    """Anything that answers requests."""
+
+    @property
+    def name(self) -> str:
+        """Its row on the leaderboard and its folder under results/."""
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """An include-list of everything that can change an output: the first half of the cache's key."""
+
+    @property
+    def accepts(self) -> tuple[type[Request], ...]:
+        """The kinds of request it can answer."""
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """Answer each distinct request once, in any order, each as soon as it is known.
+
+        Pulls a bounded window of requests, so that a long run holds neither all requests nor all responses.
+        Closing the iterator cancels what is under way, after what landed has been handed out. Raises
+        RunStopped for what no later request can survive (key, quota, budget).
+        """
+
+
+def as_text(messages: Transcript) -> str:
+    """A conversation as one text, for models without turns: replies follow their question after a space."""
+    text = ""
+    for message in messages:
+        if message.role == "assistant":
+            text += f" {message.content}"
+        else:
+            text += f"\n\n{message.content}" if text else message.content
+    return text

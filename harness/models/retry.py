@@ -1,0 +1,192 @@
+"""One policy for calls that fail: what is tried again, when, and what a failure is called in the end.
+
+The OpenAI SDK's own retries are off. Its exceptions are recognised by what they carry (status, body, headers),
+not by class, so that this file needs no import of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from harness.errors import RunStopped
+from harness.types import Failure, Response
+
+T = TypeVar("T")
+
+_BACKOFF = wait_random_exponential(multiplier=0.5, max=60)
+_TRANSIENT = {408, 409, 429}
+FUTILE_AFTER = 8
+"""So many calls of one kind of failure in a row, with no success before them, and the run is stopped."""
+UNREACHED_AFTER = 3
+"""So many refused connections before the server was ever reached, and the run is stopped."""
+
+
+class InvalidReply(Exception):
+    """A reply that is no answer: not JSON, a proxy's page, no choices."""
+
+
+@dataclass
+class Policy:
+    """Retries for the calls of one run. `where` names the server in messages."""
+
+    where: str
+    attempts: int
+    max_wait: float
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _reached: bool = False
+    _succeeded: bool = False
+    _futile: list[str] = field(default_factory=list)
+
+    async def call(self, attempt: Callable[[], Awaitable[Response | Failure]]) -> Response | Failure:
+        """The outcome of a call, tried again as often as makes sense. Raises RunStopped."""
+        retrying = AsyncRetrying(
+            stop=lambda state: self.stopping.is_set() or stop_after_attempt(self.attempts)(state),
+            wait=self._wait,
+            retry=retry_if_exception(self._passes),
+            sleep=self._sleep,
+            before_sleep=self._give_up_unreached,
+            reraise=True,
+        )
+        try:
+            outcome = await retrying(attempt)
+        except Exception as error:
+            outcome = self._failure(error)
+        if isinstance(outcome, Response):
+            self._succeeded = True
+        elif not self._succeeded:
+            self._count(outcome)
+        return outcome
+
+    def _passes(self, error: BaseException) -> bool:
+        """Whether the same call may succeed later."""
+        if status(error) is not None:
+            self._reached = True
+        if "insufficient_quota" in code(error) or _header(error, "x-should-retry") == "false":
+            return False
+        if (retry_after(error) or 0) > self.max_wait:
+            return False
+        got = status(error)
+        return isinstance(error, InvalidReply) or _lost(error) or (got is not None and (got in _TRANSIENT or got >= 500))
+
+    def _wait(self, state: RetryCallState) -> float:
+        """What the server asks for, else exponential with jitter."""
+        error = state.outcome.exception() if state.outcome else None
+        asked = retry_after(error) if error else None
+        return asked if asked is not None else min(_BACKOFF(state), self.max_wait)
+
+    async def _sleep(self, seconds: float) -> None:
+        """Sleeps, but no longer than until the run is stopped."""
+        try:
+            await asyncio.wait_for(self.stopping.wait(), seconds)
+        except TimeoutError:
+            return
+
+    def _give_up_unreached(self, state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        if error and _lost(error) and not _timed_out(error) and not self._reached:
+            if state.attempt_number >= UNREACHED_AFTER:
+                raise self._unreachable(error)
+
+    def _failure(self, error: Exception) -> Failure:
+        """The name of what went wrong with one item, or RunStopped where it concerns all of them."""
+        if isinstance(error, RunStopped):
+            raise error
+        detail = _said(error)
+        if _timed_out(error):
+            return Failure("timeout", f"no answer in time, {self.attempts} times over")
+        if _lost(error):
+            raise self._unreachable(error) from error
+        got, why = status(error), code(error)
+        if isinstance(error, InvalidReply):
+            return Failure("invalid_reply", detail)
+        if got is None:
+            raise error
+        if got == 401:
+            raise RunStopped(f"{self.where} refuses the key (401: {detail}): check the key and that it belongs to this server.")
+        if got == 403:
+            raise RunStopped(f"{self.where} refuses access (403: {detail}): check what the key may use.")
+        if got == 404:
+            raise RunStopped(f"{self.where} does not know this model or address (404: {detail}): check model.model and model.base_url.")
+        if "insufficient_quota" in why:
+            raise RunStopped(f"{self.where} says that the quota is used up ({detail}). Run the same command again to go on.")
+        if "context_length" in why or "maximum context length" in detail:
+            return Failure("context_length", detail)
+        if "content_filter" in why or "content_policy" in why:
+            return Failure("content_filter", detail)
+        if got == 429:
+            asked = retry_after(error)
+            long = f" (it asks to wait {asked:.0f} s, model.max_wait is {self.max_wait:.0f})" if asked and asked > self.max_wait else ""
+            return Failure("rate_limit", detail + long)
+        return Failure("server_error" if got >= 500 else "bad_request", f"{got}: {detail}")
+
+    def _count(self, failure: Failure) -> None:
+        """Stops a run in which nothing has worked yet and everything fails in the same way."""
+        if failure.kind in ("content_filter", "context_length", "refusal"):
+            return
+        if self._futile and self._futile[-1] != failure.kind:
+            self._futile.clear()
+        self._futile.append(failure.kind)
+        if len(self._futile) >= FUTILE_AFTER:
+            raise RunStopped(
+                f"the first {FUTILE_AFTER} calls to {self.where} all failed with {failure.kind}: {failure.detail}"
+            )
+
+    def _unreachable(self, error: BaseException) -> RunStopped:
+        return RunStopped(
+            f"{self.where} cannot be reached ({_said(error)}): check model.base_url, the network and that the server "
+            "runs. Answers so far are kept."
+        )
+
+
+def status(error: BaseException) -> int | None:
+    """The HTTP status of a refused call."""
+    got = getattr(error, "status_code", None)
+    return got if isinstance(got, int) else None
+
+
+def code(error: BaseException) -> str:
+    """The API's own name for what went wrong: its code and type."""
+    return " ".join(str(getattr(error, name, None) or "") for name in ("code", "type"))
+
+
+def retry_after(error: BaseException) -> float | None:
+    """Seconds that the server asks to wait: retry-after-ms, or Retry-After in seconds or as a date."""
+    milliseconds, given = _header(error, "retry-after-ms"), _header(error, "retry-after")
+    try:
+        if milliseconds:
+            return max(0.0, float(milliseconds) / 1000)
+        return max(0.0, float(given)) if given else None
+    except ValueError:
+        pass
+    when = email.utils.parsedate_to_datetime(given) if given and "," in given else None
+    return max(0.0, when.timestamp() - time.time()) if when else None
+
+
+def _header(error: BaseException, name: str) -> str | None:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return headers.get(name) if headers is not None else None
+
+
+def _lost(error: BaseException) -> bool:
+    """Whether no HTTP reply came at all."""
+    return isinstance(error, TimeoutError) or any(kind.__name__ == "APIConnectionError" for kind in type(error).__mro__)
+
+
+def _timed_out(error: BaseException) -> bool:
+    return isinstance(error, TimeoutError) or any(kind.__name__ == "APITimeoutError" for kind in type(error).__mro__)
+
+
+def _said(error: BaseException) -> str:
+    """The server's message, else the exception's, on one line."""
+    body = getattr(error, "body", None)
+    message = body.get("message") if isinstance(body, dict) else None
+    if not message and error.__cause__ is not None:
+        message = f"{error} {error.__cause__}"
+    return " ".join(str(message or error or type(error).__name__).split())[:300]

@@ -1,0 +1,30 @@
+"""A model that says what a function tells it: for tests and for rehearsing a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from harness.models.protocol import Outcome
+from harness.types import JSON, ChatRequest, Failure, Request, Response
+
+
+@dataclass
+class Scripted:
+    """Answers by `says` and remembers in `asked` what it was asked."""
+
+    says: Callable[[Request], Response | Failure]
+    name: str = "scripted"
+    accepts: tuple[type[Request], ...] = (ChatRequest,)
+    asked: list[Request] = field(default_factory=list)
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """Its name: two scripts of one name share answers."""
+        return {"kind": "scripted", "name": self.name}
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """What the script says, one at a time."""
+        for request in requests:
+            self.asked.append(request)
+            yield request, self.says(request)

@@ -1,0 +1,52 @@
+"""What produced a number: code, versions, settings, machine. Goes into manifest.json."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+import harness
+from harness.types import JSON
+
+_PACKAGES = ("hydra-core", "openai", "torch", "transformers", "datasets", "scikit-learn", "numpy")
+
+
+def gather(config: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Everything but the run itself; no path of this machine and no key is in it."""
+    return {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "harness": {"version": harness.__version__, **_checkout()},
+        "config": config,
+        "versions": {name: _version(name) for name in _PACKAGES if _version(name)},
+        "python": platform.python_version(),
+        "machine": {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()},
+    }
+
+
+def _checkout() -> dict[str, JSON]:
+    """The commit, and whether the working tree differs from it; nothing for an installed package."""
+    home = Path(harness.__file__).resolve().parent.parent
+    if not (home / ".git").exists():
+        return {}
+    commit = _git(home, "rev-parse", "HEAD")
+    return {"commit": commit, "dirty": bool(_git(home, "status", "--porcelain", "--", "harness", "configs", "prompts"))}
+
+
+def _git(home: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", "-C", str(home), *arguments], capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,91 @@
+"""records.jsonl: one line for each item of a run, the wall between asking and scoring.
+
+The words of a message stand in full where they occur first in the file, and by their digest after that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from harness.codec import request_json, response_from_json, response_json, text_digest
+from harness.errors import DataError
+from harness.types import Answer, Failure, Record, Request, Response
+
+
+class Writer:
+    """Appends records to an open file, one write call a record."""
+
+    def __init__(self, file: IO[str], headline: str) -> None:
+        """`headline` names the label set that `gold` and `correct` go by."""
+        self._file = file
+        self._headline = headline
+        self._said: set[str] = set()
+
+    def write(self, record: Record, request: Request | None) -> None:
+        """Adds a line for the record of a request."""
+        line = {
+            "item": record.item,
+            "cluster": record.cluster,
+            **dict(record.groups),
+            "labels": dict(record.labels),
+            "groups": list(record.groups),
+            "sample": record.sample,
+            "request": None if request is None else {"digest": record.request, **request_json(request, self._content)},
+            **_outcome(record),
+            "gold": record.labels[self._headline],
+            "correct": None
+            if record.answer is None or record.answer.label is None
+            else record.answer.label == record.labels[self._headline],
+        }
+        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._file.flush()
+
+    def _content(self, text: str) -> Mapping[str, str]:
+        name = text_digest(text)
+        if name in self._said:
+            return {"sha256": name}
+        self._said.add(name)
+        return {"sha256": name, "text": text}
+
+
+def read(path: Path) -> Iterator[Record]:
+    """The records of a file. Raises DataError for a line that is not one."""
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield _record(json.loads(line))
+            except (json.JSONDecodeError, KeyError, TypeError) as error:
+                raise DataError(f"{path}, line {number} is not a record: {error}.") from None
+
+
+def _outcome(record: Record) -> dict[str, Any]:
+    if isinstance(record.outcome, Failure):
+        return {"failure": {"kind": record.outcome.kind, "detail": record.outcome.detail}}
+    answer = record.answer or Answer(label=None)
+    return {
+        "response": response_json(record.outcome) | {"cached": record.outcome.cached},
+        "answer": {"label": answer.label, "probability": answer.probability, "span": answer.span},
+    }
+
+
+def _record(line: dict[str, Any]) -> Record:
+    outcome: Response | Failure
+    answer: Answer | None = None
+    if "failure" in line:
+        outcome = Failure(**line["failure"])
+    else:
+        outcome = response_from_json(line["response"], cached=line["response"]["cached"])
+        answer = Answer(**line["answer"])
+    return Record(
+        item=line["item"],
+        cluster=line["cluster"],
+        groups={name: line[name] for name in line["groups"]},
+        labels=line["labels"],
+        request=line["request"]["digest"] if line["request"] else None,
+        outcome=outcome,
+        answer=answer,
+        sample=line["sample"],
+    )

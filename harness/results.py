@@ -1,0 +1,186 @@
+"""One run's folder: results/<task>/<variant>/<prompt>/<model>/ with records, result and manifest.
+
+Records are written beside those of an earlier run and take their place only when the run has ended; a
+complete result is replaced by a complete one only. So a run that was cut short leaves no complete result.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from harness.codec import digest
+from harness.errors import ConfigError, StoreError
+from harness.records import Writer
+from harness.types import JSON, Metric, Result, Scores, Usage
+
+RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
+
+
+@dataclass
+class Folder:
+    """Where one run leaves what it found."""
+
+    path: Path
+    run: Mapping[str, str]
+    """task, variant, prompt and model: the run's place in every table."""
+    configuration: Mapping[str, JSON]
+    """All that can change the records or the scores. A folder takes one configuration."""
+    provenance: Mapping[str, JSON]
+    """How the numbers came about; does not decide whether two runs are the same."""
+    recorded: Path = field(init=False)
+    """The records of this run, wherever they stand at the moment."""
+
+    @contextmanager
+    def recording(self, headline: str) -> Iterator[Writer]:
+        """A writer for this run's records, while no other process writes here."""
+        import filelock
+
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = filelock.FileLock(self.path / ".lock", timeout=0)
+            with lock:
+                self._claim()
+                self.recorded = self.path / PARTIAL
+                with self.recorded.open("w", encoding="utf-8") as file:
+                    yield Writer(file, headline)
+        except filelock.Timeout:
+            raise StoreError(f"another run is writing to {self.path}: wait for it, or choose another results=.") from None
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def finish(self, result: Result, *, complete: bool) -> None:
+        """Puts the records in their place and writes result.json and manifest.json."""
+        if not complete and self._complete():
+            return  # an earlier complete run of the same configuration stays
+        try:
+            self.recorded = self.recorded.replace(self.path / RECORDS)
+            _write(self.path / RESULT, {"run": self.run, "complete": complete, **result_json(result)})
+            ended = datetime.now(UTC).isoformat(timespec="seconds")
+            _write(self.path / MANIFEST, self._manifest() | {"ended": ended, "complete": complete})
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def _complete(self) -> bool:
+        result = self.path / RESULT
+        return result.exists() and bool(_load(result).get("complete"))
+
+    def _claim(self) -> None:
+        manifest = self.path / MANIFEST
+        if not manifest.exists():
+            _write(manifest, self._manifest() | {"ended": None, "complete": False})
+            return
+        there = _load(manifest).get("configuration", {})
+        mine = json.loads(json.dumps(self.configuration))
+        if there != mine:
+            raise ConfigError(
+                f"{self.path} holds a run with another configuration ({_difference(there, mine)}): give this one "
+                "another name (model.name=…) or another place (results=…), or remove the folder."
+            )
+
+    def _manifest(self) -> dict[str, JSON]:
+        return {
+            "run": self.run,
+            "configuration": self.configuration,
+            "configuration_digest": digest(self.configuration),
+            **self.provenance,
+        }
+
+    def _trouble(self, error: OSError) -> StoreError:
+        return StoreError(f"the results folder {self.path} cannot be written ({error.strerror}): choose another results=.")
+
+
+def safe(name: str) -> str:
+    """A name as one part of a path: a/b becomes a__b."""
+    return re.sub(r"[^\w.,=+()\[\]-]", "-", name.replace("/", "__")).strip(".") or "-"
+
+
+def variant(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """The task's settings that are not the default, as one name; `default` where all are."""
+    changed = {name: value for name, value in settings.items() if value != defaults.get(name)}
+    return ",".join(f"{name}={_shown(value)}" for name, value in sorted(changed.items())) or "default"
+
+
+def result_json(result: Result) -> dict[str, Any]:
+    """A result as JSON; metrics by name, as fractions, null where undefined."""
+
+    def scores(row: Scores) -> dict[str, Any]:
+        return {
+            "items": row.items, "positives": row.positives, "unreadable": row.unreadable, "failed": row.failed,
+            **{metric.name: metric.value for metric in row.metrics},
+        }
+
+    return {
+        "headline": result.headline,
+        "clusters": result.clusters,
+        "failures": dict(result.failures),
+        "finish_reasons": dict(result.finish_reasons),
+        "usage": {name: count for name, count in asdict(result.usage).items() if count is not None},
+        "scores": {
+            label_set: {
+                breakdown: {group: scores(row) for group, row in groups.items()}
+                for breakdown, groups in breakdowns.items()
+            }
+            for label_set, breakdowns in result.scores.items()
+        },
+    }
+
+
+def result_from_json(said: Mapping[str, Any]) -> Result:
+    """The result that `result_json` wrote."""
+    counts = ("items", "positives", "unreadable", "failed")
+
+    def scores(row: Mapping[str, Any]) -> Scores:
+        metrics = tuple(Metric(name, value) for name, value in row.items() if name not in counts)
+        return Scores(*(row[name] for name in counts), metrics)
+
+    return Result(
+        headline=said["headline"],
+        scores={
+            label_set: {
+                breakdown: {group: scores(row) for group, row in groups.items()}
+                for breakdown, groups in breakdowns.items()
+            }
+            for label_set, breakdowns in said["scores"].items()
+        },
+        clusters=said["clusters"],
+        failures=said["failures"],
+        finish_reasons=said["finish_reasons"],
+        usage=Usage(**said["usage"]),
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "+".join(map(_shown, value))
+    return safe(str(value))
+
+
+def _difference(there: Any, mine: Any, at: str = "") -> str:
+    """The first setting in which two configurations differ."""
+    if isinstance(there, dict) and isinstance(mine, dict):
+        for name in {**there, **mine}:
+            if there.get(name) != mine.get(name):
+                return _difference(there.get(name), mine.get(name), f"{at}.{name}" if at else name)
+    return f"{at}: {json.dumps(there)} there, {json.dumps(mine)} now"
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    """All of it or nothing: a reader never sees half a file."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    temporary.replace(path)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise StoreError(f"{path} is not the JSON that a run leaves: remove it or choose another results=.") from None
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,186 @@
+"""The one loop: items → requests → responses → answers → records → result."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from types import FrameType
+
+from harness import conversation, prompts, records
+from harness.codec import KINDS, request_digest
+from harness.errors import ConfigError, RunStopped
+from harness.models.protocol import Model
+from harness.progress import Progress
+from harness.prompts import Prompt
+from harness.results import Folder
+from harness.tasks.protocol import Task
+from harness.types import ChatRequest, Failure, Item, Record, Request, Response, Result, Transcript
+
+BLOCK = 4096
+"""Items whose openings are played together; prompts without an opening know no blocks."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended. `stopped` says why it is not complete, None where it is."""
+
+    result: Result
+    stopped: str | None
+    interrupted: bool = False
+
+
+def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Progress) -> Outcome:
+    """Asks the model about every item, leaves records, scores and manifest in the folder.
+
+    Whatever ends the run early, what has been answered is recorded and the result says `complete: false`.
+    """
+    kind = fitting(prompt, model)
+    items = task.items()
+    stopped: str | None = None
+    with folder.recording(task.headline) as writer, interruptible(progress) as stop:
+        try:
+            for record, request in progress.track(ask(stop.until(items), prompt, model, kind), items):
+                writer.write(record, request)
+        except RunStopped as reason:
+            stopped = str(reason)
+    if stop.requested and stopped is None:
+        stopped = "interrupted"
+    result = task.summarize(records.read(folder.recorded))
+    folder.finish(result, complete=stopped is None)
+    return Outcome(result, stopped, interrupted=stop.requested)
+
+
+def ask(
+    items: Iterable[Item], prompt: Prompt, model: Model, kind: type[Request]
+) -> Iterator[tuple[Record, Request | None]]:
+    """Records in the order in which the answers land, each with the request that was sent."""
+    source = iter(items)
+    if not prompt.words.opening:
+        yield from _ask(((item, ()) for item in source), prompt, model, kind)
+        return
+    while block := list(islice(source, BLOCK)):
+        openings = [prompt.opening(item.fields) for item in block]
+        played = conversation.play(model, prompt, openings)
+        ready: list[tuple[Item, Transcript]] = []
+        for item, opening in zip(block, openings, strict=True):
+            transcript = played[opening]
+            if isinstance(transcript, Failure):
+                yield _record(item, None, transcript, prompt), None
+            else:
+                ready.append((item, transcript))
+        yield from _ask(ready, prompt, model, kind)
+
+
+def _ask(
+    asked: Iterable[tuple[Item, Transcript]], prompt: Prompt, model: Model, kind: type[Request]
+) -> Iterator[tuple[Record, Request]]:
+    waiting: dict[Request, list[Item]] = {}
+
+    def requests() -> Iterator[Request]:
+        """Each distinct request once; items that make an equal one wait for its answer."""
+        for item, transcript in asked:
+            request = prompt.render(item.fields, transcript, kind)
+            if request in waiting:
+                waiting[request].append(item)
+            else:
+                waiting[request] = [item]
+                yield request
+
+    for request, outcome in model.respond(requests()):
+        for item in waiting.pop(request):
+            yield _record(item, request, outcome, prompt), request
+
+
+def _record(item: Item, request: Request | None, outcome: Response | Failure, prompt: Prompt) -> Record:
+    return Record(
+        item=item.id,
+        cluster=item.cluster,
+        groups=item.groups,
+        labels=item.labels,
+        request=None if request is None else request_digest(request),
+        outcome=outcome,
+        answer=None if isinstance(outcome, Failure) else prompt.parse(outcome),
+        sample=request.sample if isinstance(request, ChatRequest) else 0,
+    )
+
+
+def choose_prompt(task: Task, model: Model, name: str | None) -> Prompt:
+    """The prompt of that name; without a name the task's first one that the model accepts."""
+    if name is not None:
+        prompt = prompts.load(task.name, name, task.examples())
+        fitting(prompt, model, task)
+        return prompt
+    for candidate in task.prompts:
+        prompt = prompts.load(task.name, candidate, task.examples())
+        if _fits(prompt, model):
+            return prompt
+    raise ConfigError(_no_fit(f"none of the task's prompts {', '.join(task.prompts)}", model, task))
+
+
+def fitting(prompt: Prompt, model: Model, task: Task | None = None) -> type[Request]:
+    """The first kind of request that the prompt makes and the model accepts. Raises ConfigError."""
+    kinds = _fits(prompt, model)
+    if not kinds:
+        raise ConfigError(_no_fit(f"prompt {prompt.name}", model, task))
+    return kinds[0]
+
+
+def _fits(prompt: Prompt, model: Model) -> list[type[Request]]:
+    if prompt.words.opening and ChatRequest not in model.accepts:
+        return []
+    return [kind for kind in prompt.makes if kind in model.accepts]
+
+
+def _no_fit(what: str, model: Model, task: Task | None) -> str:
+    sentence = f"{what} does not fit model {model.name}, which takes {_kinds(model.accepts)} requests."
+    if task is None:
+        return sentence
+    loaded = (prompts.load(task.name, name, ()) for name in prompts.available(task.name))
+    names = [prompt.name for prompt in loaded if _fits(prompt, model)]
+    return f"{sentence} {'These do: ' + ', '.join(names) if names else 'No prompt of the task does'}."
+
+
+def _kinds(kinds: Iterable[type[Request]]) -> str:
+    names: Mapping[type[Request], str] = {kind: name for name, kind in KINDS.items()}
+    return " and ".join(names[kind] for kind in kinds)
+
+
+class Stop:
+    """Whether the user has asked the run to end."""
+
+    requested = False
+
+    def until(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items up to the moment of asking: what is under way then still ends and is kept."""
+        for item in items:
+            if self.requested:
+                return
+            yield item
+
+
+@contextmanager
+def interruptible(progress: Progress) -> Iterator[Stop]:
+    """The first Ctrl-C (or SIGTERM) lets the calls under way end; the second one raises KeyboardInterrupt."""
+    stop = Stop()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if stop.requested:
+            raise KeyboardInterrupt
+        stop.requested = True
+        progress.say("stopping: the calls under way are being finished and kept (Ctrl-C again drops them)")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {
+        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,1 @@
+"""Metrics: pure functions of counts, and the tables that a task makes of its records."""

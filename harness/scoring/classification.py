@@ -1,0 +1,92 @@
+"""Binary classification with Yes as the positive class, from counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.types import Metric
+
+Unreadable = Literal["wrong", "no"]
+"""How a reply scores that could not be read: as the opposite of the gold label, or as No (Jin et al.'s code)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How items came out: answered (tp, fp, fn, tn), answered unreadably, or not answered at all.
+
+    Failed calls are in no metric. They are shown beside it.
+    """
+
+    tp: int = 0
+    fp: int = 0
+    fn: int = 0
+    tn: int = 0
+    unreadable_positive: int = 0
+    unreadable_negative: int = 0
+    failed_positive: int = 0
+    failed_negative: int = 0
+
+    def settled(self, unreadable: Unreadable) -> tuple[int, int, int, int]:
+        """(tp, fp, fn, tn) with the unreadable replies scored."""
+        if unreadable == "no":
+            return self.tp, self.fp, self.fn + self.unreadable_positive, self.tn + self.unreadable_negative
+        return self.tp, self.fp + self.unreadable_negative, self.fn + self.unreadable_positive, self.tn
+
+    @property
+    def items(self) -> int:
+        """All of them."""
+        return self.tp + self.fp + self.fn + self.tn + self.unreadable + self.failed
+
+    @property
+    def positives(self) -> int:
+        """Items whose gold label is 1."""
+        return self.tp + self.fn + self.unreadable_positive + self.failed_positive
+
+    @property
+    def unreadable(self) -> int:
+        """Replies in which no answer was found."""
+        return self.unreadable_positive + self.unreadable_negative
+
+    @property
+    def failed(self) -> int:
+        """Calls that gave no reply."""
+        return self.failed_positive + self.failed_negative
+
+
+def decisions(counts: Counts, *, unreadable: Unreadable) -> tuple[Metric, ...]:
+    """F1 = 2TP/(2TP+FP+FN), precision, recall and accuracy as fractions; None where a denominator is zero.
+
+    Equal to scikit-learn's f1_score, precision_score, recall_score and accuracy_score with Yes as the
+    positive label wherever they are defined.
+    """
+    tp, fp, fn, tn = counts.settled(unreadable)
+    return (
+        Metric("f1", _ratio(2 * tp, 2 * tp + fp + fn)),
+        Metric("precision", _ratio(tp, tp + fp)),
+        Metric("recall", _ratio(tp, tp + fn)),
+        Metric("accuracy", _ratio(tp + tn, tp + fp + fn + tn)),
+    )
+
+
+def probabilities(gold: Sequence[int], p_yes: Sequence[float]) -> tuple[Metric, ...]:
+    """AUROC, average precision and Brier score of the probabilities of Yes, by scikit-learn.
+
+    Parallel sequences over the items that have one. AUROC and average precision are None where only one
+    class occurs; the Brier score (mean squared error, lower is better) where nothing does.
+    """
+    from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
+
+    if not gold:
+        return Metric("auroc", None), Metric("average_precision", None), Metric("brier", None)
+    both = 0 < sum(gold) < len(gold)
+    return (
+        Metric("auroc", float(roc_auc_score(gold, p_yes)) if both else None),
+        Metric("average_precision", float(average_precision_score(gold, p_yes)) if both else None),
+        Metric("brier", float(brier_score_loss(gold, p_yes, labels=[0, 1]))),
+    )
+
+
+def _ratio(numerator: int, denominator: int) -> float | None:
+    return numerator / denominator if denominator else None

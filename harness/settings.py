@@ -1,0 +1,70 @@
+"""Where settings and words live, and how they become parts: one sentence for everything that does not fit."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from harness.errors import ConfigError
+
+_PACKAGE = Path(__file__).resolve().parent
+# An installed package carries configs/ and prompts/ inside; in a checkout they stand beside it.
+_HOME = _PACKAGE if (_PACKAGE / "configs").is_dir() else _PACKAGE.parent
+CONFIGS = _HOME / "configs"
+PROMPTS = _HOME / "prompts"
+
+
+def listed(root: Path, group: str) -> dict[str, Path]:
+    """The YAML files of a group by name: the package's, then those of the same folder in the working directory."""
+    found: dict[str, Path] = {}
+    for folder in (root / group, Path.cwd() / root.name / group):
+        found |= {
+            file.relative_to(folder).with_suffix("").as_posix(): file for file in sorted(folder.rglob("*.yaml"))
+        }
+    return found
+
+
+def build(section: Mapping[str, Any], group: str) -> Any:
+    """The part that a section of the config describes: the class named by `_target_`, its settings validated."""
+    settings = {str(name): value for name, value in section.items() if name != "_target_"}
+    module, _, name = str(section["_target_"]).rpartition(".")
+    try:
+        target = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"{group}._target_={section['_target_']} cannot be imported: {error}.") from error
+    for key, value in settings.items():
+        if value == "???":
+            raise ConfigError(f"{group}.{key} has to be given: add {group}.{key}=… to the command.")
+    try:
+        return TypeAdapter(target, config=None).validate_python(settings)
+    except ValidationError as error:
+        raise ConfigError(first_sentence(error, f"{group}.")) from None
+
+
+def first_sentence(error: ValidationError, prefix: str) -> str:
+    """The first complaint of a validation as a sentence about the setting."""
+    first = error.errors(include_url=False)[0]
+    where = prefix + ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
+    if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+        return f"there is no setting {where}."
+    if first["type"] in ("missing", "missing_argument"):
+        return f"{where} has to be given."
+    got = first["input"]
+    near = difflib.get_close_matches(str(got), re.findall(r"'([^']+)'", first["msg"]), n=1, cutoff=0.5)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return f"{where}={got}: {first['msg'][0].lower()}{first['msg'][1:]}{hint}."
+
+
+def plain(config: Any) -> dict[str, Any]:
+    """A section of the composed config as plain dicts and lists, interpolations resolved."""
+    from omegaconf import OmegaConf
+
+    content = OmegaConf.to_container(config, resolve=True, throw_on_missing=False)
+    assert isinstance(content, dict)
+    return {str(name): value for name, value in content.items()}

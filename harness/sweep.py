@@ -1,0 +1,54 @@
+"""Sweeps (-m): what each job came to, and one leaderboard in the end.
+
+Every job leaves an outcome.json in its folder below results/.sweeps/, whichever launcher ran it and in
+whichever process; when all have ended, the process that started the sweep reads them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig
+
+from harness import leaderboard
+from harness.results import RESULT
+
+OUTCOME = "outcome.json"
+_started: list[Path] = []
+
+
+class Remember(Callback):
+    """Hydra tells a callback, and nobody else, where a sweep will leave its files."""
+
+    def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
+        """Called once, in the process that starts the sweep."""
+        _started.append(Path(config.hydra.sweep.dir))
+
+
+def note(folder: Path, *, run: Path | None, error: str | None) -> None:
+    """What a job came to."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / OUTCOME).write_text(json.dumps({"run": str(run) if run else None, "error": error}), encoding="utf-8")
+
+
+def conclude() -> int:
+    """Prints the leaderboard of the sweep that has just ended, if one has; the exit code."""
+    if not _started:
+        return 0
+    folder = _started[-1]
+    outcomes = sorted(folder.glob(f"*/{OUTCOME}"), key=lambda file: (len(file.parent.name), file.parent.name))
+    said = [json.loads(file.read_text(encoding="utf-8")) for file in outcomes]
+    results = dict.fromkeys(Path(one["run"]) / RESULT for one in said if one["run"])
+    rows = [leaderboard.load(file) for file in results if file.exists()]
+    if rows:
+        text = leaderboard.tables(rows)
+        print(f"\n{text}\n")
+        leaderboard.write(text, folder / "LEADERBOARD.md")
+    errors = [(file.parent.name, one["error"]) for file, one in zip(outcomes, said, strict=True) if one["error"]]
+    for job, error in errors:
+        print(f"error in job {job}: {error}", file=sys.stderr)
+    return 1 if errors or not outcomes else 0

@@ -1,0 +1,1 @@
+"""The benchmarks: each gives items and scores records."""

@@ -1,0 +1,134 @@
+"""Corr2Cause text back into structure: what a premise states, what a hypothesis claims, whether it follows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from harness.causal.equivalence import from_independences, members
+from harness.causal.relations import Holds, Relation, shared
+from harness.causal.separation import Independence, independences
+from harness.tasks.corr2cause.text import PARAPHRASES, TEMPLATES
+
+
+class Unreadable(ValueError):
+    """The text is not in the benchmark's words; the message says where it departs from them."""
+
+
+@dataclass(frozen=True)
+class Premise:
+    """The variables' names in the order of the list, and every independence that is stated."""
+
+    names: tuple[str, ...]
+    independences: frozenset[Independence]
+
+
+_NAME = r"[^\s,.:;()?]+"
+_OPENING = re.compile(
+    rf"closed system of (\d+) variables?, (.+?)\. All the statistical relations among these \d+ variables? "
+    rf"are as follows:"
+)
+_SENTENCES = (
+    re.compile(rf"(?P<a>{_NAME}) correlates with (?P<b>{_NAME})"),
+    re.compile(rf"(?P<a>{_NAME}) is independent of (?P<b>{_NAME})"),
+    re.compile(rf"(?P<a>{_NAME}) and (?P<b>{_NAME}) are independent given (?P<given>.+)"),
+)
+
+
+@lru_cache(maxsize=4096)
+def read_premise(text: str) -> Premise:
+    """The structure of a premise, whatever its variables are called. Raises Unreadable."""
+    opening = _OPENING.search(text)
+    if not opening:
+        raise Unreadable('no "closed system of … variables, …" in the premise')
+    names = tuple(_names(opening[2]))
+    if len(names) != int(opening[1]) or len(set(names)) != len(names):
+        raise Unreadable(f"{opening[1]} variables are announced, {opening[2]!r} are listed")
+    place = {name: k for k, name in enumerate(names)}
+    stated: set[Independence] = set()
+    correlated: set[tuple[int, int]] = set()
+    body = text[opening.end() :].partition("\n")[0]
+    for sentence in filter(None, (part.strip() for part in re.split(r"\.(?:\s+|$)", body))):
+        words = sentence.removeprefix("However, ")
+        found = next(filter(None, (form.fullmatch(words) for form in _SENTENCES)), None)
+        if found is None:
+            raise Unreadable(f"the premise's sentence {sentence!r}")
+        given = _names(found["given"]) if "given" in found.re.groupindex else []
+        try:
+            i, j = sorted((place[found["a"]], place[found["b"]]))
+            others = tuple(sorted(place[name] for name in given))
+        except KeyError as missing:
+            raise Unreadable(f"{missing} is not among the premise's variables") from None
+        if "correlates" in words:
+            correlated.add((i, j))
+        else:
+            stated.add((i, j, others))
+    if any((i, j) in correlated for i, j, given in stated if not given):
+        raise Unreadable("the premise says of one pair that it correlates and that it is independent")
+    return Premise(names, frozenset(stated))
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A relation of two variables, by name."""
+
+    relation: Relation
+    i: str
+    j: str
+
+
+def read_hypothesis(text: str, names: tuple[str, ...] | None = None) -> Hypothesis:
+    """The canonical reading of the first hypothesis in the text, in Table 2's or Table 9's words. Raises Unreadable.
+
+    Two readings fit "B directly causes A" (child of (A, B), parent of (B, A)): the one whose first argument
+    comes first in the premise's list is taken, in the alphabet without a list, as the public data has it.
+    "A influences B through some mediator(s)" is read as ancestor or descendant by the same rule.
+    """
+    found = [(match.start(), relation, match["i"], match["j"]) for relation, form in _forms() if (match := form.search(text))]
+    if not found:
+        raise Unreadable(f"no hypothesis in the words of Tables 2 and 9 in {_short(text)!r}")
+    first = min(start for start, *_ in found)
+    readings = [Hypothesis(relation, i, j) for start, relation, i, j in found if start == first]
+    order = {name: k for k, name in enumerate(names or sorted({readings[0].i, readings[0].j}))}
+    for name in (readings[0].i, readings[0].j):
+        if name not in order:
+            raise Unreadable(f"the hypothesis' {name!r} is not among the premise's variables {', '.join(order)}")
+    return next((reading for reading in readings if order[reading.i] < order[reading.j]), readings[0])
+
+
+@cache
+def _forms() -> list[tuple[Relation, re.Pattern[str]]]:
+    slots = {f"\\{{{k}\\}}": f"(?P<{k}>{_NAME})" for k in "ij"}
+    forms = []
+    for templates in (TEMPLATES, PARAPHRASES):
+        for relation, template in templates.items():
+            form = re.escape(template.rstrip("."))
+            for slot, group in slots.items():
+                form = form.replace(slot, group)
+            forms.append((relation, re.compile(form)))
+    return forms
+
+
+@lru_cache(maxsize=4096)
+def read_class(premise: Premise) -> Holds:
+    """The relations that hold in every DAG whose independences are exactly the stated ones. Raises Unreadable."""
+    dag = from_independences(len(premise.names), premise.independences)
+    if dag is None or frozenset(independences(dag)) != premise.independences:
+        raise Unreadable("no directed acyclic graph has exactly the independences that the premise states")
+    return shared(members(dag))
+
+
+def follows(premise: Premise, hypothesis: Hypothesis) -> bool:
+    """Whether the hypothesis holds in every DAG that the premise allows. Raises Unreadable."""
+    i, j = premise.names.index(hypothesis.i), premise.names.index(hypothesis.j)
+    return bool(read_class(premise)[hypothesis.relation][i] >> j & 1)
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in re.split(r",\s*|\s+and\s+", text) if name]
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else f"{text[:77]}…"

@@ -1,0 +1,166 @@
+"""Corr2Cause: does a causal hypothesis follow from the statistical relations? (Jin et al., ICLR 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Generic, Literal, TypeVar
+
+from pydantic import BeforeValidator, Field
+
+from harness.causal.relations import Relation
+from harness.errors import ConfigError
+from harness.scoring.classification import Unreadable
+from harness.scoring.summary import summarize
+from harness.tasks.corr2cause import sources
+from harness.tasks.corr2cause.perturbation import Perturbation, Writer
+from harness.tasks.corr2cause.universe import SIZES, Claim, public_test, universe
+from harness.tasks.sampling import stratified
+from harness.types import JSON, Item, Record, Result
+
+T = TypeVar("T")
+
+ORDERS: Mapping[str, Sequence[str]] = {
+    "relation": tuple(Relation),
+    "num_nodes": tuple(map(str, SIZES)),
+}
+
+# Two claims of the train split over four variables, one that follows and one that does not.
+EXAMPLES = (Claim(4, 42, Relation.PARENT, 2, 3), Claim(4, 55, Relation.PARENT, 0, 1))
+
+Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
+# task.num_nodes=5 means task.num_nodes=[5].
+OneOrMore = BeforeValidator(lambda value: [value] if isinstance(value, str | int) else value)
+
+
+@dataclass(frozen=True)
+class Corr2Cause:
+    """The benchmark; configs/task/corr2cause.yaml says what each setting means."""
+
+    name: str
+    prompts: tuple[str, ...]
+    split: Literal["test", "train", "dev", "all"] = "test"
+    version: Literal["v2", "v1"] = "v2"
+    labels: Literal["published", "audited"] | None = None
+    perturbation: Perturbation = "none"
+    source: Literal["builtin", "hub", "file"] = "builtin"
+    path: str | None = None
+    revision: str | None = None
+    relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
+    num_nodes: Annotated[tuple[Size, ...] | None, OneOrMore] = None
+    limit: Annotated[int, Field(gt=0)] | None = None
+    unreadable: Unreadable = "wrong"
+    seed: int = 0
+    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.1857, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Refuses combinations of settings that mean nothing."""
+        if self.version == "v1" and (self.split != "test" or self.source != "builtin"):
+            raise ConfigError(
+                "task.version=v1 is the test set of Tables 4 to 6 and 12: it goes with task.split=test and "
+                f"task.source=builtin, not with task.split={self.split} task.source={self.source}."
+            )
+        if self.labels == "published" and self.split != "test" and self.source == "builtin":
+            raise ConfigError(
+                f"task.labels=published exists for task.split=test only; task.split={self.split} has derived "
+                "labels: use task.labels=audited or leave it out."
+            )
+        if self.source == "file" and not self.path:
+            raise ConfigError("task.source=file needs task.path=FILE, a CSV or JSON lines file.")
+        if self.source == "builtin" and self.path:
+            raise ConfigError(f"task.path={self.path} needs task.source=file (or hub); the built-in data has no path.")
+        if self.source == "file" and (self.perturbation != "none" or self.split != "test"):
+            raise ConfigError(
+                "task.source=file takes the rows of the file as they are: leave out task.perturbation and task.split."
+            )
+        if self.source == "hub" and (self.perturbation == "permutation" or self.split == "all"):
+            raise ConfigError(
+                "task.source=hub has the splits train, dev and test and the perturbations paraphrase and "
+                "refactorization; use task.source=builtin for task.split=all and task.perturbation=permutation."
+            )
+
+    @property
+    def headline(self) -> str:
+        """The label set that the tables show."""
+        if self.labels:
+            return self.labels
+        return "published" if self.split == "test" or self.source != "builtin" else "audited"
+
+    def items(self) -> Iterable[Item]:
+        """The questions: filtered, then sampled."""
+        if self.source == "builtin":
+            return Questions(self._claims, self._writer.item)
+        return Questions(self._rows, lambda row: row.item())
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        """One valid and one invalid item of the train split, perturbed as the questions are."""
+        items = [(self._writer.item(claim), claim) for claim in EXAMPLES]
+        return [{**item.fields, "answer": "Yes" if claim.derived else "No"} for item, claim in items]
+
+    def summarize(self, records: Iterable[Record]) -> Result:
+        """Scores overall, per relation type and per number of variables."""
+        return summarize(records, headline=self.headline, orders=ORDERS, unreadable=self.unreadable)
+
+    @cached_property
+    def _writer(self) -> Writer:
+        return Writer(self.perturbation, self.seed)
+
+    @cached_property
+    def _claims(self) -> list[Claim]:
+        if self.split == "test":
+            found = public_test(self.version)
+        else:
+            found = list(universe(self.num_nodes or SIZES, split=self.split, seed=self.seed))
+        return self._filtered(found, lambda claim: claim.relation, lambda claim: claim.n, lambda claim: claim.id)
+
+    @cached_property
+    def _rows(self) -> list[sources.Row]:
+        if self.source == "file":
+            rows = sources.from_file(str(self.path))
+        else:
+            rows = sources.from_hub(self.path, self.revision, split=self.split, perturbation=self.perturbation)
+        if self.headline == "audited":
+            for row in rows:
+                row.derived_or_error()
+        return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.id)
+
+    def _filtered(
+        self,
+        found: Sequence[T],
+        relation: Callable[[T], Relation],
+        num_nodes: Callable[[T], int],
+        name: Callable[[T], str],
+    ) -> list[T]:
+        kept = [
+            value
+            for value in found
+            if (self.relations is None or relation(value) in self.relations)
+            and (self.num_nodes is None or num_nodes(value) in self.num_nodes)
+        ]
+        if not kept:
+            raise ConfigError(
+                f"no item is left: none of the {len(found):,} items of this split has "
+                f"task.relations={_listed(self.relations)} and task.num_nodes={_listed(self.num_nodes)}."
+            )
+        if self.limit is None:
+            return kept
+        return stratified(kept, self.limit, stratum=lambda v: (relation(v), num_nodes(v)), name=name, seed=self.seed)
+
+
+@dataclass(frozen=True)
+class Questions(Generic[T]):
+    """Items made one at a time, with a length: the text of 200,000 of them is never in memory at once."""
+
+    sources: Sequence[T]
+    make: Callable[[T], Item]
+
+    def __iter__(self) -> Iterator[Item]:
+        return map(self.make, self.sources)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+
+def _listed(values: Sequence[object] | None) -> str:
+    return "any" if values is None else f"[{','.join(map(str, values))}]"

@@ -1,0 +1,70 @@
+"""Corr2Cause in words: premises and hypotheses, byte for byte as in the public data (Jin et al. 2024, §3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from harness.causal.dag import DAG
+from harness.causal.relations import Relation
+from harness.causal.separation import independences
+
+TEMPLATES = {
+    Relation.PARENT: "{i} directly causes {j}.",
+    Relation.ANCESTOR: "{i} causes something else which causes {j}.",
+    Relation.CHILD: "{j} directly causes {i}.",
+    Relation.DESCENDANT: "{j} is a cause for {i}, but not a direct one.",
+    Relation.COLLIDER: "There exists at least one collider (i.e., common effect) of {i} and {j}.",
+    Relation.CONFOUNDER: "There exists at least one confounder (i.e., common cause) of {i} and {j}.",
+}
+"""Table 2."""
+
+PARAPHRASES = {
+    Relation.PARENT: "{i} directly affects {j}.",
+    Relation.ANCESTOR: "{i} influences {j} through some mediator(s).",
+    Relation.CHILD: "{j} directly affects {i}.",
+    Relation.DESCENDANT: "{j} influences {i} through some mediator(s).",
+    Relation.COLLIDER: "{i} and {j} together cause some other variable(s).",
+    Relation.CONFOUNDER: "Some variable(s) cause(s) both {i} and {j}.",
+}
+"""Table 9."""
+
+LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+REFACTORED = tuple(reversed(LETTERS))
+"""Variable refactorization (§4.5): A, B, C, … become Z, Y, X, …"""
+
+
+def premise(dag: DAG, names: Sequence[str] = LETTERS) -> str:
+    """The statistical relations of a DAG in words; node k is called names[k], everything in the nodes' order."""
+    n = len(dag)
+    separations = independences(dag)
+    marginal = {(i, j) for i, j, given in separations if not given}
+    text = (
+        f"Suppose there is a closed system of {n} variables, {_list(names[:n])}. "
+        f"All the statistical relations among these {n} variables are as follows:"
+    )
+    correlated = [(i, j) for i, j in combinations(range(n), 2) if (i, j) not in marginal]
+    for i, j in correlated:
+        text += f" {names[i]} correlates with {names[j]}."
+    if correlated and separations:
+        text += " However,"
+    for i, j, given in separations:
+        if given:
+            text += f" {names[i]} and {names[j]} are independent given {_list([names[k] for k in given])}."
+        else:
+            text += f" {names[i]} is independent of {names[j]}."
+    return text
+
+
+def hypothesis(relation: Relation, i: str, j: str, *, paraphrased: bool = False) -> str:
+    """The hypothesis about the variables called i and j, in the words of Table 2 or of Table 9."""
+    return (PARAPHRASES if paraphrased else TEMPLATES)[relation].format(i=i, j=j)
+
+
+def as_input(premise: str, hypothesis: str) -> str:
+    """One row of the public data."""
+    return f"Premise: {premise}\nHypothesis: {hypothesis}"
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

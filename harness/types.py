@@ -1,0 +1,173 @@
+"""The vocabulary: every noun of the harness on one screen, all frozen.
+
+A task gives items, a prompt turns an item into a request, a model answers requests, the prompt reads the
+answer, the task scores the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+JSON = Any
+"""A value that json.dumps takes: str, int, float, bool, None, lists and dicts of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One question of a benchmark."""
+
+    id: str
+    fields: Mapping[str, JSON]
+    """What a prompt may say. No label is in here, so none can reach a prompt."""
+    labels: Mapping[str, int]
+    """The gold label (0 or 1) by label set; a setting of the task picks the headline."""
+    cluster: str
+    """The unit of independence: the premise or the network the item comes from."""
+    groups: Mapping[str, str]
+    """The breakdowns the item counts in, such as relation: parent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+Transcript = tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """Write: continue the conversation."""
+
+    messages: Transcript
+    max_tokens: int
+    stop: tuple[str, ...] = ()
+    sample: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRequest:
+    """Rank: how likely is each of the choices as the whole continuation?"""
+
+    messages: Transcript
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRequest:
+    """Entail: does the premise entail the hypothesis?"""
+
+    premise: str
+    hypothesis: str
+
+
+Request = ChatRequest | ChoiceRequest | PairRequest
+"""Frozen and hashable: a request is its own dictionary key, and equal requests are asked once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens, as the API or the tokenizer counted them; None where nobody did."""
+
+    input: int | None = None
+    output: int | None = None
+    cached_input: int | None = None
+    reasoning: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a model said."""
+
+    text: str
+    logprobs: Mapping[str, float] | None = None
+    """Natural logarithms: of each choice for a ChoiceRequest, of each class for a PairRequest."""
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: str = ""
+    """stop, length, …; `premise_truncated` where an encoder did not see the whole premise."""
+    served_model: str = ""
+    seconds: float = 0.0
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A call that gave no usable reply. Never an answer, never stored, asked again by the next run."""
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was read from a response. `label` is None where nothing could be read."""
+
+    label: int | None
+    probability: float | None = None
+    """Of Yes, where the model gave one."""
+    span: str = ""
+    """The words that decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One item with what became of it: all that scoring needs."""
+
+    item: str
+    cluster: str
+    groups: Mapping[str, str]
+    labels: Mapping[str, int]
+    request: str | None
+    """The request's digest; None where nothing was asked (a classical algorithm, a failed opening)."""
+    outcome: Response | Failure
+    answer: Answer | None
+    """None iff the outcome is a Failure."""
+    sample: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number with a name, as a fraction; None where its denominator is zero."""
+
+    name: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """One row of a result: how many, and how well."""
+
+    items: int
+    positives: int
+    unreadable: int
+    failed: int
+    metrics: tuple[Metric, ...]
+
+    def __getitem__(self, name: str) -> float | None:
+        return next((metric.value for metric in self.metrics if metric.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a run comes to: scores per label set, breakdown and group."""
+
+    headline: str
+    """The label set that the tables show."""
+    scores: Mapping[str, Mapping[str, Mapping[str, Scores]]]
+    """label set → breakdown ("overall", "relation", …) → group → scores."""
+    clusters: int
+    failures: Mapping[str, int]
+    """How many calls failed, by kind."""
+    finish_reasons: Mapping[str, int]
+    usage: Usage
+    """Sums over the records."""
+
+    @property
+    def overall(self) -> Scores:
+        """The headline scores of all items."""
+        return self.scores[self.headline]["overall"]["all"]

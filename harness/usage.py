@@ -1,0 +1,77 @@
+"""What --help says: read off the config and prompt files, without importing anything heavy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.settings import CONFIGS, PROMPTS, listed
+
+_MAIN = """\
+harness: can language models reason about cause and effect?
+
+  python -m harness                                     the exact reasoner on the public Corr2Cause test split
+  python -m harness model=gpt4 task=corr2cause          an API model (export OPENAI_API_KEY=… first)
+  python -m harness model=openai model.model=NAME model.base_url=http://localhost:8000/v1
+  python -m harness model=roberta_mnli task.limit=100   a zero-shot NLI model on a stratified sample
+  python -m harness model=causal_lm model.path=FOLDER   a local language model
+  python -m harness -m model=always_no,random_uniform task.perturbation=none,paraphrase
+                                                        a sweep: every combination, one leaderboard
+
+  python -m harness.leaderboard                         the leaderboard of everything below results/
+  python -m harness.items task=corr2cause out=F.jsonl   the items, for your own tools
+  python -m harness.tasks.corr2cause stats              Tables 1 and 3 of the Corr2Cause paper, measured
+
+A run goes on where it was stopped: answers are stored as they land and asked for once. Settings of your own:
+configs/<group>/<name>.yaml and prompts/<task>/<name>.yaml in the working directory are found as well.
+"""
+
+_ITEMS = """\
+The items of a task as JSON lines: id, premise, hypothesis, input, relation, num_nodes, label, cluster, …
+
+  python -m harness.items task=corr2cause out=items.jsonl
+  python -m harness.items task=corr2cause task.split=train task.limit=1000 out=-
+"""
+
+
+def text(config_name: str) -> str:
+    """The help of a command."""
+    if config_name == "items":
+        return "\n".join([_ITEMS, _settings("items"), _group("task"), _settings("task/corr2cause", "task.")])
+    tasks = listed(CONFIGS, "task")
+    prompts = (_list(f"prompt=  (task {task})", listed(PROMPTS, task)) for task in tasks)
+    sections = [_MAIN, _group("model"), _group("task"), *prompts, _settings("config")]
+    sections += [_settings(f"task/{task}", "task.") for task in tasks]
+    sections.append("A model's settings: its file in configs/model/, or --cfg job with it. Hydra's own flags: --hydra-help.")
+    return "\n".join(sections)
+
+
+def _group(group: str) -> str:
+    return _list(f"{group}=", listed(CONFIGS, group))
+
+
+def _list(title: str, files: dict[str, Path]) -> str:
+    width = max(map(len, files), default=0)
+    lines = [f"  {name:<{width}}  {_first_comment(file)}" for name, file in files.items()]
+    return "\n".join([title, *lines, ""])
+
+
+def _settings(config: str, prefix: str = "") -> str:
+    """The lines `name: value  # comment` of a config file."""
+    file = CONFIGS / f"{config}.yaml"
+    found: list[tuple[str, str]] = []
+    above = ""
+    for line in file.read_text(encoding="utf-8").partition("\nhydra:")[0].splitlines():
+        name, colon, rest = line.partition(":")
+        value, hash_, comment = rest.partition("#")
+        if not line.startswith(" "):
+            above = name
+        if colon and hash_ and name.strip() not in ("_target_", "name", "defaults"):
+            full = f"{above}.{name.strip()}" if line.startswith(" ") else name
+            found.append((f"{prefix}{full}={value.strip()}", comment.strip()))
+    width = max(len(setting) for setting, _ in found)
+    return "\n".join([f"settings of {config}", *(f"  {setting:<{width}}  {comment}" for setting, comment in found), ""])
+
+
+def _first_comment(file: Path) -> str:
+    first = file.read_text(encoding="utf-8").partition("\n")[0]
+    return first.removeprefix("#").strip() if first.startswith("#") else ""
