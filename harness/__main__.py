@@ -58,9 +58,11 @@ def run_one(config: DictConfig, *, brief: bool) -> tuple[Path, int]:
     from harness.progress import Progress
     from harness.results import Folder, safe, variant
     from harness.run import choose_prompt, run
-    from harness.settings import build, plain
+    from harness.settings import build, check_keys, plain
     from harness.tasks.protocol import Task
 
+    check_keys(config, ("task", "model", "prompt", "results", "cache", "debug"), "")
+    check_keys(config.cache, ("path",), "cache.")
     settings = plain(config.task)
     task: Task = build(settings, "task")
     model: Model = build(plain(config.model), "model")

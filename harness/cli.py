@@ -65,10 +65,9 @@ def _sentence(error: Exception) -> str:
     said = " ".join(str(error).split())
     kind = type(error).__name__
     if kind == "MissingConfigException":
-        missing = re.search(r"Could not find '(?P<group>[\w/]+)/(?P<name>[^']+)'", said)
-        if missing:
-            group = missing["group"]
-            return unknown(group, missing["name"], listed(CONFIGS, group))
+        chosen = re.search(r"Could not find '(?P<group>\w+)/(?P<name>[^']+)'", said)
+        if chosen:
+            return unknown(chosen["group"], chosen["name"], listed(CONFIGS, chosen["group"]))
     if kind == "ConfigCompositionException":
         cause = " ".join(str(error.__cause__ or "").split())
         key = re.search(r"Could not override '(?P<key>[^']+)'", said)
@@ -80,7 +79,10 @@ def _sentence(error: Exception) -> str:
         return f"{said} {cause}".strip()
     if kind == "OverrideParseException":
         return f"{said} Write key=value, with quotes around values that hold spaces, commas or brackets."
-    if kind == "InterpolationResolutionError" or kind == "InterpolationKeyError":
+    missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", said)
+    if missing:
+        return f"{missing['key']} has to be given: add {missing['key']}=… to the command."
+    if kind.startswith("Interpolation"):
         return f"a setting refers to one that is not there: {said}"
     return f"{kind}: {said} (this should not have been: debug=true shows where)"
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 from harness.types import ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Usage
 
 KINDS: Mapping[str, type[Request]] = {"chat": ChatRequest, "choice": ChoiceRequest, "pair": PairRequest}
 """The names of the three kinds of request, in prompt files and in records."""
+
+_USAGE = tuple(f.name for f in fields(Usage))
 
 
 def kind_of(request: Request) -> str:
@@ -56,16 +58,18 @@ def request_digest(request: Request) -> str:
 
 def response_json(response: Response) -> dict[str, Any]:
     """A response as JSON, without whether it came from the cache and without what is empty."""
-    said = {k: v for k, v in asdict(response).items() if k != "cached" and v not in (None, "")}
-    said["usage"] = {k: v for k, v in asdict(response.usage).items() if v is not None}
-    return said | {"text": response.text}
+    said: dict[str, Any] = {"text": response.text}
+    if response.logprobs is not None:
+        said["logprobs"] = dict(response.logprobs)
+    usage = {name: count for name in _USAGE if (count := getattr(response.usage, name)) is not None}
+    rest = {"usage": usage, "finish_reason": response.finish_reason, "served_model": response.served_model}
+    return said | {name: value for name, value in rest.items() if value} | {"seconds": response.seconds}
 
 
 def response_from_json(said: Mapping[str, Any], *, cached: bool) -> Response:
     """The response that `response_json` wrote."""
-    usage = {f.name: said.get("usage", {}).get(f.name) for f in fields(Usage)}
-    rest = {k: v for k, v in said.items() if k not in ("usage", "cached")}
-    return Response(**rest, usage=Usage(**usage), cached=cached)
+    rest = {name: value for name, value in said.items() if name not in ("usage", "cached")}
+    return Response(**rest, usage=Usage(**said.get("usage", {})), cached=cached)
 
 
 def _message(message: Message, content: Callable[[str], Mapping[str, str]]) -> dict[str, str]:

@@ -88,7 +88,7 @@ def _table(task: str, rows: list[Row]) -> str:
         same = [f"{name} {getattr(ranked[0], name)}" for name in ("prompt", "variant") if name not in names]
         header = [*names, *(TITLES.get(name, name) for name in metrics), *COUNTS]
         body = [[*(getattr(row, name) for name in names), *cells(row.result.overall, metrics)] for row in ranked]
-        parts += [f"{', '.join([*same, 'metrics in percent'])}; best F1 first.".capitalize()]
+        parts += [f"Best F1 first, metrics in percent{''.join(f'; {one}' for one in same)}."]
         parts += [markdown(header, body, text_columns=len(names))]
     unfinished = [f"{row.variant}/{row.prompt}/{row.model}" for row in rows if not row.complete]
     if unfinished:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from harness.errors import ConfigError
+from harness.errors import ConfigError, unknown
 
 _PACKAGE = Path(__file__).resolve().parent
 # An installed package carries configs/ and prompts/ inside; in a checkout they stand beside it.
@@ -59,6 +59,13 @@ def first_sentence(error: ValidationError, prefix: str) -> str:
     near = difflib.get_close_matches(str(got), re.findall(r"'([^']+)'", first["msg"]), n=1, cutoff=0.5)
     hint = f" (did you mean {near[0]}?)" if near else ""
     return f"{where}={got}: {first['msg'][0].lower()}{first['msg'][1:]}{hint}."
+
+
+def check_keys(section: Mapping[str, Any], known: Sequence[str], prefix: str) -> None:
+    """Refuses keys that nothing reads: with `+key=value` Hydra lets any through."""
+    for key in section:
+        if key not in known:
+            raise ConfigError(unknown("setting", f"{prefix}{key}", (f"{prefix}{name}" for name in known)))
 
 
 def plain(config: Any) -> dict[str, Any]:

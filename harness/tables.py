@@ -63,7 +63,8 @@ def result_table(result: Result) -> str:
 def remarks(result: Result) -> list[str]:
     """What has to be said beside the numbers."""
     overall = result.overall
-    said = [f"{overall.items:,} items from {result.clusters:,} premises or networks; metrics in percent."]
+    clusters = f"{result.clusters:,} cluster{'s' if result.clusters != 1 else ''}"
+    said = [f"{overall.items:,} items in {clusters} (items of one premise are not independent); metrics in percent."]
     if result.failures:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
         said.append(f"Failed calls are in no metric: {kinds}. The same command asks them again.")
