@@ -70,9 +70,20 @@ class CausalLM(Checkpoint):
 
     @cached_property
     def _parts(self) -> tuple[Any, Any]:
+        """(tokenizer, model), set to write greedily and nothing else."""
         tokenizer, model = self._load("AutoModelForCausalLM")
+        from transformers import GenerationConfig
+
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token_id = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
+        ends = model.generation_config.eos_token_id
+        # In place of the checkpoint's own, whose sampling, penalties or beams `generate` would mix in.
+        model.generation_config = GenerationConfig(
+            do_sample=False,
+            num_beams=1,
+            eos_token_id=tokenizer.eos_token_id if ends is None else ends,
+            pad_token_id=tokenizer.pad_token_id,
+        )
         return tokenizer, model
 
     @cached_property
@@ -185,7 +196,6 @@ class CausalLM(Checkpoint):
 
     def _generate(self, batch: list[Writing], limit: int) -> Iterator[Outcome]:
         import torch
-        from transformers import GenerationConfig
 
         tokenizer, model = self._parts
         started = time.perf_counter()
@@ -195,17 +205,12 @@ class CausalLM(Checkpoint):
         for row, writing in enumerate(batch):
             ids[row, longest - len(writing.prompt) :] = torch.tensor(writing.prompt)
             mask[row, longest - len(writing.prompt) :] = 1
-        ends = model.generation_config.eos_token_id
-        ends = tokenizer.eos_token_id if ends is None else ends
-        # A configuration of our own: a checkpoint's may sample, penalise repetition or search with beams.
-        settings = GenerationConfig(
-            do_sample=False, num_beams=1, max_new_tokens=limit, eos_token_id=ends, pad_token_id=tokenizer.pad_token_id
-        )
         with torch.inference_mode():
             written = model.generate(
-                input_ids=ids.to(model.device), attention_mask=mask.to(model.device), generation_config=settings
+                input_ids=ids.to(model.device), attention_mask=mask.to(model.device), max_new_tokens=limit
             )[:, longest:]
         seconds = round((time.perf_counter() - started) / len(batch), 6)
+        ends = model.generation_config.eos_token_id
         stops = set(ends if isinstance(ends, list) else [ends])
         for writing, row in zip(batch, written.tolist(), strict=True):
             length = next((k for k, token in enumerate(row) if token in stops), len(row))

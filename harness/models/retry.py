@@ -176,11 +176,21 @@ def _header(error: BaseException, name: str) -> str | None:
 
 def _lost(error: BaseException) -> bool:
     """Whether no HTTP reply came at all."""
-    return isinstance(error, TimeoutError) or any(kind.__name__ == "APIConnectionError" for kind in type(error).__mro__)
+    return isinstance(error, TimeoutError) or _is(error, "APIConnectionError")
 
 
 def _timed_out(error: BaseException) -> bool:
-    return isinstance(error, TimeoutError) or any(kind.__name__ == "APITimeoutError" for kind in type(error).__mro__)
+    """Whether the server took the call and did not answer in time.
+
+    The aiohttp transport reports a refused connection as a timeout too, of connecting: that is not meant here.
+    """
+    return (isinstance(error, TimeoutError) or _is(error, "APITimeoutError")) and not (
+        error.__cause__ is not None and _is(error.__cause__, "ConnectTimeout")
+    )
+
+
+def _is(error: BaseException, name: str) -> bool:
+    return any(kind.__name__ == name for kind in type(error).__mro__)
 
 
 def _said(error: BaseException) -> str:
@@ -188,5 +198,5 @@ def _said(error: BaseException) -> str:
     body = getattr(error, "body", None)
     message = body.get("message") if isinstance(body, dict) else None
     if not message and error.__cause__ is not None:
-        message = f"{error} {error.__cause__}"
+        message = error.__cause__
     return " ".join(str(message or error or type(error).__name__).split())[:300]

@@ -61,7 +61,7 @@ class Checkpoint:
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder)
             model = getattr(transformers, auto_class).from_pretrained(self.folder, dtype=dtype)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
+        except Exception as error:  # safetensors, tokenizers and transformers each raise kinds of their own
             raise ConfigError(f"the checkpoint {self.path} cannot be loaded: {' '.join(str(error).split())[:300]}") from error
         return tokenizer, model.to(device).eval()
 

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai_server import Server, chat_reply
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it when it is imported
+KEY = "sk-canary-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No key and no cache of the user's in a test."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return KEY
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Server]]:
+    """Starts local servers; by default they answer No to everything."""
+    servers: list[Server] = []
+
+    def start(reply: Any = lambda path, body, number: chat_reply("No"), **settings: Any) -> Server:
+        servers.append(Server(reply, **settings))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs `python -m harness …` in an empty folder, as a user would."""
+
+    def call(*arguments: str, module: str = "harness", **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            cwd=tmp_path,
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    return call
+
+
+pytest_plugins = ["conftest_models"]

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+from conftest_models import lm_checkpoint
+
+from harness.models.causal_lm import CausalLM
+from harness.types import ChatRequest, ChoiceRequest, Failure, Message
+
+TEXTS = ["Question: A correlates with B. Answer:", "A", "Question: " + "A is independent of B. " * 9 + "\n\nAnswer:"]
+
+
+def lm(path, **settings) -> CausalLM:
+    return CausalLM(**{"name": "tiny", "path": str(path), "dtype": "float32", "device": "cpu", **settings})
+
+
+def choice(text: str) -> ChoiceRequest:
+    return ChoiceRequest((Message("user", text),), ("Yes", "No"))
+
+
+def parts(path):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(path), AutoModelForCausalLM.from_pretrained(path).eval()
+
+
+def by_hand(path, prompt: str, continuation: str) -> float:
+    """One unpadded forward pass, by transformers alone."""
+    import torch
+
+    tokenizer, model = parts(path)
+    start = len(tokenizer(prompt)["input_ids"])
+    ids = tokenizer(prompt + continuation, return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        logprobs = model(ids).logits[0].log_softmax(-1)
+    return float(sum(logprobs[k - 1, ids[0, k]] for k in range(start, ids.shape[1])))
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_ranking_in_batches_agrees_with_one_pass_each(kind, gpt2_path, llama_path):
+    path = {"gpt2": gpt2_path, "llama": llama_path}[kind]
+    found = dict(lm(path, chat_template=False, batch_tokens=120).respond([choice(text) for text in TEXTS]))
+    assert len(found) == len(TEXTS)
+    for request, response in found.items():
+        text = request.messages[0].content
+        expected = {word: by_hand(path, text, f" {word}") for word in ("Yes", "No")}
+        assert response.logprobs == pytest.approx(expected, abs=1e-4)
+        assert response.text == max(expected, key=expected.__getitem__)
+
+
+def test_a_chat_template_is_used_where_there_is_one(llama_path):
+    (response,) = dict(lm(llama_path).respond([choice("A")])).values()
+    assert response.logprobs["Yes"] == pytest.approx(by_hand(llama_path, "<user>A\n<assistant>", "Yes"), abs=1e-4)
+
+
+def written_by_hand(path, text: str, tokens: int) -> str:
+    """Greedy, one token at a time, without a cache."""
+    import torch
+
+    tokenizer, model = parts(path)
+    ids = tokenizer(text, return_tensors="pt")["input_ids"]
+    start = ids.shape[1]
+    with torch.no_grad():
+        for _ in range(tokens):
+            best = model(ids).logits[0, -1].argmax()
+            if best == tokenizer.eos_token_id:
+                break
+            ids = torch.cat([ids, best.view(1, 1)], dim=1)
+    return tokenizer.decode(ids[0, start:])
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_writing_in_batches_agrees_with_one_token_at_a_time(kind, gpt2_path, llama_path):
+    path = {"gpt2": gpt2_path, "llama": llama_path}[kind]
+    model = lm(path, method="generate", chat_template=False)
+    assert model.accepts == (ChatRequest,)
+    requests = [ChatRequest((Message("user", text),), max_tokens=12) for text in TEXTS]
+    for request, response in model.respond(requests):
+        assert response.text == written_by_hand(path, request.messages[0].content, 12)
+        assert response.finish_reason in ("stop", "length")
+
+
+def test_a_checkpoints_own_sampling_settings_do_not_leak_in(gpt2_path, tmp_path):
+    import json
+    import shutil
+
+    path = shutil.copytree(gpt2_path, tmp_path / "sampling")
+    settings = json.loads((path / "generation_config.json").read_text())
+    settings |= {"do_sample": True, "temperature": 5.0, "repetition_penalty": 30.0, "top_k": 5, "max_length": 7}
+    (path / "generation_config.json").write_text(json.dumps(settings))
+    request = ChatRequest((Message("user", TEXTS[0]),), max_tokens=12)
+    (plain,) = dict(lm(gpt2_path, method="generate").respond([request])).values()
+    (sampled,) = dict(lm(path, method="generate").respond([request])).values()
+    assert sampled.text == plain.text
+
+
+def test_stop_strings_end_the_text(gpt2_path):
+    text = written_by_hand(gpt2_path, TEXTS[0], 12)
+    stop = text[3:5]
+    request = ChatRequest((Message("user", TEXTS[0]),), max_tokens=12, stop=(stop,))
+    (response,) = dict(lm(gpt2_path, method="generate").respond([request])).values()
+    assert response.text == text[: text.index(stop)]
+    assert response.finish_reason == "stop"
+
+
+def test_what_exceeds_the_context_is_a_failure_for_that_item_only(tmp_path):
+    path = lm_checkpoint(tmp_path / "short", "gpt2", max_positions=32)
+    found = dict(lm(path).respond([choice(TEXTS[1]), choice(TEXTS[2])]))
+    assert found[choice(TEXTS[1])].logprobs
+    failure = found[choice(TEXTS[2])]
+    assert isinstance(failure, Failure) and failure.kind == "context_length" and "32" in failure.detail
+    long = ChatRequest((Message("user", TEXTS[1]),), max_tokens=500)
+    assert isinstance(dict(lm(path).respond([long]))[long], Failure)
+
+
+def test_rankings_and_writings_can_be_mixed(gpt2_path):
+    requests = [choice("A"), ChatRequest((Message("user", "A"),), max_tokens=3), choice("B")]
+    assert set(dict(lm(gpt2_path).respond(requests))) == set(requests)

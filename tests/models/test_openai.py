@@ -1,0 +1,248 @@
+"""The real SDK against a local server."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from openai_server import Server, chat_reply, error
+
+from harness.errors import ConfigError, RunStopped
+from harness.models.openai import Chat, Completions
+from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Response
+
+
+def chat(server: Server, **settings) -> Chat:
+    return Chat(**{"name": "m", "model": "gpt-4", "base_url": server.url, "max_wait": 0.3, **settings})
+
+
+def ask(text: str, **settings) -> ChatRequest:
+    return ChatRequest((Message("system", "Be brief."), Message("user", text)), max_tokens=16, **settings)
+
+
+def outcomes(model, requests) -> dict:
+    return dict(model.respond(requests))
+
+
+def test_sends_the_conversation_and_records_what_came_back(serve, key):
+    server = serve(lambda *_: chat_reply("Yes"))
+    (request, response), *_ = chat(server).respond([ask("Well?", stop=("\n",))])
+    assert request == ask("Well?", stop=("\n",))
+    sent = server.calls[0]
+    assert sent["messages"] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Well?"}]
+    assert (sent["model"], sent["temperature"], sent["max_tokens"], sent["seed"]) == ("gpt-4", 0, 16, 0)
+    assert sent["stop"] == ["\n"]
+    assert "top_p" not in sent and "max_completion_tokens" not in sent
+    assert server.headers[0]["Authorization"] == f"Bearer {key}"
+    assert (response.text, response.finish_reason, response.served_model) == ("Yes", "stop", "served-name-2024")
+    usage = response.usage
+    assert (usage.input, usage.output, usage.cached_input, usage.reasoning) == (11, 2, 3, 1)
+    assert response.seconds > 0
+
+
+@pytest.mark.parametrize("name", ["o3-mini", "gpt-5", "openai/gpt-5-mini", "gpt-5.1"])
+def test_a_reasoning_model_gets_no_temperature_and_room_to_think(serve, key, name):
+    server = serve()
+    outcomes(chat(server, model=name, reasoning_effort="low", top_p=0.5, reasoning_tokens=1000), [ask("?", stop=("\n",))])
+    sent = server.calls[0]
+    assert not {"temperature", "top_p", "max_tokens", "stop", "reasoning_tokens"} & set(sent)
+    assert sent["max_completion_tokens"] == 1016
+    assert sent["reasoning_effort"] == "low"
+
+
+@pytest.mark.parametrize("name", ["gpt-4o", "gpt-5-chat-latest", "gpt-3.5-turbo", "llama-o1-style"])
+def test_other_models_are_not_taken_for_reasoning_ones(serve, key, name):
+    server = serve()
+    outcomes(chat(server, model=name), [ask("?")])
+    assert server.calls[0]["max_tokens"] == 16
+
+
+def test_what_is_null_is_not_sent_and_extras_are(serve, key):
+    server = serve()
+    outcomes(chat(server, temperature=None, seed=None, extra={"min_p": 0.1}), [ask("?")])
+    assert not {"temperature", "seed"} & set(server.calls[0])
+    assert server.calls[0]["min_p"] == 0.1
+
+
+def test_samples_of_one_request_get_different_seeds(serve, key):
+    server = serve()
+    outcomes(chat(server, temperature=1.0), [ask("?", sample=k) for k in range(5)])
+    assert len({sent["seed"] for sent in server.calls}) == 5
+
+
+def test_calls_run_side_by_side_within_the_limit(serve, key):
+    server = serve(delay=0.05)
+    found = outcomes(chat(server, max_concurrency=7), [ask(f"{k}?") for k in range(30)])
+    assert len(found) == 30
+    assert server.most_in_flight == 7
+
+
+def test_requests_are_pulled_as_they_are_needed(serve, key):
+    server = serve()
+    pulled = []
+
+    def source():
+        for k in range(100):
+            pulled.append(k)
+            yield ask(f"{k}?")
+
+    answers = chat(server, max_concurrency=4).respond(source())
+    next(answers)
+    assert len(pulled) <= 8
+    answers.close()
+    assert len(pulled) <= 8
+
+
+def test_passing_faults_are_tried_again(serve, key):
+    faults = iter([error(429, "slow down", headers={"retry-after": "0.2"}), error(500, "oops"), (200, "<html>proxy</html>")])
+    server = serve(lambda *_: next(faults, chat_reply("Yes")))
+    found = outcomes(chat(server), [ask("?")])
+    assert [outcome.text for outcome in found.values()] == ["Yes"]
+    assert len(server.calls) == 4
+
+
+def test_no_retry_comes_earlier_than_the_server_asks(serve, key):
+    import time
+
+    at: list[float] = []
+
+    def reply(*_):
+        at.append(time.monotonic())
+        return error(429, "slow down", headers={"retry-after": "0.25"}) if len(at) == 1 else chat_reply("Yes")
+
+    outcomes(chat(serve(reply)), [ask("?")])
+    assert at[1] - at[0] >= 0.25
+
+
+def test_a_wait_longer_than_allowed_is_a_failure_that_says_so(serve, key):
+    server = serve(lambda *_: error(429, "slow down", headers={"retry-after": "600"}))
+    (outcome,) = outcomes(chat(server), [ask("?")]).values()
+    assert isinstance(outcome, Failure) and outcome.kind == "rate_limit" and "600 s" in outcome.detail
+    assert len(server.calls) == 1
+
+
+def test_what_concerns_one_item_is_that_items_failure(serve, key):
+    replies = {
+        "filter": chat_reply("", finish_reason="content_filter"),
+        "length": error(400, "maximum context length is 8192 tokens", "context_length_exceeded"),
+        "refusal": chat_reply("", message={"role": "assistant", "content": None, "refusal": "I won't."}),
+        "policy": error(400, "flagged", "content_filter"),
+        "empty": chat_reply("Yes") | {"choices": []},
+        "fine": chat_reply("Yes"),
+    }
+    server = serve(lambda path, body, number: replies[body["messages"][-1]["content"]])
+    found = {r.messages[-1].content: o for r, o in chat(server, attempts=2).respond([ask(name) for name in replies])}
+    kinds = {name: outcome.kind if isinstance(outcome, Failure) else "response" for name, outcome in found.items()}
+    assert kinds == {
+        "filter": "content_filter", "length": "context_length", "refusal": "refusal", "policy": "content_filter",
+        "empty": "invalid_reply", "fine": "response",
+    }
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (error(401, "Incorrect API key"), "key"),
+        (error(403, "not for you"), "access"),
+        (error(404, "no such model", "model_not_found"), "model.model"),
+        (error(429, "You exceeded your quota", "insufficient_quota"), "quota"),
+    ],
+)
+def test_what_no_later_request_survives_stops_the_run_at_once(serve, key, reply, said):
+    server = serve(lambda *_: reply)
+    with pytest.raises(RunStopped, match=said):
+        outcomes(chat(server, max_concurrency=4), [ask(f"{k}?") for k in range(500)])
+    assert len(server.calls) <= 4
+
+
+def test_answers_that_landed_before_the_run_stopped_are_handed_out(serve, key):
+    server = serve(lambda path, body, number: chat_reply("Yes") if number <= 10 else error(401, "revoked"))
+    found = []
+    with pytest.raises(RunStopped):
+        found.extend(chat(server, max_concurrency=4).respond([ask(f"{k}?") for k in range(50)]))
+        pytest.fail("the run went on")
+    # `extend` keeps what it got before the exception.
+    assert len(found) == 10 and all(isinstance(outcome, Response) for _, outcome in found)
+
+
+def test_a_server_that_fails_from_the_start_is_not_asked_a_thousand_times(serve, key):
+    server = serve(lambda *_: error(400, "unknown parameter: seed"))
+    with pytest.raises(RunStopped, match="unknown parameter: seed"):
+        outcomes(chat(server, max_concurrency=4), [ask(f"{k}?") for k in range(500)])
+    assert len(server.calls) < 20
+
+
+def test_one_bad_request_among_good_ones_does_not_stop_the_run(serve, key):
+    server = serve(lambda path, body, number: chat_reply("Yes") if "7" not in str(body["messages"]) else error(400, "odd"))
+    kinds = Counter(type(o).__name__ for o in outcomes(chat(server), [ask(f"{k}?") for k in range(40)]).values())
+    assert kinds == {"Response": 36, "Failure": 4}
+
+
+def test_an_unreachable_server_is_said_after_a_few_tries(key):
+    model = Chat(name="m", model="gpt-4", base_url="http://127.0.0.1:9/v1", max_wait=0.1)
+    with pytest.raises(RunStopped, match=r"127\.0\.0\.1:9.*cannot be reached"):
+        outcomes(model, [ask("?")])
+
+
+def test_a_hanging_server_is_a_timeout(serve, key):
+    server = serve(delay=5)
+    (outcome,) = outcomes(chat(server, timeout=0.2, attempts=2), [ask("?")]).values()
+    assert isinstance(outcome, Failure) and outcome.kind == "timeout"
+    assert len(server.calls) == 2
+
+
+def test_without_a_key_nothing_starts():
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        Chat(name="m", model="gpt-4", base_url="http://127.0.0.1:9/v1")
+
+
+def test_identity_tells_servers_models_and_sampling_apart_but_no_transport(serve, key):
+    server = serve()
+    base = chat(server).identity
+    assert chat(server, timeout=3, attempts=2, max_concurrency=1, name="other").identity == base
+    changed = [dict(model="gpt-4o"), dict(temperature=0.5), dict(seed=1), dict(extra={"min_p": 1}), dict(endpoint="x")]
+    assert all(chat(server, **change).identity != base for change in changed)
+    assert key not in str(base)
+    assert chat(serve(), endpoint="vllm").identity == chat(server, endpoint="vllm").identity
+
+
+def completions(server: Server, **settings) -> Completions:
+    return Completions(**{"name": "m", "model": "davinci", "base_url": server.url, "max_wait": 0.3, **settings})
+
+
+def test_completions_send_one_text(serve, key):
+    server = serve(lambda *_: {"id": "1", "object": "text_completion", "created": 0, "model": "davinci",
+                               "choices": [{"index": 0, "text": " No", "finish_reason": "stop", "logprobs": None}],
+                               "usage": {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}})
+    (response,) = outcomes(completions(server), [ask("Well?")]).values()
+    assert server.calls[0]["prompt"] == "Be brief.\n\nWell?"
+    assert (response.text, response.usage.input) == (" No", 9)
+
+
+def echo(path, body, number):
+    """Scores " Yes" at -0.5 and " No" at -1.5 - 0.25, in two tokens, as a server with echo does."""
+    prompt = body["prompt"]
+    start = prompt.rindex(" ")
+    tail = [(start, -0.5)] if prompt.endswith(" Yes") else [(start, -1.5), (start + 2, -0.25)]
+    offsets = [0, 3, *(offset for offset, _ in tail)]
+    logprobs = {"tokens": ["?"] * len(offsets), "token_logprobs": [None, -7.0, *(p for _, p in tail)],
+                "text_offset": offsets, "top_logprobs": None}
+    assert (body["echo"], body["max_tokens"]) == (True, 0)
+    return {"id": "1", "object": "text_completion", "created": 0, "model": "davinci",
+            "choices": [{"index": 0, "text": prompt, "finish_reason": "length", "logprobs": logprobs}],
+            "usage": {"prompt_tokens": 4, "completion_tokens": 0, "total_tokens": 4}}
+
+
+def test_completions_rank_by_the_echoed_log_probabilities(serve, key):
+    model = completions(serve(echo), method="rank")
+    assert model.accepts[0] is ChoiceRequest
+    request = ChoiceRequest((Message("user", "Is it so? Answer:"),), ("Yes", "No"))
+    (response,) = outcomes(model, [request]).values()
+    assert response.logprobs == {"Yes": -0.5, "No": -1.75}
+
+
+def test_a_server_without_log_probabilities_is_told_apart(serve, key):
+    server = serve(lambda *_: {"id": "1", "object": "text_completion", "created": 0, "model": "davinci",
+                               "choices": [{"index": 0, "text": "x", "finish_reason": "stop", "logprobs": None}]})
+    with pytest.raises(RunStopped, match="method=generate"):
+        outcomes(completions(server, method="rank"), [ChoiceRequest((Message("user", "?"),), ("Yes", "No"))])

@@ -1,0 +1,95 @@
+"""A local server that speaks the OpenAI protocol: real HTTP for the real SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+Reply = dict[str, Any] | tuple[int, Any] | tuple[int, Any, dict[str, str]]
+
+
+def chat_reply(text: str, **choice: Any) -> dict[str, Any]:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "served-name-2024",
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop", **choice}
+        ],
+        "usage": {
+            "prompt_tokens": 11,
+            "completion_tokens": 2,
+            "total_tokens": 13,
+            "prompt_tokens_details": {"cached_tokens": 3},
+            "completion_tokens_details": {"reasoning_tokens": 1},
+        },
+    }
+
+
+def error(status: int, message: str, code: str | None = None, headers: dict[str, str] | None = None) -> Reply:
+    body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
+    return status, body, headers or {}
+
+
+@dataclass
+class Server:
+    """`reply(path, body, number of this call)` decides; `calls` remembers what was asked."""
+
+    reply: Callable[[str, dict[str, Any], int], Reply]
+    delay: float = 0.0
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    in_flight: int = 0
+    most_in_flight: int = 0
+
+    def __post_init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        threading.Thread(target=self._serve, daemon=True).start()
+        assert self._ready.wait(10)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def close(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._start())
+        self._ready.set()
+        self._loop.run_forever()
+
+    async def _start(self) -> None:
+        app = web.Application()
+        app.router.add_post("/{path:.*}", self._answer)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.calls.append(body)
+        self.headers.append(dict(request.headers))
+        number = len(self.calls)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            await asyncio.sleep(self.delay)
+            said = self.reply(request.path, body, number)
+        finally:
+            self.in_flight -= 1
+        status, content, headers = (200, said, {}) if isinstance(said, dict) else (*said, {})[:3]
+        if isinstance(content, str):
+            return web.Response(status=status, text=content, content_type="text/html", headers=headers)
+        return web.json_response(content, status=status, headers=headers)
