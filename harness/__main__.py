@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from harness import cli
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
+    from harness.interrupt import Stop
+    from harness.models.protocol import Model
     from harness.types import JSON
 
 
@@ -31,30 +34,31 @@ def job(config: DictConfig) -> int:
     from hydra.types import RunMode
 
     from harness import sweep
-    from harness.errors import HarnessError
+    from harness.errors import HarnessError, Interrupted
 
     hydra = HydraConfig.get()
     if hydra.mode != RunMode.MULTIRUN:
-        return run_one(config, brief=False)[1]
+        run_one(config, brief=False)
+        return 0
     print(f"[{hydra.job.num}] {' '.join(hydra.overrides.task)}", file=sys.stderr)
     folder = Path(hydra.runtime.output_dir)
     try:
-        path, code = run_one(config, brief=True)
-        sweep.note(folder, run=path, error=None)
+        sweep.note(folder, run=run_one(config, brief=True), error=None)
+    except Interrupted as stop:
+        raise KeyboardInterrupt from stop  # ends the sweep too
     except HarnessError as error:
         if config.debug:
             raise
         print(f"error: {error}", file=sys.stderr)
         sweep.note(folder, run=None, error=str(error))
-        code = cli.ERROR
-    return code
+        return cli.ERROR
+    return 0
 
 
-def run_one(config: DictConfig, *, brief: bool) -> tuple[Path, int]:
-    """Builds task, model and prompt, runs them and prints the scores: (the results folder, the exit code)."""
+def run_one(config: DictConfig, *, brief: bool) -> Path:
+    """Builds task, model and prompt, runs them and prints the scores; the results folder."""
     from harness import provenance, tables
-    from harness.cache import CachedModel, Store
-    from harness.models.protocol import Model
+    from harness.interrupt import interruptible
     from harness.progress import Progress
     from harness.results import Folder, safe, variant
     from harness.run import choose_prompt, run
@@ -79,33 +83,31 @@ def run_one(config: DictConfig, *, brief: bool) -> tuple[Path, int]:
         {"task": settings, "prompt": {"name": prompt.name, "digest": prompt.digest}, "model": dict(model.identity)},
         provenance.gather(plain(config)),
     )
-    store = None if getattr(model, "instant", False) else Store(Path(config.cache.path))
-    answering = model if store is None else CachedModel(model, store)
-    try:
-        outcome = run(task, prompt, answering, folder, Progress(f"{task.name} {model.name}"))
-    finally:
-        if store is not None:
-            store.close()
+    progress = Progress(f"{task.name} {model.name}")
+    with interruptible(progress) as stop, answering(model, stop, Path(config.cache.path)) as asked:
+        outcome = run(task, prompt, asked, folder, progress)
     if brief:
-        print(f"    {_brief(outcome.result.overall['f1'], outcome.result.overall['accuracy'])}", file=sys.stderr)
-    else:
-        print(tables.result_table(outcome.result))
-        print()
-        print("\n".join(tables.remarks(outcome.result)))
+        print(f"    {tables.brief(outcome.result)}", file=sys.stderr)
+    elif outcome.result.overall.items:
+        print(tables.result_table(outcome.result), *tables.remarks(outcome.result), sep="\n")
         print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
-    if outcome.interrupted:
-        raise KeyboardInterrupt
     if outcome.stopped:
-        from harness.errors import RunStopped
-
-        raise RunStopped(f"{outcome.stopped} The result is marked as not complete.")
-    return folder.path, 0
+        raise outcome.stopped
+    return folder.path
 
 
-def _brief(f1: float | None, accuracy: float | None) -> str:
-    from harness.tables import percent
+@contextmanager
+def answering(model: Model, stop: Stop, path: Path) -> Iterator[Model]:
+    """The model behind its cache; instant models answer sooner than a cache could."""
+    from harness.cache import CachedModel, Store
+    from harness.interrupt import Stoppable
 
-    return f"F1 {percent(f1)}, accuracy {percent(accuracy)}"
+    stoppable = Stoppable(model, stop)
+    if getattr(model, "instant", False):
+        yield stoppable
+        return
+    with closing(Store(path)) as store:
+        yield CachedModel(stoppable, store)
 
 
 def _defaults(config: DictConfig) -> Mapping[str, JSON]:

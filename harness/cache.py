@@ -8,12 +8,12 @@ is an error: an answer that looks stored but is not would be paid for twice.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from harness.codec import by_digest, canonical, digest, request_json, response_from_json, response_json, text_digest
 from harness.errors import StoreError
@@ -58,7 +58,7 @@ class Store:
             row = self._db.execute("SELECT response FROM answers WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             raise self._trouble(error) from error
-        return response_from_json(_json(row[0]), cached=True) if row else None
+        return response_from_json(json.loads(row[0]), cached=True) if row else None
 
     def put(self, key: str, identity: Mapping[str, JSON], request: Request, response: Response) -> None:
         """Stores a response; when this returns, a killed process does not lose it."""
@@ -150,31 +150,25 @@ class CachedModel:
                 if misses:
                     yield misses.popleft()
 
-        landed = None
-        while True:
-            while len(misses) < _AHEAD and look_up():
-                while hits:
-                    yield hits.popleft()
-            if landed is None:
-                if not misses:
+        # A generator of our own, which can be closed whatever kind of iterator the model hands out.
+        landed = (outcome for outcome in self._model.respond(unanswered()))
+        try:
+            while True:
+                while len(misses) < _AHEAD and look_up():
+                    while hits:
+                        yield hits.popleft()
+                # Nothing is started for a run that the store answers alone: no import, no load, no connection.
+                outcome = next(landed, None) if keys else None
+                if outcome is None:
+                    yield from hits
                     return
-                landed = self._model.respond(unanswered())
-            for request, outcome in landed:
-                if isinstance(outcome, Response):
-                    self._store.put(keys.pop(request), self.identity, request, outcome)
-                else:
-                    del keys[request]
-                yield request, outcome
-                break
-            else:
-                yield from hits
-                return
+                request, said = outcome
+                key = keys.pop(request)
+                if isinstance(said, Response):
+                    self._store.put(key, self.identity, request, said)
+                yield outcome
+        finally:
+            landed.close()
 
     def _key(self, request: Request) -> str:
         return digest([SCHEMA, self.identity, request_json(request, by_digest)])
-
-
-def _json(text: str) -> Any:
-    import json
-
-    return json.loads(text)

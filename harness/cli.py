@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import usage
-from harness.errors import HarnessError, unknown
+from harness.errors import HarnessError, Interrupted, unknown
 from harness.settings import CONFIGS, listed
 
 ERROR, INTERRUPTED = 1, 130
@@ -25,8 +25,11 @@ def launch(job: Callable[[Any], int], config_name: str) -> int:
     debug = any(argument.replace(" ", "").lower() in ("debug=true", "debug=1") for argument in arguments)
     try:
         return _hydra(job, config_name)
+    except Interrupted as stop:
+        print(stop, file=sys.stderr)
+        return INTERRUPTED
     except KeyboardInterrupt:
-        print("interrupted: every answer so far is stored; the same command goes on from there.", file=sys.stderr)
+        print("interrupted: every stored answer is kept; the same command goes on from there.", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
         if debug:
@@ -78,7 +81,9 @@ def _sentence(error: Exception) -> str:
             return _unknown_key(group["key"])
         return f"{said} {cause}".strip()
     if kind == "OverrideParseException":
-        return f"{said} Write key=value, with quotes around values that hold spaces, commas or brackets."
+        where = "" if "=" in said else f" in {' '.join(sys.argv[1:])}"
+        said = said.partition(" See https")[0]
+        return f"{said}{where}. Write key=value, and quotes around values that hold spaces, commas or brackets."
     missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", said)
     if missing:
         return f"{missing['key']} has to be given: add {missing['key']}=… to the command."

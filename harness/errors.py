@@ -5,6 +5,7 @@
     ├── DataError           a data file or a row of it that cannot be read
     ├── StoreError          the cache or a results folder cannot be read or written
     └── RunStopped          nothing that is asked later can succeed either (key, quota, unreachable server)
+        └── Interrupted     the user pressed Ctrl-C
 
 A reply that cannot be used is none of these: it is a `types.Failure`, a value that ends up in a record.
 """
@@ -33,6 +34,10 @@ class StoreError(HarnessError):
 
 class RunStopped(HarnessError):
     """What no later request can survive; all answers so far are kept."""
+
+
+class Interrupted(RunStopped):
+    """The user pressed Ctrl-C; what was under way has ended and is kept."""
 
 
 def unknown(kind: str, got: str, allowed: Iterable[str]) -> str:

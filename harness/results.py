@@ -59,6 +59,8 @@ class Folder:
         """Puts the records in their place and writes result.json and manifest.json."""
         if not complete and self._complete():
             return  # an earlier complete run of the same configuration stays
+        if not complete and not self.recorded.stat().st_size:
+            return  # nothing was answered, so the place is not taken
         try:
             self.recorded = self.recorded.replace(self.path / RECORDS)
             _write(self.path / RESULT, {"run": self.run, "complete": complete, **result_json(result)})
@@ -73,10 +75,10 @@ class Folder:
 
     def _claim(self) -> None:
         manifest = self.path / MANIFEST
-        if not manifest.exists():
+        if not (self.path / RECORDS).exists():
             _write(manifest, self._manifest() | {"ended": None, "complete": False})
             return
-        there = _load(manifest).get("configuration", {})
+        there = _load(manifest).get("configuration", {}) if manifest.exists() else None
         mine = json.loads(json.dumps(self.configuration))
         if there != mine:
             raise ConfigError(

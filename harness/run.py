@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from types import FrameType
 
 from harness import conversation, prompts, records
 from harness.codec import KINDS, request_digest
@@ -26,32 +22,29 @@ BLOCK = 4096
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `stopped` says why it is not complete, None where it is."""
+    """How a run ended. `stopped` is what ended it early, None where every item has its record."""
 
     result: Result
-    stopped: str | None
-    interrupted: bool = False
+    stopped: RunStopped | None
 
 
 def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Progress) -> Outcome:
-    """Asks the model about every item, leaves records, scores and manifest in the folder.
+    """Asks the model about every item; leaves records, scores and manifest in the folder.
 
     Whatever ends the run early, what has been answered is recorded and the result says `complete: false`.
     """
     kind = fitting(prompt, model)
     items = task.items()
-    stopped: str | None = None
-    with folder.recording(task.headline) as writer, interruptible(progress) as stop:
+    stopped: RunStopped | None = None
+    with folder.recording(task.headline) as writer:
         try:
-            for record, request in progress.track(ask(stop.until(items), prompt, model, kind), items):
+            for record, request in progress.track(ask(items, prompt, model, kind), items):
                 writer.write(record, request)
         except RunStopped as reason:
-            stopped = str(reason)
-    if stop.requested and stopped is None:
-        stopped = "interrupted"
+            stopped = reason
     result = task.summarize(records.read(folder.recorded))
     folder.finish(result, complete=stopped is None)
-    return Outcome(result, stopped, interrupted=stop.requested)
+    return Outcome(result, stopped)
 
 
 def ask(
@@ -93,6 +86,9 @@ def _ask(
     for request, outcome in model.respond(requests()):
         for item in waiting.pop(request):
             yield _record(item, request, outcome, prompt), request
+    for request, items in waiting.items():
+        for item in items:
+            yield _record(item, request, Failure("unanswered", "the model ended without answering"), prompt), request
 
 
 def _record(item: Item, request: Request | None, outcome: Response | Failure, prompt: Prompt) -> Record:
@@ -147,40 +143,3 @@ def _no_fit(what: str, model: Model, task: Task | None) -> str:
 def _kinds(kinds: Iterable[type[Request]]) -> str:
     names: Mapping[type[Request], str] = {kind: name for name, kind in KINDS.items()}
     return " and ".join(names[kind] for kind in kinds)
-
-
-class Stop:
-    """Whether the user has asked the run to end."""
-
-    requested = False
-
-    def until(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The items up to the moment of asking: what is under way then still ends and is kept."""
-        for item in items:
-            if self.requested:
-                return
-            yield item
-
-
-@contextmanager
-def interruptible(progress: Progress) -> Iterator[Stop]:
-    """The first Ctrl-C (or SIGTERM) lets the calls under way end; the second one raises KeyboardInterrupt."""
-    stop = Stop()
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        if stop.requested:
-            raise KeyboardInterrupt
-        stop.requested = True
-        progress.say("stopping: the calls under way are being finished and kept (Ctrl-C again drops them)")
-
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {
-        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

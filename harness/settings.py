@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def build(section: Mapping[str, Any], group: str) -> Any:
         target = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"{group}._target_={section['_target_']} cannot be imported: {error}.") from error
+    check_keys(settings, [f.name for f in fields(target) if f.init], f"{group}.")
     for key, value in settings.items():
         if value == "???":
             raise ConfigError(f"{group}.{key} has to be given: add {group}.{key}=… to the command.")

@@ -60,11 +60,16 @@ def result_table(result: Result) -> str:
     return markdown(header, rows)
 
 
+def brief(result: Result) -> str:
+    """A result in half a line."""
+    return f"F1 {percent(result.overall['f1'])}, accuracy {percent(result.overall['accuracy'])}"
+
+
 def remarks(result: Result) -> list[str]:
     """What has to be said beside the numbers."""
     overall = result.overall
     clusters = f"{result.clusters:,} cluster{'s' if result.clusters != 1 else ''}"
-    said = [f"{overall.items:,} items in {clusters} (items of one premise are not independent); metrics in percent."]
+    said = ["", f"{overall.items:,} items in {clusters} (items of one premise are not independent); metrics in percent."]
     if result.failures:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
         said.append(f"Failed calls are in no metric: {kinds}. The same command asks them again.")

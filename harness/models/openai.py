@@ -93,7 +93,7 @@ class Endpoint:
 
             return await policy.call(attempt)
 
-        return answer_all(
+        yield from answer_all(
             requests, call, max_concurrency=self.max_concurrency, stopping=policy.stopping, close=client.close
         )
 

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cache import CachedModel, Store
+from harness.errors import StoreError
+from harness.models.scripted import Scripted
+from harness.types import ChatRequest, Failure, Message, PairRequest, Response, Usage
+
+
+def ask(text: str, sample: int = 0) -> ChatRequest:
+    return ChatRequest((Message("system", "Be brief."), Message("user", text)), max_tokens=5, sample=sample)
+
+
+def rich(text: str) -> Response:
+    return Response(text=text, logprobs={"Yes": -0.25}, usage=Usage(input=3, output=1), finish_reason="stop",
+                    served_model="m", seconds=0.5)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "answers.sqlite"
+
+
+def test_what_was_answered_is_not_asked_again(path):
+    inner = Scripted(lambda request: rich(request.messages[-1].content))
+    requests = [ask(f"{k}?") for k in range(20)]
+    first = dict(CachedModel(inner, Store(path)).respond(requests))
+    again = dict(CachedModel(inner, Store(path)).respond(requests))
+    assert len(inner.asked) == 20
+    assert {r: o.text for r, o in again.items()} == {r: o.text for r, o in first.items()}
+    assert all(outcome.cached for outcome in again.values()) and not any(o.cached for o in first.values())
+    one = again[ask("7?")]
+    assert (one.logprobs, one.usage, one.finish_reason, one.seconds) == ({"Yes": -0.25}, Usage(3, 1), "stop", 0.5)
+
+
+def test_hits_and_misses_mixed_all_come_back_once(path):
+    inner = Scripted(lambda request: rich(request.messages[-1].content))
+    list(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(0, 3000, 3)))
+    found = list(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(3000)))
+    assert sorted(int(o.text[:-1]) for _, o in found) == list(range(3000))
+    assert len(inner.asked) == 3000
+
+
+def test_hits_do_not_wait_for_misses(path):
+    inner = Scripted(lambda request: rich("x"))
+    list(CachedModel(inner, Store(path)).respond([ask("known")]))
+    inner.asked.clear()
+    answers = CachedModel(inner, Store(path)).respond([ask("new"), ask("known")])
+    assert next(answers)[0] == ask("known") and not inner.asked
+
+
+def test_a_greedy_model_gets_every_miss(path):
+    """A model whose window is larger than what the cache looks ahead still sees all misses and loses no hit."""
+
+    class Greedy(Scripted):
+        def respond(self, requests):
+            yield from super().respond(list(requests))
+
+    list(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond(ask(f"{k}?") for k in range(0, 2000, 2)))
+    inner = Greedy(lambda r: rich("x"))
+    found = list(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(2000)))
+    assert len(found) == len(dict(found)) == 2000
+    assert len(inner.asked) == 1000
+
+
+def test_failures_are_not_stored(path):
+    inner = Scripted(lambda request: Failure("timeout", "late"))
+    for _ in range(2):
+        assert dict(CachedModel(inner, Store(path)).respond([ask("?")])) == {ask("?"): Failure("timeout", "late")}
+    assert len(inner.asked) == 2
+
+
+def test_other_models_requests_and_samples_are_other_answers(path):
+    store = Store(path)
+    a, b = (Scripted(lambda request, name=name: rich(name), name=name) for name in "ab")
+    requests = [ask("?"), ask("?", sample=1), ask("??"), PairRequest("?", "?")]
+    for model in (a, b):
+        found = dict(CachedModel(model, store).respond(requests))
+        assert {outcome.text for outcome in found.values()} == {model.name}
+        assert len(model.asked) == len(requests)
+
+
+def test_an_answer_is_stored_before_it_is_handed_out(path):
+    answers = CachedModel(Scripted(lambda request: rich("kept")), Store(path)).respond([ask("?"), ask("??")])
+    next(answers)
+    with sqlite3.connect(path) as other:
+        assert other.execute("SELECT count(*) FROM answers").fetchone() == (1,)
+
+
+def test_closing_the_answers_closes_the_models(path):
+    closed = []
+
+    class Open(Scripted):
+        def respond(self, requests):
+            try:
+                yield from super().respond(requests)
+            finally:
+                closed.append(True)
+
+    answers = CachedModel(Open(lambda r: rich("x")), Store(path)).respond(ask(f"{k}?") for k in range(9))
+    next(answers)
+    answers.close()
+    assert closed
+
+
+def test_the_inputs_of_a_key_stand_beside_the_answer_and_words_are_kept_once(path):
+    list(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond([ask("1?"), ask("2?")]))
+    with sqlite3.connect(path) as file:
+        texts = {text for (text,) in file.execute("SELECT text FROM texts")}
+        identities = [text for (text,) in file.execute("SELECT identity FROM identities")]
+    assert texts == {"Be brief.", "1?", "2?"}
+    assert identities == ['{"kind":"scripted","name":"scripted"}']
+
+
+def test_a_fully_stored_run_does_not_start_the_model(path):
+    list(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond([ask("?")]))
+
+    class Heavy(Scripted):
+        def respond(self, requests):
+            pytest.fail("the model was started")
+            yield
+
+    assert len(list(CachedModel(Heavy(lambda r: rich("x")), Store(path)).respond([ask("?")]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"not a database at all, but long enough to be looked at" * 50, "damaged"), ("foreign", "not a cache"), ("later", "update harness")],
+)
+def test_a_file_that_cannot_be_used_is_a_sentence(path, content, said):
+    path.parent.mkdir(parents=True)
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content == "foreign":
+        with sqlite3.connect(path) as file:
+            file.execute("CREATE TABLE notes (text)")
+    else:
+        Store(path).close()
+        with sqlite3.connect(path) as file:
+            file.execute("PRAGMA user_version=99")
+    with pytest.raises(StoreError, match=said):
+        Store(path)
+
+
+def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match=r"cache\.path"):
+        Store(tmp_path / "file" / "answers.sqlite")
+    with pytest.raises(StoreError, match=r"cache\.path"):
+        Store(tmp_path)
+
+
+def test_a_locked_file_is_a_sentence(path, monkeypatch):
+    Store(path).close()
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **kw: connect(*args, **(kw | {"timeout": 0.2})))
+    store = Store(path)
+    other = connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreError, match="locked"):
+        store.put("key", {}, ask("?"), rich("x"))
+    other.close()
+
+
+def test_two_processes_share_a_file(path):
+    code = (
+        "import sys; from pathlib import Path; from harness.cache import Store; from harness.types import *\n"
+        "store = Store(Path(sys.argv[1]))\n"
+        "for k in range(300): store.put(f'{sys.argv[2]}{k}', {}, PairRequest(str(k), ''), Response('x'))\n"
+    )
+    jobs = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "ab"]
+    assert [job.wait(60) for job in jobs] == [0, 0]
+    store = Store(path)
+    assert all(store.get(f"{name}{k}") for name in "ab" for k in range(300))

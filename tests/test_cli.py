@@ -1,0 +1,302 @@
+"""The commands as a user types them: every option composed by Hydra, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import KEY
+from openai_server import chat_reply, error
+
+
+def row(output: str, name: str) -> list[str]:
+    """The cells of a table's row."""
+    line = next(line for line in output.splitlines() if line.startswith(f"| {name} "))
+    return [cell.strip() for cell in line.strip("| ").split("|")][1:]
+
+
+def sentence(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line on stderr of a command that was refused."""
+    lines = done.stderr.strip().splitlines()
+    assert done.returncode == 1 and len(lines) == 1 and lines[0].startswith("error: "), done.stderr
+    return lines[0]
+
+
+def test_without_arguments_the_reasoner_takes_the_public_test(harness, tmp_path):
+    done = harness()
+    assert done.returncode == 0, done.stderr
+    assert row(done.stdout, "all")[:6] == ["95.16", "92.19", "98.33", "98.45", "1,162", "180"]
+    place = tmp_path / "results/corr2cause/default/plain/reasoner"
+    assert {file.name for file in place.iterdir()} >= {"records.jsonl", "result.json", "manifest.json"}
+    manifest = json.loads((place / "manifest.json").read_text())
+    assert manifest["configuration"]["task"]["split"] == "test"
+    assert str(tmp_path) not in json.dumps(manifest)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["model=always_no"], ["0.00", "–", "0.00", "84.51", "1,162", "180"]),
+        (["model=majority"], ["0.00", "–", "0.00", "84.51", "1,162", "180"]),
+        (["model=always_yes"], ["26.83", "15.49", "100.00", "15.49", "1,162", "180"]),
+        # Table 4's first row stands on the v1 test set.
+        (["model=always_no", "task.version=v1"], ["0.00", "–", "0.00", "84.77", "2,246", "342"]),
+    ],
+)
+def test_constant_models_score_what_arithmetic_says(harness, arguments, expected):
+    assert row(harness(*arguments).stdout, "all")[:6] == expected
+
+
+def test_v1_supports_by_relation_are_those_of_table_12(harness):
+    output = harness("model=always_yes", "task.version=v1").stdout
+    found = {name: row(output, f"relation: {name}")[4:6] for name in ("parent", "ancestor", "child", "descendant", "collider", "confounder")}
+    assert found == {
+        "parent": ["375", "65"], "ancestor": ["375", "33"], "child": ["375", "58"], "descendant": ["375", "28"],
+        "collider": ["373", "121"], "confounder": ["373", "37"],
+    }
+
+
+@pytest.mark.parametrize("perturbation", ["none", "paraphrase", "refactorization", "permutation"])
+def test_the_reasoner_is_the_ceiling_on_audited_labels(harness, perturbation):
+    output = harness("task.labels=audited", f"task.perturbation={perturbation}").stdout
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in output.splitlines() if line.startswith("| ")]
+    for name, f1, _, _, accuracy, _, positives, *_ in rows[2:]:
+        assert accuracy == "100.00", name
+        assert f1 == ("100.00" if int(positives) else "–"), name
+
+
+def test_a_sweep_ends_in_one_leaderboard_and_none_overwrites_another(harness, tmp_path):
+    done = harness("-m", "model=reasoner,always_yes,random_uniform", "task.perturbation=none,paraphrase,refactorization")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("## corr2cause") == 1
+    lines = [line for line in done.stdout.splitlines() if line.startswith("| ")][2:]
+    assert len(lines) == 9
+    f1 = [float(line.split("|")[3]) for line in lines]
+    assert f1 == sorted(f1, reverse=True) and lines[0].startswith("| reasoner")
+    assert len(list(tmp_path.glob("results/corr2cause/*/plain/*/result.json"))) == 9
+    rebuilt = harness(module="harness.leaderboard")
+    assert [line for line in rebuilt.stdout.splitlines() if line.startswith("| ")][2:] == lines
+    assert (tmp_path / "results/LEADERBOARD.md").read_text().count("| always_yes") == 3
+
+
+def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
+    done = harness("-m", "model=always_yes,gpt4,always_no")
+    assert done.returncode == 1
+    assert "always_yes" in done.stdout and "always_no" in done.stdout
+    assert "OPENAI_API_KEY" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("model=gpt4x", "did you mean 'gpt4'"),
+        ("task=cor2cause", "did you mean 'corr2cause'"),
+        ("prompt=plian", "did you mean 'plain'"),
+        ("promt=plain", "did you mean 'prompt'"),
+        ("task.limt=3", "did you mean 'task.limit'"),
+        ("+task.limt=3", "did you mean 'task.limit'"),
+        ("+foo=3", "no setting 'foo'"),
+        ("task.limit=-1", "greater than 0"),
+        ("task.limit=many", "valid integer"),
+        ("task.num_nodes=[1]", "greater than or equal to 2"),
+        ("task.relations=[parnt]", "did you mean parent?"),
+        ("task.split=tset", "did you mean test?"),
+        ("task.version=v1 task.split=train", "task.version=v1"),
+        ("task.labels=published task.split=dev", "derived labels"),
+        ("task.relations=[child] task.num_nodes=[2] task.split=train", "no item is left"),
+        ("prompt=pair", "These do: cot"),
+        ("model=gpt4", "set the environment variable OPENAI_API_KEY"),
+        ("model=openai", "model.model has to be given"),
+        ("model=nli", "model.path has to be given"),
+        ("model=llama_7b", "model.path has to be given"),
+        ("model=nli model.path=/nowhere", "no such folder"),
+        ("model.name=[", "in model.name=[. Write key=value"),
+        ("results=blocked/here", "results folder"),
+        ("model=gpt4 cache.path=blocked/c api_key=1", "api_key"),
+        ("task.source=file task.path=missing.csv", "missing.csv does not exist"),
+        ("task.source=file task.path=empty.csv", "no rows"),
+        ("task.source=file task.path=labels.csv", "row 2 has the label 'maybe'"),
+        ("task.source=file task.path=columns.csv", "row 1 needs the columns"),
+    ],
+)
+def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, said):
+    (tmp_path / "blocked").write_text("a file where a folder should be")
+    (tmp_path / "empty.csv").write_text("input,label\n")
+    text = '"Premise: Suppose there is a closed system of 2 variables, A and B. All the statistical relations among these 2 variables are as follows: A correlates with B.\nHypothesis: A directly causes B."'
+    (tmp_path / "labels.csv").write_text(f"input,label\n{text},0\n{text},maybe\n")
+    (tmp_path / "columns.csv").write_text("question,label\nWhy?,1\n")
+    assert said in sentence(harness(*arguments.split()))
+
+
+def test_debug_shows_the_traceback(harness):
+    done = harness("task.limit=-1", "debug=true")
+    assert done.returncode == 1 and "Traceback" in done.stderr and "ConfigError" in done.stderr
+
+
+def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
+    (tmp_path / "blocked").write_text("a file where a folder should be")
+    (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
+    for path in ("blocked/answers.sqlite", "garbage"):
+        done = harness("model=gpt4", f"model.base_url={serve().url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
+        assert "cache.path" in sentence(done)
+
+
+def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):
+    server = serve(lambda *_: error(401, "Incorrect API key provided"))
+    done = harness("model=gpt4", f"model.base_url={server.url}", OPENAI_API_KEY=KEY)
+    assert "refuses the key" in sentence(done) and KEY not in done.stderr
+    assert len(server.calls) <= 32
+    done = harness("model=gpt4", "model.base_url=http://127.0.0.1:9/v1", "model.max_wait=0.1", OPENAI_API_KEY=KEY)
+    assert "cannot be reached" in sentence(done)
+
+
+def test_a_folder_with_another_configuration_is_refused(harness):
+    assert harness("model=random_uniform", "task.limit=20").returncode == 0
+    assert harness("model=random_uniform", "task.limit=20").returncode == 0
+    done = harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333")
+    assert "model.p_yes: 0.5 there, 0.3333 now" in sentence(done)
+    assert harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333", "model.name=third").returncode == 0
+
+
+def test_the_key_is_written_nowhere(harness, serve, tmp_path):
+    server = serve()
+    assert harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY).returncode == 0
+    written = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert written and not any(KEY.encode() in file.read_bytes() for file in written)
+
+
+def test_a_second_run_asks_nothing_and_imports_nothing_heavy(harness, serve, tmp_path):
+    server = serve()
+    arguments = ("model=gpt4", f"model.base_url={server.url}", "task.limit=200")
+    first = harness(*arguments, OPENAI_API_KEY=KEY)
+    assert first.returncode == 0, first.stderr
+    assert len(server.calls) == 200
+    code = (
+        "import sys, runpy\n"
+        "try: runpy.run_module('harness', run_name='__main__', alter_sys=True)\n"
+        "except SystemExit as end: assert not end.code\n"
+        "heavy = {'openai', 'torch', 'transformers', 'datasets', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, env=os.environ | {"OPENAI_API_KEY": KEY},
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(server.calls) == 200
+    assert row(done.stdout, "all") == row(first.stdout, "all")
+
+
+def test_help_shows_what_there_is_and_imports_nothing_heavy(harness):
+    code = (
+        "import sys, runpy\n"
+        "try: runpy.run_module('harness', run_name='__main__', alter_sys=True)\n"
+        "except SystemExit as end: assert not end.code\n"
+        "assert not {'hydra', 'openai', 'torch', 'numpy', 'sklearn', 'datasets'} & set(sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name in ("roberta_mnli", "reasoner", "cot_two_step", "corr2cause", "task.perturbation", "cache.path"):
+        assert name in done.stdout
+
+
+def started(tmp_path: Path, url: str, *more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "harness", "model=gpt4", f"model.base_url={url}", "task.limit=300", "model.max_concurrency=8", *more],
+        cwd=tmp_path, env=os.environ | {"OPENAI_API_KEY": KEY}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )
+
+
+def wait_for_calls(server, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while len(server.calls) < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
+    server = serve(delay=0.02)
+    job = started(tmp_path, server.url)
+    wait_for_calls(server, 120)
+    job.kill()
+    job.wait()
+    # Give calls that were under way the time to reach the server's list.
+    time.sleep(0.3)
+    place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
+    assert not (place / "result.json").exists()
+    before = len(server.calls)
+    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=300", "model.max_concurrency=8", OPENAI_API_KEY=KEY)
+    assert done.returncode == 0, done.stderr
+    asked = [call["messages"][-1]["content"] for call in server.calls]
+    twice = len(asked) - len(set(asked))
+    assert len(set(asked)) == 300
+    assert twice <= 8, f"{twice} asked twice, {before} before the kill"
+    assert json.loads((place / "result.json").read_text())["complete"] is True
+
+
+@pytest.mark.parametrize(("number", "times"), [(signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGINT, 2)])
+def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):
+    server = serve(delay=0.05)
+    job = started(tmp_path, server.url)
+    wait_for_calls(server, 60)
+    for _ in range(times):
+        job.send_signal(number)
+        time.sleep(0.02)
+    _, said = job.communicate(timeout=30)
+    assert job.returncode == 130, said
+    assert "Traceback" not in said and "interrupted" in said
+    assert len(server.calls) < 300
+    if times == 1:
+        place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
+        assert json.loads((place / "result.json").read_text())["complete"] is False
+        kept = len((place / "records.jsonl").read_text().splitlines())
+        assert kept == len(server.calls)
+    asked = len(server.calls)
+    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=300", OPENAI_API_KEY=KEY)
+    assert done.returncode == 0, done.stderr
+    assert len(server.calls) - 300 <= (0 if times == 1 else 8), asked
+
+
+def test_chat_answers_are_scored(harness, serve):
+    server = serve(lambda path, body, number: chat_reply("Yes." if "directly" in body["messages"][-1]["content"] else "**No**"))
+    output = harness("model=gpt4", f"model.base_url={server.url}", OPENAI_API_KEY=KEY).stdout
+    assert row(output, "relation: parent")[2] == "100.00" and row(output, "relation: collider")[2] == "0.00"
+
+
+def test_two_step_chain_of_thought_asks_twice_an_item(harness, serve):
+    server = serve()
+    assert harness("model=gpt4", f"model.base_url={server.url}", "prompt=cot_two_step", "task.limit=30", OPENAI_API_KEY=KEY).returncode == 0
+    assert len(server.calls) == 60
+    last = server.calls[-1]["messages"]
+    assert [message["role"] for message in last] == ["user", "assistant", "user"]
+
+
+def test_settings_and_prompts_of_the_users_own_are_found(harness, tmp_path):
+    (tmp_path / "configs/model").mkdir(parents=True)
+    (tmp_path / "configs/model/sceptic.yaml").write_text(
+        "# Mostly No\n_target_: harness.models.baselines.Baseline\nname: sceptic\np_yes: 0.1\n"
+    )
+    (tmp_path / "prompts/corr2cause").mkdir(parents=True)
+    (tmp_path / "prompts/corr2cause/terse.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\n")
+    assert "sceptic" in harness("--help").stdout
+    assert harness("model=sceptic", "prompt=terse", "task.limit=10").returncode == 0
+    record = json.loads((tmp_path / "results/corr2cause/limit=10/terse/sceptic/records.jsonl").read_text().splitlines()[0])
+    assert record["request"]["messages"][0]["text"].endswith(" So?")
+    (tmp_path / "prompts/corr2cause/broken.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{premises}'\n")
+    assert "the item has the fields premise" in sentence(harness("prompt=broken"))
+
+
+def test_items_are_written_for_other_tools(harness, tmp_path):
+    done = harness("task.limit=12", "task.perturbation=permutation", "out=mine.jsonl", module="harness.items")
+    assert done.returncode == 0, done.stderr
+    items = [json.loads(line) for line in (tmp_path / "mine.jsonl").read_text().splitlines()]
+    assert len(items) == 12
+    assert {"id", "premise", "hypothesis", "input", "relation", "num_nodes", "label", "cluster"} <= set(items[0])
+    assert items[0]["input"] == f"Premise: {items[0]['premise']}\nHypothesis: {items[0]['hypothesis']}"
+    printed = harness("task.limit=12", "task.perturbation=permutation", "out=-", module="harness.items").stdout
+    assert printed == (tmp_path / "mine.jsonl").read_text()
+    assert "nowhere/x cannot be written" in sentence(harness("out=nowhere/x", module="harness.items"))

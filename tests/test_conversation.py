@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from harness.conversation import play
+from harness.models.scripted import Scripted
+from harness.prompts import load
+from harness.run import ask
+from harness.types import ChatRequest, Failure, Item, Message, Response
+
+
+def prompt(tmp_path: Path, opening: list[str]):
+    file = tmp_path / "talk.yaml"
+    file.write_text(yaml.safe_dump({"source": "test", "makes": ["chat"], "system": "S", "opening": opening, "user": "Q {q}"}))
+    return load("corr2cause", str(file), ())
+
+
+def echo(request: ChatRequest) -> Response:
+    return Response(f"re {request.messages[-1].content}")
+
+
+def test_the_model_answers_each_turn_before_the_next(tmp_path):
+    model = Scripted(echo)
+    (transcript,) = play(model, prompt(tmp_path, []), [("one", "two")]).values()
+    assert transcript == (
+        Message("user", "one"), Message("assistant", "re one"), Message("user", "two"), Message("assistant", "re two"),
+    )
+    assert [message.content for message in model.asked[1].messages] == ["S", "one", "re one", "two"]
+
+
+def test_openings_that_agree_so_far_share_their_calls(tmp_path):
+    model = Scripted(echo)
+    played = play(model, prompt(tmp_path, []), [("a", "b", "c"), ("a", "b", "d"), ("a", "b", "c"), ("e",)])
+    assert len(played) == 3
+    assert [request.messages[-1].content for request in model.asked] == ["a", "e", "b", "c", "d"]
+
+
+def test_a_failed_turn_fails_exactly_its_own_items(tmp_path):
+    def says(request):
+        return Failure("timeout", "late") if request.messages[-1].content == "tell me of y" else echo(request)
+
+    items = [Item(f"{net}{k}", {"net": net, "q": k}, {"gold": 1}, net, {}) for net in "xy" for k in range(3)]
+    model = Scripted(says)
+    found = {r.item: r for r, _ in ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest)}
+    assert {name for name, record in found.items() if isinstance(record.outcome, Failure)} == {"y0", "y1", "y2"}
+    assert found["y0"].outcome == Failure("opening", "turn 1: timeout: late")
+    assert found["x1"].outcome.text == "re Q 1"
+    # Two openings and three questions: a network's opening is played once, not once a question.
+    assert len(model.asked) == 5

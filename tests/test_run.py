@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness import records
+from harness.cache import CachedModel, Store
+from harness.errors import ConfigError, RunStopped
+from harness.models.baselines import Baseline
+from harness.models.reasoner import Reasoner
+from harness.models.scripted import Scripted
+from harness.progress import Progress
+from harness.prompts import load
+from harness.results import Folder
+from harness.run import ask, choose_prompt, fitting, run
+from harness.settings import build
+from harness.types import ChatRequest, ChoiceRequest, Failure, PairRequest, Response
+
+
+def corr2cause(**settings):
+    section = {"_target_": "harness.tasks.corr2cause.Corr2Cause", "name": "corr2cause", "prompts": ["plain", "pair"]}
+    return build(section | settings, "task")
+
+
+def folder(path: Path) -> Folder:
+    return Folder(path, {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "m"}, {"k": 1}, {})
+
+
+def results(path: Path) -> dict:
+    return json.loads((path / "result.json").read_text())
+
+
+def test_a_run_leaves_a_record_for_every_item_and_a_complete_result(tmp_path):
+    task = corr2cause(limit=60)
+    model = Scripted(lambda request: Response("Yes"))
+    outcome = run(task, load("corr2cause", "plain", ()), model, folder(tmp_path), Progress("t"))
+    assert outcome.stopped is None
+    assert {r.item for r in records.read(tmp_path / "records.jsonl")} == {item.id for item in task.items()}
+    assert results(tmp_path)["complete"] is True
+    assert results(tmp_path)["scores"]["published"]["overall"]["all"]["recall"] == 1.0
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["complete"] and manifest["ended"]
+
+
+def test_a_stopped_run_keeps_what_landed_and_is_not_complete(tmp_path):
+    def says(request, asked=[]):  # noqa: B006
+        asked.append(request)
+        if len(asked) > 25:
+            raise RunStopped("the quota is used up.")
+        return Response("No")
+
+    outcome = run(corr2cause(limit=60), load("corr2cause", "plain", ()), Scripted(says), folder(tmp_path), Progress("t"))
+    assert str(outcome.stopped) == "the quota is used up."
+    assert len(list(records.read(tmp_path / "records.jsonl"))) == 25
+    assert results(tmp_path)["complete"] is False
+
+
+def test_equal_requests_are_asked_once_and_answer_all_their_items(tmp_path):
+    # In v1, parent(A, B) and child(B, A) are the same sentence, some items apart: the store knows the first's answer.
+    task = corr2cause(version="v1", num_nodes=[2, 3])
+    model = Scripted(lambda request: Response("No"))
+    cached = CachedModel(model, Store(tmp_path / "answers.sqlite"))
+    found = list(ask(task.items(), load("corr2cause", "plain", ()), cached, ChatRequest))
+    assert len(found) == 102
+    texts = {request.messages[-1].content for request in model.asked}
+    assert len(texts) == len(model.asked) < 102
+
+
+def test_no_gold_label_reaches_a_prompt():
+    for item in corr2cause(version="v1").items():
+        assert not {"label", "labels", "gold", "published", "audited", "answer"} & set(item.fields)
+
+
+def test_unreadable_replies_and_failed_calls_are_neither_yes_nor_no(tmp_path):
+    def says(request):
+        text = request.messages[-1].content
+        if "collider" in text:
+            return Failure("timeout", "late")
+        return Response("I would rather not say." if "confounder" in text else "No")
+
+    task = corr2cause()
+    run(task, load("corr2cause", "plain", ()), Scripted(says), folder(tmp_path), Progress("t"))
+    overall = results(tmp_path)["scores"]["published"]["overall"]["all"]
+    assert (overall["unreadable"], overall["failed"]) == (193, 193)
+    assert results(tmp_path)["failures"] == {"timeout": 193}
+    # 969 answered or unreadable items; of the 776 items answered "No" 98 are positive, the unreadable are wrong.
+    assert overall["accuracy"] == (776 - 98) / 969
+
+
+def test_a_model_that_forgets_items_does_not_pass_for_complete(tmp_path):
+    class Forgetful(Scripted):
+        def respond(self, requests):
+            for k, outcome in enumerate(super().respond(requests)):
+                if k % 2:
+                    yield outcome
+
+    run(corr2cause(limit=20), load("corr2cause", "plain", ()), Forgetful(lambda r: Response("No")), folder(tmp_path), Progress("t"))
+    assert results(tmp_path)["failures"] == {"unanswered": 10}
+
+
+def test_few_shot_shows_a_valid_and_an_invalid_example_in_the_questions_words():
+    for perturbation in ("none", "paraphrase", "refactorization", "permutation"):
+        task = corr2cause(perturbation=perturbation, limit=1)
+        prompt = load("corr2cause", "few_shot", task.examples())
+        (item,) = task.items()
+        request = prompt.render(item.fields, (), ChatRequest)
+        roles = [message.role for message in request.messages]
+        assert roles == ["user", "assistant", "user", "assistant", "user"]
+        assert {request.messages[1].content, request.messages[3].content} == {"Yes", "No"}
+        example = request.messages[0].content
+        assert ("affects" in example) == (perturbation == "paraphrase")
+        assert ("variables, Z, Y" in example) == (perturbation == "refactorization")
+
+
+def test_the_plain_prompt_is_the_papers_word_for_word():
+    prompt = load("corr2cause", "plain", ())
+    fields = {"premise": "P.", "statement": "A directly causes B"}
+    request = prompt.render(fields, (), ChatRequest)
+    assert [(m.role, m.content) for m in request.messages] == [
+        ("user", 'Question: P.\nCan we deduct the following: A directly causes B? Just answer "Yes" or "No."\n\nAnswer:')
+    ]
+    system = load("corr2cause", "system", ()).render(fields, (), ChatRequest).messages
+    expected = "You are a highly intelligent question-answering bot with profound knowledge of causal inference."
+    assert (system[0].role, system[0].content) == ("system", expected)
+    assert system[1] == request.messages[0]
+
+
+@pytest.mark.parametrize("name", ["cot", "cot_two_step", "enhanced"])
+def test_with_chain_of_thought_nobody_asks_for_just_an_answer_first(name):
+    task = corr2cause(limit=1)
+    prompt = load("corr2cause", name, task.examples())
+    (item,) = task.items()
+    first = prompt.opening(item.fields)[0] if prompt.words.opening else prompt.render(item.fields, (), ChatRequest).messages[-1].content
+    assert "step by step" in first and "Just answer" not in first
+
+
+@pytest.mark.parametrize("name", ["plain", "system", "few_shot", "cot", "cot_two_step", "enhanced"])
+def test_the_reasoner_reads_every_prompt(name):
+    task = corr2cause(labels="audited", limit=120)
+    prompt = load("corr2cause", name, task.examples())
+    for record, _ in ask(task.items(), prompt, Reasoner(), ChatRequest):
+        assert record.answer.label == record.labels["audited"]
+
+
+def test_the_first_prompt_that_fits_is_taken_and_a_misfit_names_those_that_fit():
+    task = corr2cause()
+    chat, encoder = Baseline("b", 0.5), Scripted(lambda r: Response(""), accepts=(PairRequest,))
+    assert choose_prompt(task, chat, None).name == "plain"
+    assert choose_prompt(task, encoder, None).name == "pair"
+    with pytest.raises(ConfigError, match=r"prompt pair does not fit.*These do: cot, cot_two_step, enhanced, few_shot, plain"):
+        choose_prompt(task, chat, "pair")
+    with pytest.raises(ConfigError, match=r"These do: pair\."):
+        choose_prompt(task, encoder, "plain")
+    with pytest.raises(ConfigError, match="did you mean 'plain'"):
+        choose_prompt(task, chat, "plian")
+
+
+def test_a_prompt_prefers_ranking_and_an_opening_needs_a_model_that_writes():
+    ranker = Scripted(lambda r: Response(""), accepts=(ChoiceRequest, ChatRequest))
+    only_ranker = Scripted(lambda r: Response(""), accepts=(ChoiceRequest,))
+    assert fitting(load("corr2cause", "plain", ()), ranker) is ChoiceRequest
+    assert fitting(load("corr2cause", "cot", ()), ranker) is ChatRequest
+    assert fitting(load("corr2cause", "cot_two_step", ()), ranker) is ChoiceRequest
+    with pytest.raises(ConfigError):
+        fitting(load("corr2cause", "cot_two_step", ()), only_ranker)
+
+
+def test_baseline_draws_depend_on_seed_and_request_alone():
+    task = corr2cause()
+    prompt = load("corr2cause", "plain", ())
+    requests = list(dict.fromkeys(prompt.render(item.fields, (), ChatRequest) for item in task.items()))
+
+    def drawn(model, asked):
+        return {request: outcome.text for request, outcome in model.respond(asked)}
+
+    once = drawn(Baseline("b", 0.3), requests)
+    assert drawn(Baseline("other", 0.3), reversed(requests)) == once
+    assert drawn(Baseline("b", 0.3), requests[:7]) == {r: once[r] for r in requests[:7]}
+    assert drawn(Baseline("b", 0.3, seed=1), requests) != once
+    share = sum(text == "Yes" for text in once.values()) / len(once)
+    assert abs(share - 0.3) < 0.05
