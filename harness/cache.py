@@ -93,7 +93,9 @@ class Store:
         )
         empty = not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not empty and application != _APPLICATION:
-            raise StoreError(f"{self.path} is an SQLite file, but not a cache of this program: choose another cache.path.")
+            raise StoreError(
+                f"{self.path} is an SQLite file, but not a cache of this program: choose another cache.path."
+            )
         if schema > SCHEMA:
             raise StoreError(
                 f"the cache {self.path} has schema {schema}, this version reads {SCHEMA}: update harness, or choose "

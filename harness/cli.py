@@ -109,5 +109,3 @@ def _unknown_key(key: str) -> str:
         names += [f"{section}.{name}" for name in config.get(section, {}) if name != "_target_"]
     near = [name for name in names if name.startswith(f"{group}.")] if "." in key and group in config else names
     return unknown("setting", key, near or names)
-
-

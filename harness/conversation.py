@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from harness.models.protocol import Model
 from harness.prompts import Prompt
-from harness.types import Failure, Message, Transcript
+from harness.types import Failure, Message, Request, Transcript
 
 Opening = tuple[str, ...]
 
@@ -17,17 +17,13 @@ def play(model: Model, prompt: Prompt, openings: Iterable[Opening]) -> Mapping[O
     All openings advance together, one batch a turn. Openings that agree up to turn k make equal requests,
     so they share those calls.
     """
-    played: dict[Opening, Transcript | Failure] = {opening: () for opening in openings}
+    played: dict[Opening, Transcript | Failure] = dict.fromkeys(openings, ())
     for k in range(max(map(len, played), default=0)):
-        waiting: dict[object, list[Opening]] = {}
-        requests = []
+        waiting: dict[Request, list[Opening]] = {}
         for opening, transcript in played.items():
             if len(opening) > k and not isinstance(transcript, Failure):
-                request = prompt.turn(transcript, opening[k])
-                if request not in waiting:
-                    requests.append(request)
-                waiting.setdefault(request, []).append(opening)
-        for request, outcome in model.respond(requests):
+                waiting.setdefault(prompt.turn(transcript, opening[k]), []).append(opening)
+        for request, outcome in model.respond(list(waiting)):
             for opening in waiting[request]:
                 before = played[opening]
                 if isinstance(outcome, Failure):

@@ -96,11 +96,12 @@ def _table(task: str, rows: list[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def _merit(row: Row) -> tuple[float, float, str, str, str]:
+def _merit(row: Row) -> tuple[float | str, ...]:
     """Best F1 first, then accuracy; an undefined F1 stands last."""
     overall = row.result.overall
     f1, accuracy = overall["f1"], overall["accuracy"]
-    return -(f1 if f1 is not None else -1), -(accuracy if accuracy is not None else -1), row.model, row.variant, row.prompt
+    merits = (-1.0 if value is None else value for value in (f1, accuracy))
+    return (*(-value for value in merits), row.model, row.variant, row.prompt)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,9 @@ class Progress:
                 said = now
                 rate = self.done / (now - started)
                 of = f" of {total:,}, {(total - self.done) / rate:,.0f} s left" if total else ""
-                self.say(f"{self.title}: {self.done:,}{of}, {rate:,.1f} a second{', ' if self._counts else ''}{self._counts}")
+                self.say(
+                    f"{self.title}: {self.done:,}{of}, {rate:,.1f} a second{', ' if self._counts else ''}{self._counts}"
+                )
 
     def _bar(self, values: Iterable[T], total: int | None) -> Iterator[T]:
         from rich.console import Console
@@ -62,7 +64,10 @@ class Progress:
         from rich.progress import Progress as Bar
 
         columns = (
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
             TextColumn("{task.fields[counts]}"),
         )
         with Bar(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +16,8 @@ from harness.codec import KINDS, digest
 from harness.errors import ConfigError, unknown
 from harness.settings import PROMPTS, first_sentence, listed
 from harness.types import JSON, Answer, ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Transcript
+
+Parser = Callable[[Response], Answer]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,11 +153,10 @@ def _check(words: Words, where: Path) -> None:
     _parser(words.parser, where)
 
 
-def _parser(name: str, where: Path) -> Any:
+def _parser(name: str, where: Path) -> Parser:
     module, _, function = name.rpartition(":")
     try:
-        return getattr(import_module(module) if module else parsing, function)
+        parser: Parser = getattr(import_module(module) if module else parsing, function)
+        return parser
     except (ImportError, AttributeError):
         raise ConfigError(f"{where}: there is no parser {name!r}; harness/parsing.py has verdict.") from None
-
-

@@ -39,7 +39,9 @@ def _checkout() -> dict[str, JSON]:
 
 def _git(home: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(["git", "-C", str(home), *arguments], capture_output=True, text=True, timeout=10, check=True)
+        done = subprocess.run(
+            ["git", "-C", str(home), *arguments], capture_output=True, text=True, timeout=10, check=True
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()

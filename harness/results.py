@@ -51,7 +51,9 @@ class Folder:
                 with self.recorded.open("w", encoding="utf-8") as file:
                     yield Writer(file, headline)
         except filelock.Timeout:
-            raise StoreError(f"another run is writing to {self.path}: wait for it, or choose another results=.") from None
+            raise StoreError(
+                f"another run is writing to {self.path}: wait for it, or choose another results=."
+            ) from None
         except OSError as error:
             raise self._trouble(error) from error
 
@@ -95,7 +97,9 @@ class Folder:
         }
 
     def _trouble(self, error: OSError) -> StoreError:
-        return StoreError(f"the results folder {self.path} cannot be written ({error.strerror}): choose another results=.")
+        return StoreError(
+            f"the results folder {self.path} cannot be written ({error.strerror}): choose another results=."
+        )
 
 
 def safe(name: str) -> str:
@@ -114,7 +118,10 @@ def result_json(result: Result) -> dict[str, Any]:
 
     def scores(row: Scores) -> dict[str, Any]:
         return {
-            "items": row.items, "positives": row.positives, "unreadable": row.unreadable, "failed": row.failed,
+            "items": row.items,
+            "positives": row.positives,
+            "unreadable": row.unreadable,
+            "failed": row.failed,
             **{metric.name: metric.value for metric in row.metrics},
         }
 
@@ -140,7 +147,7 @@ def result_from_json(said: Mapping[str, Any]) -> Result:
 
     def scores(row: Mapping[str, Any]) -> Scores:
         metrics = tuple(Metric(name, value) for name, value in row.items() if name not in counts)
-        return Scores(*(row[name] for name in counts), metrics)
+        return Scores(**{name: row[name] for name in counts}, metrics=metrics)
 
     return Result(
         headline=said["headline"],

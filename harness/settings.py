@@ -25,9 +25,7 @@ def listed(root: Path, group: str) -> dict[str, Path]:
     """The YAML files of a group by name: the package's, then those of the same folder in the working directory."""
     found: dict[str, Path] = {}
     for folder in (root / group, Path.cwd() / root.name / group):
-        found |= {
-            file.relative_to(folder).with_suffix("").as_posix(): file for file in sorted(folder.rglob("*.yaml"))
-        }
+        found |= {file.relative_to(folder).with_suffix("").as_posix(): file for file in sorted(folder.rglob("*.yaml"))}
     return found
 
 

@@ -7,8 +7,13 @@ from collections.abc import Iterable, Sequence
 from harness.types import Result, Scores
 
 TITLES = {
-    "f1": "F1", "precision": "precision", "recall": "recall", "accuracy": "accuracy",
-    "auroc": "AUROC", "average_precision": "avg. precision", "brier": "Brier",
+    "f1": "F1",
+    "precision": "precision",
+    "recall": "recall",
+    "accuracy": "accuracy",
+    "auroc": "AUROC",
+    "average_precision": "avg. precision",
+    "brier": "Brier",
 }
 COUNTS = ("items", "positives", "unreadable", "failed")
 
@@ -69,13 +74,19 @@ def remarks(result: Result) -> list[str]:
     """What has to be said beside the numbers."""
     overall = result.overall
     clusters = f"{result.clusters:,} cluster{'s' if result.clusters != 1 else ''}"
-    said = ["", f"{overall.items:,} items in {clusters} (items of one premise are not independent); metrics in percent."]
+    said = [
+        "",
+        f"{overall.items:,} items in {clusters} (items of one cluster are not independent); metrics in percent.",
+    ]
     if result.failures:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
         said.append(f"Failed calls are in no metric: {kinds}. The same command asks them again.")
     if overall.unreadable:
         said.append(f"{overall.unreadable:,} replies could not be read (task.unreadable says how they score).")
-    notable = {"length": "were cut off at max_tokens", "premise_truncated": "had their premise cut to the model's length"}
+    notable = {
+        "length": "were cut off at max_tokens",
+        "premise_truncated": "had their premise cut to the model's length",
+    }
     for reason, what in notable.items():
         if count := result.finish_reasons.get(reason):
             said.append(f"{count:,} replies {what}." if reason == "length" else f"{count:,} items {what}.")

@@ -41,7 +41,9 @@ def text(config_name: str) -> str:
     prompts = (_list(f"prompt=  (task {task})", listed(PROMPTS, task)) for task in tasks)
     sections = [_MAIN, _group("model"), _group("task"), *prompts, _settings("config")]
     sections += [_settings(f"task/{task}", "task.") for task in tasks]
-    sections.append("A model's settings: its file in configs/model/, or --cfg job with it. Hydra's own flags: --hydra-help.")
+    sections.append(
+        "A model's settings: its file in configs/model/, or --cfg job with it. Hydra's own flags: --hydra-help."
+    )
     return "\n".join(sections)
 
 

@@ -149,9 +149,8 @@ def labellings(n: int, number: int) -> int:
     symmetries = 0
     for images in product(*(permutations(nodes) for nodes in alike.values())):
         to = dict(zip(chain.from_iterable(alike.values()), chain.from_iterable(images), strict=True))
-        symmetries += (
-            all((to[i], to[j]) in arrows for i, j in arrows)
-            and all(frozenset(to[v] for v in edge) in skeleton for edge in skeleton)
+        symmetries += all((to[i], to[j]) in arrows for i, j in arrows) and all(
+            frozenset(to[v] for v in edge) in skeleton for edge in skeleton
         )
     return factorial(n) // symmetries
 
@@ -160,7 +159,5 @@ def pattern(dag: DAG) -> tuple[set[frozenset[int]], set[tuple[int, int]]]:
     """(skeleton, edges of v-structures): equal for two DAGs iff they are Markov equivalent (Verma and Pearl 1990)."""
     neighbours = [above | below for above, below in zip(dag, children(dag), strict=True)]
     skeleton = {frozenset((u, v)) for v, above in enumerate(dag) for u in bits(above)}
-    arrows = {
-        (u, v) for v, above in enumerate(dag) for u in bits(above) if above & ~neighbours[u] & ~(1 << u)
-    }
+    arrows = {(u, v) for v, above in enumerate(dag) for u in bits(above) if above & ~neighbours[u] & ~(1 << u)}
     return skeleton, arrows

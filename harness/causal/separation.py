@@ -24,8 +24,8 @@ def d_connected(dag: DAG, source: int, given: Sequence[int]) -> tuple[int, ...]:
     everything = (1 << len(given)) - 1
     has = [mask_of(s for s, z in enumerate(given) if z >> v & 1) for v in range(n)]
     opened = list(has)  # a collider lets the ball through where it or a descendant is given
-    for v, below in enumerate(descendants(dag)):
-        for w in bits(below):
+    for v, reached in enumerate(descendants(dag)):
+        for w in bits(reached):
             opened[v] |= has[w]
     below = children(dag)
     up, down = [0] * n, [0] * n  # the ball came from a child; from a parent

@@ -127,13 +127,16 @@ class CausalLM(Checkpoint):
                 logprobs[sequence.choice] = value
                 if len(logprobs) == len(set(sequence.request.choices)):
                     logprobs = scored.pop(sequence.request)
-                    yield sequence.request, Response(
-                        text=max(logprobs, key=lambda choice: logprobs[choice]),
-                        logprobs=logprobs,
-                        usage=Usage(input=len(sequence.prompt), output=0),
-                        finish_reason="stop",
-                        served_model=self.path,
-                        seconds=seconds,
+                    yield (
+                        sequence.request,
+                        Response(
+                            text=max(logprobs, key=lambda choice: logprobs[choice]),
+                            logprobs=logprobs,
+                            usage=Usage(input=len(sequence.prompt), output=0),
+                            finish_reason="stop",
+                            served_model=self.path,
+                            seconds=seconds,
+                        ),
                     )
 
     def _sequences(self, request: ChoiceRequest) -> list[Sequence] | Failure:
@@ -182,9 +185,12 @@ class CausalLM(Checkpoint):
             assert not isinstance(request, PairRequest)
             prompt = tuple(self._tokens(*self._text(request.messages)))
             if len(prompt) + request.max_tokens > self._limit:
-                yield request, Failure(
-                    "context_length",
-                    f"{len(prompt)} tokens and {request.max_tokens} to write, the model takes {self._limit}",
+                yield (
+                    request,
+                    Failure(
+                        "context_length",
+                        f"{len(prompt)} tokens and {request.max_tokens} to write, the model takes {self._limit}",
+                    ),
                 )
             else:
                 writings.append(Writing(request, prompt))
@@ -216,10 +222,13 @@ class CausalLM(Checkpoint):
             length = next((k for k, token in enumerate(row) if token in stops), len(row))
             text = tokenizer.decode(row[:length], skip_special_tokens=True)
             cut = min((text.find(stop) for stop in writing.request.stop if stop in text), default=len(text))
-            yield writing.request, Response(
-                text=text[:cut],
-                usage=Usage(input=len(writing.prompt), output=length),
-                finish_reason="stop" if length < len(row) or cut < len(text) else "length",
-                served_model=self.path,
-                seconds=seconds,
+            yield (
+                writing.request,
+                Response(
+                    text=text[:cut],
+                    usage=Usage(input=len(writing.prompt), output=length),
+                    finish_reason="stop" if length < len(row) or cut < len(text) else "length",
+                    served_model=self.path,
+                    seconds=seconds,
+                ),
             )

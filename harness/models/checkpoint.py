@@ -20,7 +20,7 @@ DType = Literal["auto", "float32", "bfloat16", "float16"]
 _WEIGHTS = ("*.safetensors", "*.bin")
 _WORDS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
 # Files of a checkpoint that no output depends on.
-_IDLE = re.compile(r"(?:^README|^LICENSE|^\.|\.md$|^training_args|^trainer_state|^optimizer|^flax_|^tf_|^rust_|\.onnx$)")
+_IDLE = re.compile(r"^(?:README|LICENSE|\.|training_args|trainer_state|optimizer|flax_|tf_|rust_)|\.(?:md|onnx)$")
 
 
 def locate(path: str, revision: str | None) -> Path:

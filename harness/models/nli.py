@@ -73,8 +73,8 @@ class NLI(Checkpoint):
         if any(len(places) != 1 for places in found) or len(named) != config.num_labels:
             raise ConfigError(
                 f"{self.path} has no entailment labels: its classes are {', '.join(named.values())} "
-                f"({config.num_labels} outputs). NLI needs entailment, neutral and contradiction; if the checkpoint was "
-                "trained on them, name them in order: model.labels=[contradiction,entailment,neutral]."
+                f"({config.num_labels} outputs). NLI needs entailment, neutral and contradiction; if the checkpoint "
+                "was trained on them, name them in order: model.labels=[contradiction,entailment,neutral]."
             )
         return tuple(places[0] for places in found)
 
@@ -88,7 +88,7 @@ class NLI(Checkpoint):
             # RoBERTa and its kin count positions from the padding index on.
             offset = model.config.pad_token_id + 1 if model.config.model_type in _OFFSET else 0
             known.append(positions - offset)
-        return min(length for length in known if length)
+        return min(int(length) for length in known if length)
 
     def _encode(self, request: PairRequest) -> Encoded | Failure:
         """The pair in tokens, its premise cut to fit if need be, its hypothesis never."""
@@ -114,13 +114,16 @@ class NLI(Checkpoint):
         seconds = round((time.perf_counter() - started) / len(batch), 6)
         for pair, row in zip(batch, rows, strict=True):
             logprobs = dict(zip(CLASSES, row, strict=True))
-            yield pair.request, Response(
-                text=max(logprobs, key=lambda name: logprobs[name]),
-                logprobs=logprobs,
-                usage=Usage(input=pair.length, output=0),
-                finish_reason="premise_truncated" if pair.truncated else "stop",
-                served_model=self.path,
-                seconds=seconds,
+            yield (
+                pair.request,
+                Response(
+                    text=max(logprobs, key=lambda name: logprobs[name]),
+                    logprobs=logprobs,
+                    usage=Usage(input=pair.length, output=0),
+                    finish_reason="premise_truncated" if pair.truncated else "stop",
+                    served_model=self.path,
+                    seconds=seconds,
+                ),
             )
 
 

@@ -16,7 +16,7 @@ from pydantic import Field
 from harness.errors import ConfigError, RunStopped
 from harness.models.concurrent import answer_all
 from harness.models.protocol import Outcome, as_text
-from harness.models.retry import InvalidReply, Policy
+from harness.models.retry import InvalidReplyError, Policy
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Usage
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Endpoint:
                     async with asyncio.timeout(self.timeout * 2):
                         return await self.ask(client, request, started)
                 except (AttributeError, TypeError, IndexError, KeyError, ValueError) as error:
-                    raise InvalidReply(f"the reply is not of the API's form ({error})") from error
+                    raise InvalidReplyError(f"the reply is not of the API's form ({error})") from error
 
             return await policy.call(attempt)
 
@@ -190,7 +190,8 @@ class Completions(Endpoint):
             model=self.model,
             prompt=prompt,
             max_tokens=request.max_tokens,
-            extra_body={**self.sent(), **self.draw(request.sample)} | ({"stop": list(request.stop)} if request.stop else {}),
+            stop=list(request.stop) or None,
+            extra_body={**self.sent(), **self.draw(request.sample)},
         )
         choice = _first_choice(body)
         return Response(
@@ -235,7 +236,7 @@ def _continuation(logprobs: Any, length: int, where: str) -> float:
 
 def _first_choice(body: Any) -> Any:
     if not body.choices:
-        raise InvalidReply("the reply has no choices")
+        raise InvalidReplyError("the reply has no choices")
     return body.choices[0]
 
 
@@ -243,7 +244,8 @@ def _usage(body: Any) -> Usage:
     usage = getattr(body, "usage", None)
     if usage is None:
         return Usage()
-    prompt, completion = getattr(usage, "prompt_tokens_details", None), getattr(usage, "completion_tokens_details", None)
+    prompt = getattr(usage, "prompt_tokens_details", None)
+    completion = getattr(usage, "completion_tokens_details", None)
     return Usage(
         input=usage.prompt_tokens,
         output=usage.completion_tokens,

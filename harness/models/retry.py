@@ -24,11 +24,12 @@ _BACKOFF = wait_random_exponential(multiplier=0.5, max=60)
 _TRANSIENT = {408, 409, 429}
 FUTILE_AFTER = 8
 """So many calls of one kind of failure in a row, with no success before them, and the run is stopped."""
+_QUOTA = "says that the quota is used up ({}): run the same command again once there is more"
 UNREACHED_AFTER = 3
 """So many refused connections before the server was ever reached, and the run is stopped."""
 
 
-class InvalidReply(Exception):
+class InvalidReplyError(Exception):
     """A reply that is no answer: not JSON, a proxy's page, no choices."""
 
 
@@ -54,6 +55,7 @@ class Policy:
             before_sleep=self._give_up_unreached,
             reraise=True,
         )
+        outcome: Response | Failure
         try:
             outcome = await retrying(attempt)
         except Exception as error:
@@ -72,8 +74,8 @@ class Policy:
             return False
         if (retry_after(error) or 0) > self.max_wait:
             return False
-        got = status(error)
-        return isinstance(error, InvalidReply) or _lost(error) or (got is not None and (got in _TRANSIENT or got >= 500))
+        got = status(error) or 0
+        return isinstance(error, InvalidReplyError) or _lost(error) or got in _TRANSIENT or got >= 500
 
     def _wait(self, state: RetryCallState) -> float:
         """What the server asks for, else exponential with jitter."""
@@ -90,9 +92,9 @@ class Policy:
 
     def _give_up_unreached(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
-        if error and _lost(error) and not _timed_out(error) and not self._reached:
-            if state.attempt_number >= UNREACHED_AFTER:
-                raise self._unreachable(error)
+        refused = error is not None and _lost(error) and not _timed_out(error)
+        if error and refused and not self._reached and state.attempt_number >= UNREACHED_AFTER:
+            raise self._unreachable(error)
 
     def _failure(self, error: Exception) -> Failure:
         """The name of what went wrong with one item, or RunStopped where it concerns all of them."""
@@ -104,26 +106,28 @@ class Policy:
         if _lost(error):
             raise self._unreachable(error) from error
         got, why = status(error), code(error)
-        if isinstance(error, InvalidReply):
+        if isinstance(error, InvalidReplyError):
             return Failure("invalid_reply", detail)
         if got is None:
             raise error
-        if got == 401:
-            raise RunStopped(f"{self.where} refuses the key (401: {detail}): check the key and that it belongs to this server.")
-        if got == 403:
-            raise RunStopped(f"{self.where} refuses access (403: {detail}): check what the key may use.")
-        if got == 404:
-            raise RunStopped(f"{self.where} does not know this model or address (404: {detail}): check model.model and model.base_url.")
-        if "insufficient_quota" in why:
-            raise RunStopped(f"{self.where} says that the quota is used up ({detail}). Run the same command again to go on.")
+        fatal = {
+            401: "refuses the key ({}): check the key and that it belongs to this server",
+            403: "refuses access ({}): check what the key may use",
+            404: "does not know this model or address ({}): check model.model and model.base_url",
+            402: _QUOTA,
+        }
+        if got in fatal or "insufficient_quota" in why:
+            raise RunStopped(
+                f"{self.where} {fatal.get(got, _QUOTA).format(f'{got}: {detail}')}. Answers so far are kept."
+            )
         if "context_length" in why or "maximum context length" in detail:
             return Failure("context_length", detail)
         if "content_filter" in why or "content_policy" in why:
             return Failure("content_filter", detail)
         if got == 429:
-            asked = retry_after(error)
-            long = f" (it asks to wait {asked:.0f} s, model.max_wait is {self.max_wait:.0f})" if asked and asked > self.max_wait else ""
-            return Failure("rate_limit", detail + long)
+            asked = retry_after(error) or 0
+            too_long = f" (it asks to wait {asked:.0f} s, model.max_wait is {self.max_wait:g} s)"
+            return Failure("rate_limit", detail + too_long * (asked > self.max_wait))
         return Failure("server_error" if got >= 500 else "bad_request", f"{got}: {detail}")
 
     def _count(self, failure: Failure) -> None:

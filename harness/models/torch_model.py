@@ -55,14 +55,18 @@ class Checkpoint:
         transformers.utils.logging.disable_progress_bar()
         device = device_of(self.device)
         if device == "cuda" and not torch.cuda.is_available():
-            raise ConfigError("torch sees no CUDA device, though the machine shows a GPU or model.device=cuda asks for one: "
-                              "set model.device=cpu, or install a torch with CUDA.")
+            raise ConfigError(
+                "torch sees no CUDA device, though the machine shows a GPU or model.device=cuda asks for one: "
+                "set model.device=cpu, or install a torch with CUDA."
+            )
         dtype = getattr(torch, dtype_of(self.dtype, device))
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder)
             model = getattr(transformers, auto_class).from_pretrained(self.folder, dtype=dtype)
         except Exception as error:  # safetensors, tokenizers and transformers each raise kinds of their own
-            raise ConfigError(f"the checkpoint {self.path} cannot be loaded: {' '.join(str(error).split())[:300]}") from error
+            raise ConfigError(
+                f"the checkpoint {self.path} cannot be loaded: {' '.join(str(error).split())[:300]}"
+            ) from error
         return tokenizer, model.to(device).eval()
 
 

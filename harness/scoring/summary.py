@@ -54,7 +54,7 @@ def summarize(
         )
     if not total:
         scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(Counts(), unreadable=unreadable))}}}
-    usage = Usage(**{f.name: tokens[f.name] if f.name in tokens else None for f in fields(Usage)})
+    usage = Usage(**{f.name: tokens.get(f.name) for f in fields(Usage)})
     return Result(headline, scores, len(clusters), dict(failures), dict(finish_reasons), usage)
 
 

@@ -22,14 +22,14 @@ def stratified(
     if limit >= len(values):
         return list(values)
     strata: dict[Hashable, list[int]] = defaultdict(list)
-    for at, value in enumerate(values):
-        strata[stratum(value)].append(at)
-    exact = {key: limit * len(at) / len(values) for key, at in strata.items()}
+    for place, value in enumerate(values):
+        strata[stratum(value)].append(place)
+    exact = {key: limit * len(places) / len(values) for key, places in strata.items()}
     quota = {key: int(share) for key, share in exact.items()}
     by_remainder = sorted(exact, key=lambda key: (quota[key] - exact[key], uniform(seed, "remainder", key)))
     for key in by_remainder[: limit - sum(quota.values())]:
         quota[key] += 1
     taken: list[int] = []
-    for key, at in strata.items():
-        taken += sorted(at, key=lambda k: uniform(seed, "limit", name(values[k])))[: quota[key]]
+    for key, places in strata.items():
+        taken += sorted(places, key=lambda k: uniform(seed, "limit", name(values[k])))[: quota[key]]
     return [values[k] for k in sorted(taken)]

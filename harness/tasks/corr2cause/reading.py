@@ -26,8 +26,8 @@ class Premise:
 
 _NAME = r"[^\s,.:;()?]+"
 _OPENING = re.compile(
-    rf"closed system of (\d+) variables?, (.+?)\. All the statistical relations among these \d+ variables? "
-    rf"are as follows:"
+    r"closed system of (\d+) variables?, (.+?)\. All the statistical relations among these \d+ variables? "
+    r"are as follows:"
 )
 _SENTENCES = (
     re.compile(rf"(?P<a>{_NAME}) correlates with (?P<b>{_NAME})"),
@@ -85,7 +85,9 @@ def read_hypothesis(text: str, names: tuple[str, ...] | None = None) -> Hypothes
     comes first in the premise's list is taken, in the alphabet without a list, as the public data has it.
     "A influences B through some mediator(s)" is read as ancestor or descendant by the same rule.
     """
-    found = [(match.start(), relation, match["i"], match["j"]) for relation, form in _forms() if (match := form.search(text))]
+    found = [
+        (match.start(), relation, match["i"], match["j"]) for relation, form in _forms() if (match := form.search(text))
+    ]
     if not found:
         raise Unreadable(f"no hypothesis in the words of Tables 2 and 9 in {_short(text)!r}")
     first = min(start for start, *_ in found)

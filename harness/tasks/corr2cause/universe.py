@@ -51,9 +51,11 @@ class Claim:
     @property
     def labels(self) -> Mapping[str, int]:
         """Every label there is, by its label set."""
-        return {"audited": self.derived} if self.published is None else {
-            "published": self.published, "audited": self.derived
-        }
+        return (
+            {"audited": self.derived}
+            if self.published is None
+            else {"published": self.published, "audited": self.derived}
+        )
 
 
 @cache

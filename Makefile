@@ -1,0 +1,56 @@
+# make help explains itself.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+RUN_READY := $(VENV)/.ready-run
+DEV_READY := $(VENV)/.ready-dev
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-slow check format results leaderboard clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
+
+run: $(RUN_READY)  ## the main job: the exact reasoner on the public Corr2Cause test split (args="model=… task=…" for another)
+	$(BIN)/python -m harness $(args)
+
+test: $(DEV_READY)  ## all tests but the slow ones, under five minutes (args="-k name" for some)
+	$(BIN)/python -m pytest -m "not slow" $(args)
+
+test-slow: $(DEV_READY)  ## the tests that take minutes
+	$(BIN)/python -m pytest -m slow $(args)
+
+check: $(DEV_READY)  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(DEV_READY)  ## put the code in order
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+results: $(RUN_READY)  ## the baselines and the reasoner once more, as in results/
+	$(BIN)/python -m harness -m model=reasoner,always_yes,always_no,majority,random_uniform,random_proportional \
+		task.perturbation=none,paraphrase,refactorization,permutation
+	$(BIN)/python -m harness -m model=reasoner,always_yes,always_no,random_uniform,random_proportional task.version=v1
+	$(BIN)/python -m harness -m model=reasoner task.labels=audited task.perturbation=none,paraphrase,refactorization,permutation
+	$(BIN)/python -m harness.leaderboard
+
+leaderboard: $(RUN_READY)  ## results/LEADERBOARD.md from everything below results/
+	$(BIN)/python -m harness.leaderboard
+
+clean:  ## remove the environment and what tools left behind
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "harness needs Python 3.11 or later; this is $$($(PYTHON) --version). Try make PYTHON=python3.12 …" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_READY): pyproject.toml | $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(DEV_READY): pyproject.toml | $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(RUN_READY)
