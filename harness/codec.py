@@ -22,8 +22,8 @@ def kind_of(request: Request) -> str:
 
 
 def canonical(value: object) -> str:
-    """JSON with sorted keys and no spaces: equal values give equal text."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    """JSON with sorted keys, no spaces and ASCII only: equal values give equal text, half an emoji is no error."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def digest(value: object) -> str:
@@ -33,7 +33,7 @@ def digest(value: object) -> str:
 
 def text_digest(text: str) -> str:
     """SHA-256 of a text, in hexadecimal: the name of a message's content."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def request_json(request: Request, content: Callable[[str], Mapping[str, str]]) -> dict[str, Any]:

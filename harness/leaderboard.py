@@ -65,8 +65,10 @@ def load(path: Path) -> Row:
     """The run that a result.json tells of."""
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
-        return Row(**said["run"], complete=said["complete"], result=result_from_json(said))
-    except (OSError, json.JSONDecodeError, KeyError, TypeError) as error:
+        row = Row(**said["run"], complete=said["complete"], result=result_from_json(said))
+        _ = row.result.overall
+        return row
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path} is not a result of this program ({error!r}): remove it.") from None
 
 

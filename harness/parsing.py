@@ -29,7 +29,8 @@ _LEADING = re.compile(
 _WORD = re.compile(r"(?<![\w-])(?P<word>yes\b|no(?=\s*$|\s*[.,;:!?)]))")
 # Both words side by side are a question or an evasion, on one line ("yes or answer: no") or in a row ("Yes.\nNo.").
 _BOTH = re.compile(
-    r"\byes *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *no\b|\byes\W+" + _NO
+    r"\byes *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *no\b|\byes\W+"
+    + _NO
     + r"|\bno *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *yes\b|\bno\W+yes\b"
 )
 # Around a verdict that is only supposed: "if the answer is yes", "not a clear yes", "yes, but only if …".
@@ -42,16 +43,28 @@ _CONDITION = re.compile(r",? *(?:but )?(?:only )?(?:if|unless|provided)\b")
 _CONCLUDE = r"(?:deduced?|deduct(?:ed)?|inferr?(?:ed)?|concluded?)\b"
 _THESIS = r"\b(?:hypothesis|statement|claim|conclusion)\s+"
 _POSITIVE = re.compile(
-    r"\b(?:can|could)\s+(?:(?:be|thus|therefore|indeed)\s+)*" + _CONCLUDE
-    + r"|" + _THESIS + r"(?:is|must\s+be|does)\s+(?:(?:therefore|thus|indeed)\s+)*(?:valid|true|correct|follow|hold)\b"
-    + r"|" + _THESIS + r"(?:follows|holds)\b"
+    r"\b(?:can|could)\s+(?:(?:be|thus|therefore|indeed)\s+)*"
+    + _CONCLUDE
+    + r"|"
+    + _THESIS
+    + r"(?:is|must\s+be|does)\s+(?:(?:therefore|thus|indeed)\s+)*(?:valid|true|correct|follow|hold)\b"
+    + r"|"
+    + _THESIS
+    + r"(?:follows|holds)\b"
 )
 _NEGATIVE = re.compile(
-    r"\b(?:cannot|can\s*not|can't|could\s+not|couldn't|(?:not\s+|im)possible\s+to)\s+(?:\w+\s+){0,3}?" + _CONCLUDE
-    + r"|" + _THESIS + r"(?:isn't|(?:is|must\s+be)\s+(?:(?:therefore|thus)\s+)*not)\s+(?:necessarily\s+)?"
+    r"\b(?:cannot|can\s*not|can't|could\s+not|couldn't|(?:not\s+|im)possible\s+to)\s+(?:\w+\s+){0,3}?"
+    + _CONCLUDE
+    + r"|"
+    + _THESIS
+    + r"(?:isn't|(?:is|must\s+be)\s+(?:(?:therefore|thus)\s+)*not)\s+(?:necessarily\s+)?"
     r"(?:valid|true|correct|supported)\b"
-    + r"|" + _THESIS + r"(?:is|must\s+be)\s+(?:(?:therefore|thus)\s+)*(?:invalid|false|incorrect)\b"
-    + r"|" + _THESIS + r"(?:does\s+not|doesn't)\s+(?:necessarily\s+)?(?:follow|hold)\b"
+    + r"|"
+    + _THESIS
+    + r"(?:is|must\s+be)\s+(?:(?:therefore|thus)\s+)*(?:invalid|false|incorrect)\b"
+    + r"|"
+    + _THESIS
+    + r"(?:does\s+not|doesn't)\s+(?:necessarily\s+)?(?:follow|hold)\b"
 )
 _DENIAL = re.compile(
     r"\b(?:no|not|never|neither|nor|none|nothing|cannot|impossible|unable|insufficient|un(?:clear|certain|likely)"
@@ -97,8 +110,9 @@ def choice(response: Response, choices: Sequence[str]) -> Answer:
         return UNREAD
     top = max(logprobs[c] for c in choices)
     weights = [math.exp(logprobs[c] - top) for c in choices]
-    best = max(range(len(choices)), key=lambda k: logprobs[choices[k]])
-    return Answer(label=int(best == 0), probability=weights[0] / sum(weights), span=choices[best])
+    best = [c for c in choices if logprobs[c] == top]
+    label = int(best[0] == choices[0]) if len(best) == 1 else None  # a tie, which low precision makes, decides nothing
+    return Answer(label, probability=weights[0] / sum(weights), span=" = ".join(best))
 
 
 def entailment(response: Response) -> Answer:
@@ -106,8 +120,10 @@ def entailment(response: Response) -> Answer:
     logprobs = response.logprobs or {}
     if "entailment" not in logprobs or not _complete(logprobs, list(logprobs)):
         return UNREAD
-    best = max(logprobs, key=lambda name: logprobs[name])
-    return Answer(label=int(best == "entailment"), probability=min(1.0, math.exp(logprobs["entailment"])), span=best)
+    others = max((name for name in logprobs if name != "entailment"), key=lambda name: logprobs[name])
+    entailed = logprobs["entailment"] > logprobs[others]
+    probability = min(1.0, math.exp(logprobs["entailment"]))
+    return Answer(label=int(entailed), probability=probability, span="entailment" if entailed else others)
 
 
 def _plain(text: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.codec import request_json, response_from_json, response_json, text_digest
-from harness.errors import DataError
+from harness.errors import DataError, StoreError
 from harness.types import Answer, Failure, Record, Request, Response
 
 
@@ -29,9 +29,8 @@ class Writer:
         line = {
             "item": record.item,
             "cluster": record.cluster,
-            **dict(record.groups),
+            "groups": dict(record.groups),
             "labels": dict(record.labels),
-            "groups": list(record.groups),
             "sample": record.sample,
             "request": None if request is None else {"digest": record.request, **request_json(request, self._content)},
             **_outcome(record),
@@ -40,8 +39,16 @@ class Writer:
             if record.answer is None or record.answer.label is None
             else record.answer.label == record.labels[self._headline],
         }
-        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        self._file.flush()
+        try:
+            # A reply may hold half a character, which UTF-8 cannot write: it must not end the run.
+            text = json.dumps(line, ensure_ascii=False).encode(errors="replace").decode()
+            self._file.write(f"{text}\n")
+            self._file.flush()
+        except OSError as error:
+            raise StoreError(
+                f"{self._file.name} cannot be written ({error.strerror}). Answers so far are kept: make room, or "
+                "choose another results=, and start again."
+            ) from error
 
     def _content(self, text: str) -> Mapping[str, str]:
         name = text_digest(text)
@@ -53,11 +60,11 @@ class Writer:
 
 def read(path: Path) -> Iterator[Record]:
     """The records of a file. Raises DataError for a line that is not one."""
-    with path.open(encoding="utf-8") as lines:
+    with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 yield _record(json.loads(line))
-            except (json.JSONDecodeError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise DataError(f"{path}, line {number} is not a record: {error}.") from None
 
 
@@ -82,7 +89,7 @@ def _record(line: dict[str, Any]) -> Record:
     return Record(
         item=line["item"],
         cluster=line["cluster"],
-        groups={name: line[name] for name in line["groups"]},
+        groups=line["groups"],
         labels=line["labels"],
         request=line["request"]["digest"] if line["request"] else None,
         outcome=outcome,

@@ -38,32 +38,44 @@ class Folder:
     """The records of this run, wherever they stand at the moment."""
 
     @contextmanager
-    def recording(self, headline: str) -> Iterator[Writer]:
-        """A writer for this run's records, while no other process writes here."""
+    def claimed(self) -> Iterator[None]:
+        """Holds the folder for this run, from the first record to the result; one process at a time."""
         import filelock
 
+        lock = filelock.FileLock(self.path / ".lock", timeout=0)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            lock = filelock.FileLock(self.path / ".lock", timeout=0)
-            with lock:
-                self._claim()
-                self.recorded = self.path / PARTIAL
-                with self.recorded.open("w", encoding="utf-8") as file:
-                    yield Writer(file, headline)
+            lock.acquire()
+            self._claim()
         except filelock.Timeout:
             raise StoreError(
-                f"another run is writing to {self.path}: wait for it, or choose another results=."
+                f"another run is writing to {self.path}: wait for it or choose another results=."
             ) from None
         except OSError as error:
             raise self._trouble(error) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def recording(self, headline: str) -> Iterator[Writer]:
+        """A writer for this run's records."""
+        self.recorded = self.path / PARTIAL
+        try:
+            file = self.recorded.open("w", encoding="utf-8")
+        except OSError as error:
+            raise self._trouble(error) from error
+        with file:
+            yield Writer(file, headline)
 
     def finish(self, result: Result, *, complete: bool) -> None:
         """Puts the records in their place and writes result.json and manifest.json."""
-        if not complete and self._complete():
-            return  # an earlier complete run of the same configuration stays
-        if not complete and not self.recorded.stat().st_size:
-            return  # nothing was answered, so the place is not taken
         try:
+            if not complete and self._complete():
+                return  # an earlier complete run of the same configuration stays
+            if not complete and not self.recorded.stat().st_size:
+                return  # nothing was answered, so the place is not taken
             self.recorded = self.recorded.replace(self.path / RECORDS)
             _write(self.path / RESULT, {"run": self.run, "complete": complete, **result_json(result)})
             ended = datetime.now(UTC).isoformat(timespec="seconds")
@@ -76,11 +88,14 @@ class Folder:
         return result.exists() and bool(_load(result).get("complete"))
 
     def _claim(self) -> None:
+        """Takes the place for this configuration, or refuses where another one has left something."""
         manifest = self.path / MANIFEST
-        if not (self.path / RECORDS).exists():
+        if not any((self.path / name).exists() for name in (RECORDS, RESULT)):
             _write(manifest, self._manifest() | {"ended": None, "complete": False})
             return
-        there = _load(manifest).get("configuration", {}) if manifest.exists() else None
+        if not manifest.exists():
+            raise StoreError(f"{self.path} holds a run without its {MANIFEST}: remove it or choose another results=.")
+        there = _load(manifest).get("configuration", {})
         mine = json.loads(json.dumps(self.configuration))
         if there != mine:
             raise ConfigError(
@@ -175,9 +190,16 @@ def _difference(there: Any, mine: Any, at: str = "") -> str:
     """The first setting in which two configurations differ."""
     if isinstance(there, dict) and isinstance(mine, dict):
         for name in {**there, **mine}:
-            if there.get(name) != mine.get(name):
-                return _difference(there.get(name), mine.get(name), f"{at}.{name}" if at else name)
-    return f"{at}: {json.dumps(there)} there, {json.dumps(mine)} now"
+            if name not in there or name not in mine or there[name] != mine[name]:
+                return _difference(there.get(name, _ABSENT), mine.get(name, _ABSENT), f"{at}.{name}" if at else name)
+    return f"{at}: {_said(there)} there, {_said(mine)} now"
+
+
+_ABSENT = object()
+
+
+def _said(value: Any) -> str:
+    return "nothing" if value is _ABSENT else json.dumps(value)
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
@@ -190,6 +212,6 @@ def _write(path: Path, content: Mapping[str, Any]) -> None:
 def _load(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError):
+    except ValueError:
         raise StoreError(f"{path} is not the JSON that a run leaves: remove it or choose another results=.") from None
     return content if isinstance(content, dict) else {}

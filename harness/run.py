@@ -36,14 +36,15 @@ def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Prog
     kind = fitting(prompt, model)
     items = task.items()
     stopped: RunStopped | None = None
-    with folder.recording(task.headline) as writer:
-        try:
-            for record, request in progress.track(ask(items, prompt, model, kind), items):
-                writer.write(record, request)
-        except RunStopped as reason:
-            stopped = reason
-    result = task.summarize(records.read(folder.recorded))
-    folder.finish(result, complete=stopped is None)
+    with folder.claimed():
+        with folder.recording(task.headline) as writer:
+            try:
+                for record, request in progress.track(ask(items, prompt, model, kind), items):
+                    writer.write(record, request)
+            except RunStopped as reason:
+                stopped = reason
+        result = task.summarize(records.read(folder.recorded))
+        folder.finish(result, complete=stopped is None)
     return Outcome(result, stopped)
 
 

@@ -20,7 +20,7 @@ COUNTS = ("items", "positives", "unreadable", "failed")
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> str:
     """A Markdown table with aligned columns; the first `text_columns` to the left, numbers to the right."""
-    lines = [list(header), *(list(row) for row in rows)]
+    lines = [[cell.replace("|", "\\|") for cell in line] for line in (header, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
 
     def drawn(line: Sequence[str]) -> str:

@@ -156,7 +156,7 @@ class Chat(Endpoint):
         if getattr(choice.message, "refusal", None) and not choice.message.content:
             return Failure("refusal", choice.message.refusal)
         return Response(
-            text=choice.message.content or "",
+            text=_whole(choice.message.content or ""),
             usage=_usage(body),
             finish_reason=choice.finish_reason or "",
             served_model=body.model or "",
@@ -195,7 +195,7 @@ class Completions(Endpoint):
         )
         choice = _first_choice(body)
         return Response(
-            text=choice.text,
+            text=_whole(choice.text),
             usage=_usage(body),
             finish_reason=choice.finish_reason or "",
             served_model=body.model or "",
@@ -232,6 +232,11 @@ def _continuation(logprobs: Any, length: int, where: str) -> float:
         raise RunStopped(f"{where} gives no log-probabilities for a prompt (echo): use model.method=generate.")
     ends = [*logprobs.text_offset[1:], float("inf")]
     return float(sum(p for p, end in zip(logprobs.token_logprobs, ends, strict=True) if end > length and p is not None))
+
+
+def _whole(text: str) -> str:
+    """The text with halves of characters (which servers send that cut by tokens) replaced by �."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _first_choice(body: Any) -> Any:

@@ -60,6 +60,8 @@ def read_premise(text: str) -> Premise:
             others = tuple(sorted(place[name] for name in given))
         except KeyError as missing:
             raise Unreadable(f"{missing} is not among the premise's variables") from None
+        if i == j or {i, j} & set(others):
+            raise Unreadable(f"the premise's sentence {sentence!r} names a variable twice")
         if "correlates" in words:
             correlated.add((i, j))
         else:

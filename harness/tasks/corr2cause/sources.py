@@ -74,7 +74,11 @@ class Row:
     def num_nodes(self) -> int:
         """The number of variables."""
         given = self.columns.get("num_nodes")
-        return int(given) if given else len(self._premise.names)
+        if given in (None, ""):
+            return len(self._premise.names)
+        if not str(given).isdecimal():
+            raise DataError(f"{self.where} has num_nodes {given!r}; a number is needed.")
+        return int(str(given))
 
     @cached_property
     def derived(self) -> int | None:
@@ -86,11 +90,11 @@ class Row:
 
     def derived_or_error(self) -> int:
         """The label by logic, for task.labels=audited."""
-        if self.derived is None:
-            read = self._premise
-            self._readable(lambda: follows(read, self._claim))
-        assert self.derived is not None
-        return self.derived
+        read, claim = self._premise, self._claim
+        for name in (claim.i, claim.j):
+            if name not in read.names:
+                raise DataError(f"{self.where} asks about {name!r}; its premise has {', '.join(read.names)}.")
+        return int(self._readable(lambda: follows(read, claim)))
 
     def item(self) -> Item:
         """The row as a question. `reading` says whether relation and variables stood in the row."""

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx as nx
+import pytest
+from brute_force import dags, every_dag, graph_of, numbered
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.causal.dag import (
+    bits,
+    children,
+    descendants,
+    from_edges,
+    from_integer,
+    mask_of,
+    relabel,
+    topological_order,
+)
+
+
+@given(st.sets(st.integers(0, 80)))
+def test_a_mask_gives_back_its_members_in_order(nodes):
+    assert list(bits(mask_of(nodes))) == sorted(nodes)
+
+
+def test_a_mask_takes_a_node_twice():
+    assert mask_of([3, 3, 1]) == 0b1010
+
+
+def test_edges_become_parent_sets():
+    assert from_edges(4, [(3, 0), (1, 0), (0, 2)]) == (0b1010, 0, 0b0001, 0)
+
+
+@pytest.mark.parametrize("edges", [[(0, 0)], [(0, 1), (1, 0)], [(3, 0), (0, 1), (1, 2), (2, 0)]])
+def test_a_cycle_is_refused(edges):
+    with pytest.raises(ValueError, match="cycle"):
+        from_edges(4, edges)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_a_number_is_the_edges_of_its_bits(n):
+    for number in range(2 ** (n * (n - 1) // 2)):
+        assert from_integer(n, number) == numbered(n, number)
+
+
+def test_bit_one_is_the_first_node_with_the_third():
+    assert from_integer(4, 0b10) == from_edges(4, [(0, 2)])
+
+
+@pytest.mark.parametrize("number", [-1, 8])
+def test_a_number_without_a_dag_is_refused(number):
+    with pytest.raises(ValueError, match=f"{number} does not number a DAG over 3 nodes"):
+        from_integer(3, number)
+
+
+@given(dags(), st.data())
+def test_relabelling_moves_every_edge(dag, data):
+    new = tuple(data.draw(st.permutations(range(len(dag)))))
+    moved = {(new[u], new[v]) for u, v in graph_of(dag).edges}
+    assert set(graph_of(relabel(dag, new)).edges) == moved
+
+
+def test_relabelling_renames_and_does_not_look_up():
+    # A cyclic permutation is not its own inverse, so that new[v] and the v with new[v] differ.
+    assert relabel(from_edges(3, [(0, 1)]), (1, 2, 0)) == from_edges(3, [(1, 2)])
+
+
+@given(dags())
+def test_children_turn_every_edge_around(dag):
+    assert set(graph_of(children(dag)).edges) == set(graph_of(dag).reverse().edges)
+
+
+@given(dags())
+def test_topological_order_puts_parents_first(dag):
+    order = topological_order(dag)
+    assert sorted(order) == list(range(len(dag)))
+    assert all(order.index(u) < order.index(v) for u, v in graph_of(dag).edges)
+
+
+def test_topological_order_refuses_a_cycle():
+    with pytest.raises(ValueError, match="cycle"):
+        topological_order((0b100, 0b001, 0b010))
+
+
+@given(dags())
+def test_descendants_are_those_of_networkx(dag):
+    graph = graph_of(dag)
+    assert descendants(dag) == tuple(mask_of(nx.descendants(graph, v)) for v in graph)
+
+
+@settings(max_examples=60)
+@given(dags(high=7))
+def test_descendants_without_some_nodes_are_those_of_the_smaller_graph(dag):
+    for without in [set(), *({v} for v in range(len(dag))), *map(set, combinations(range(len(dag)), 2))]:
+        graph = graph_of(dag)
+        graph.remove_nodes_from(without)
+        expected = tuple(mask_of(nx.descendants(graph, v)) if v in graph else 0 for v in range(len(dag)))
+        assert descendants(dag, mask_of(without)) == expected
+
+
+def test_the_brute_force_knows_all_labelled_dags():
+    assert [sum(1 for _ in every_dag(n)) for n in (1, 2, 3, 4)] == [1, 3, 25, 543]

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+from brute_force import classes, dags, every_dag, graph_of, moved, numbered, same_up_to_renaming, separations
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.causal.dag import from_edges, from_integer, relabel
+from harness.causal.equivalence import (
+    from_independences,
+    labellings,
+    members,
+    pattern,
+    representatives,
+    unlabelled_dags,
+)
+from harness.causal.separation import independences
+
+
+@pytest.mark.parametrize(("n", "count"), [(2, 2), (3, 5), (4, 20), (5, 142), (6, 2201)])
+def test_classes_up_to_renaming(n, count):
+    assert len(representatives(n)) == count
+
+
+@pytest.mark.parametrize(("n", "count"), [(2, 2), (3, 6), (4, 31), (5, 302), (6, 5984)])
+def test_dags_up_to_renaming(n, count):
+    assert len(unlabelled_dags(n)) == count
+
+
+@pytest.mark.parametrize(("n", "count"), [(2, 2), (3, 11), (4, 185), (5, 8782), (6, 1067825)])
+def test_labelled_classes(n, count):
+    assert sum(labellings(n, number) for number in representatives(n)) == count
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_each_class_has_its_own_number_of_labellings(n):
+    for number in representatives(n):
+        assert labellings(n, number) == len(same_up_to_renaming(n, separations(from_integer(n, number))))
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_a_representative_is_the_smallest_number_of_its_class(n):
+    seen, smallest = set(), []
+    for number in range(2 ** (n * (n - 1) // 2)):
+        independent = separations(numbered(n, number))
+        if independent not in seen:
+            smallest.append(number)
+            seen |= same_up_to_renaming(n, independent)
+    assert representatives(n) == smallest
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_an_unlabelled_dag_is_the_smallest_number_of_its_kind(n):
+    seen, smallest = set(), []
+    for number in range(2 ** (n * (n - 1) // 2)):
+        dag = numbered(n, number)
+        if dag not in seen:
+            smallest.append(number)
+            seen |= {relabel(dag, place) for place in permutations(range(n))}
+    assert unlabelled_dags(n) == smallest
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_members_are_all_dags_with_equal_separations(n):
+    for dag in every_dag(n):
+        found = list(members(dag))
+        assert found[0] == dag
+        assert len(found) == len(set(found))
+        assert set(found) == classes(n)[separations(dag)]
+
+
+def test_a_complete_graph_has_every_order_as_a_member():
+    assert len(list(members(from_integer(6, 2**15 - 1)))) == 720
+
+
+@settings(max_examples=40, deadline=None)
+@given(dags(low=5, high=6))
+def test_members_of_larger_graphs_separate_alike(dag):
+    independent = separations(dag)
+    for _, member in zip(range(10), members(dag), strict=False):
+        assert separations(member) == independent
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_equal_patterns_are_equal_separations(n):
+    patterns = {frozenset(map(frozenset, pattern(dag))) for dag in every_dag(n)}
+    assert len(patterns) == len(classes(n))
+    for dags_of_class in classes(n).values():
+        assert len({tuple(map(frozenset, pattern(dag))) for dag in dags_of_class}) == 1
+
+
+def test_a_pattern_shows_skeleton_and_v_structures():
+    dag = from_edges(4, [(0, 2), (1, 2), (2, 3)])
+    assert pattern(dag) == ({frozenset((0, 2)), frozenset((1, 2)), frozenset((2, 3))}, {(0, 2), (1, 2)})
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_every_small_class_is_rebuilt_from_its_independences(n):
+    for independent, dags_of_class in classes(n).items():
+        assert from_independences(n, sorted(independent)) in dags_of_class
+
+
+@pytest.mark.parametrize(("n", "step"), [(5, 3), (6, 60)])
+def test_larger_classes_are_rebuilt_from_their_independences(n, step):
+    for number in representatives(n)[::step]:
+        # Turned around, or the edges' running from lower to higher nodes could help.
+        independent = moved(frozenset(independences(from_integer(n, number))), tuple(reversed(range(n))))
+        rebuilt = from_independences(n, sorted(independent))
+        assert rebuilt is not None
+        assert frozenset(independences(rebuilt)) == independent
+
+
+@settings(max_examples=60, deadline=None)
+@given(dags(low=5, high=7), st.randoms(use_true_random=False))
+def test_the_order_of_the_statements_does_not_matter(dag, random):
+    statements = independences(dag)
+    random.shuffle(statements)
+    rebuilt = from_independences(len(dag), statements)
+    assert rebuilt is not None
+    assert set(independences(rebuilt)) == set(statements)
+    assert graph_of(rebuilt).to_undirected().edges == graph_of(dag).to_undirected().edges
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        [(0, 2, ()), (1, 3, ())],  # v-structures that want one edge in both directions
+        [(0, 2, (1, 3)), (1, 3, (0, 2))],  # a cycle of four without a chord and without a v-structure
+    ],
+)
+def test_a_pattern_that_no_dag_has_is_refused(statements):
+    assert from_independences(4, statements) is None

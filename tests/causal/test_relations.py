@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+from brute_force import classes, dags, every_dag, holds
+from hypothesis import given, settings
+
+from harness.causal.dag import from_edges
+from harness.causal.relations import Relation, relations, shared
+
+
+def pairs(rows):
+    n = len(rows)
+    return {(i, j) for i in range(n) for j in range(n) if rows[i] >> j & 1}
+
+
+def by_definition(dag, relation):
+    n = len(dag)
+    return {(i, j) for i in range(n) for j in range(n) if i != j and holds(dag, relation, i, j)}
+
+
+def test_the_relations_stand_in_the_order_of_table_2():
+    assert list(map(str, Relation)) == ["parent", "ancestor", "child", "descendant", "collider", "confounder"]
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_all_small_graphs_follow_the_definitions(relation):
+    for n in (1, 2, 3, 4):
+        for dag in every_dag(n):
+            assert pairs(relations(dag)[relation]) == by_definition(dag, relation)
+
+
+@settings(max_examples=60, deadline=None)
+@given(dags(low=5, high=7))
+def test_random_graphs_follow_the_definitions(dag):
+    found = relations(dag)
+    for relation in Relation:
+        assert pairs(found[relation]) == by_definition(dag, relation)
+
+
+def test_an_ancestor_may_be_a_parent_too():
+    found = relations(from_edges(3, [(0, 1), (1, 2), (0, 2)]))
+    assert found[Relation.ANCESTOR] == (0b100, 0, 0)
+    assert found[Relation.PARENT] == (0b110, 0b100, 0)
+
+
+def test_paths_that_share_a_node_on_the_way_make_no_collider():
+    funnel = from_edges(4, [(0, 1), (1, 2), (2, 3)])
+    assert pairs(relations(funnel)[Relation.COLLIDER]) == set()
+    fork = from_edges(4, [(0, 2), (1, 2), (2, 3)])
+    # 2 and 3 are reached from both 0 and 1; at 3 the paths have met before.
+    assert pairs(relations(fork)[Relation.COLLIDER]) == {(0, 1), (1, 0)}
+
+
+def test_one_end_on_the_other_ends_path_makes_a_collider_only_with_another_way():
+    assert pairs(relations(from_edges(3, [(0, 1), (1, 2), (0, 2)]))[Relation.COLLIDER]) == {(0, 1), (1, 0)}
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_shared_is_what_every_member_of_a_class_has(n):
+    for members in classes(n).values():
+        expected = {r: set.intersection(*(by_definition(dag, r) for dag in members)) for r in Relation}
+        assert {r: pairs(rows) for r, rows in shared(sorted(members)).items()} == expected
+
+
+def test_one_graph_shares_all_it_has():
+    dag = from_edges(4, [(0, 2), (1, 2), (2, 3)])
+    assert shared([dag]) == relations(dag)
+
+
+def test_what_one_graph_lacks_is_not_shared():
+    with_edge, without = from_edges(3, [(0, 1), (1, 2)]), from_edges(3, [(1, 2)])
+    assert pairs(shared([with_edge, without])[Relation.PARENT]) == {(1, 2)}
+    assert pairs(shared([with_edge, without, with_edge])[Relation.ANCESTOR]) == set()

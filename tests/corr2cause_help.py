@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from typing import Any
+
+from harness.causal.relations import Relation
+from harness.settings import build
+
+PERTURBATIONS = ("none", "paraphrase", "refactorization", "permutation")
+
+
+def corr2cause(**settings: Any) -> Any:
+    """The task as the command line builds it."""
+    target = {"_target_": "harness.tasks.corr2cause.Corr2Cause", "name": "corr2cause", "prompts": ["plain"]}
+    return build({**target, **settings}, "task")
+
+
+def meaning(relation: str, i: Any, j: Any) -> tuple[str, Any]:
+    """Equal for two claims iff they mean the same (Table 10)."""
+    return {
+        Relation.PARENT: ("direct", (i, j)),
+        Relation.CHILD: ("direct", (j, i)),
+        Relation.ANCESTOR: ("indirect", (i, j)),
+        Relation.DESCENDANT: ("indirect", (j, i)),
+        Relation.COLLIDER: ("collider", frozenset((i, j))),
+        Relation.CONFOUNDER: ("confounder", frozenset((i, j))),
+    }[Relation(relation)]

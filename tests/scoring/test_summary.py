@@ -1,0 +1,148 @@
+"""Records into a result."""
+
+import pytest
+
+from harness.scoring.classification import Counts, decisions
+from harness.scoring.summary import summarize
+from harness.types import Answer, Failure, Record, Response, Usage
+
+FAILED = object()
+
+
+def record(gold, said, *, cluster="c", groups=None, labels=None, response=None, probability=None, kind="timeout"):
+    """`said` is 1, 0, None (unreadable) or FAILED."""
+    failed = said is FAILED
+    return Record(
+        item="i",
+        cluster=cluster,
+        groups=groups or {},
+        labels={"published": gold} if labels is None else labels,
+        request="r",
+        outcome=Failure(kind, "") if failed else response or Response("text"),
+        answer=None if failed else Answer(said, probability),
+    )
+
+
+def result_of(*records, headline="published", orders=None, unreadable="wrong"):
+    return summarize(records, headline=headline, orders=orders or {}, unreadable=unreadable)
+
+
+def test_every_outcome_is_counted_where_it_belongs():
+    pairs = [(1, 1)] * 3 + [(0, 1)] * 2 + [(1, 0)] + [(0, 0)] * 5 + [(1, None), (0, None), (0, None), (1, FAILED)]
+    counts = Counts(tp=3, fp=2, fn=1, tn=5, unreadable_positive=1, unreadable_negative=2, failed_positive=1)
+    for unreadable in ("wrong", "no"):
+        overall = result_of(*(record(*pair) for pair in pairs), unreadable=unreadable).overall
+        assert (overall.items, overall.positives, overall.unreadable, overall.failed) == (15, 6, 3, 1)
+        assert overall.metrics == decisions(counts, unreadable=unreadable)
+
+
+def test_breakdowns_come_in_the_order_asked_for_and_the_rest_by_name():
+    groups = [
+        {"nodes": "10", "zone": "b", "area": "x", "relation": "child"},
+        {"nodes": "9", "zone": "a", "area": "x", "relation": "sibling"},
+        {"nodes": "9", "zone": "a", "area": "x", "relation": "cousin"},
+        {"nodes": "9", "zone": "a", "area": "x", "relation": "parent"},
+    ]
+    orders = {"relation": ["parent", "child"], "nodes": ["9", "10"]}
+    result = result_of(*(record(1, 1, groups=g) for g in groups), orders=orders)
+    rows = {breakdown: list(rows) for breakdown, rows in result.scores["published"].items()}
+    assert list(rows) == ["overall", "relation", "nodes", "area", "zone"]
+    assert rows == {
+        "overall": ["all"],
+        "relation": ["parent", "child", "cousin", "sibling"],
+        "nodes": ["9", "10"],
+        "area": ["x"],
+        "zone": ["a", "b"],
+    }
+
+
+def test_a_row_scores_its_own_items_only():
+    result = result_of(
+        record(1, 1, groups={"relation": "parent"}),
+        record(1, 0, groups={"relation": "parent"}),
+        record(0, 0, groups={"relation": "child"}),
+        record(0, FAILED, groups={"relation": "child"}),
+        record(0, None),
+    )
+    parent, child = (result.scores["published"]["relation"][name] for name in ("parent", "child"))
+    assert (parent.items, parent.positives, parent["accuracy"], parent["recall"]) == (2, 2, 0.5, 0.5)
+    assert (child.items, child.failed, child["accuracy"], child["recall"]) == (2, 1, 1.0, None)
+    assert result.overall.items == 5
+
+
+def test_each_label_set_is_scored_and_the_headline_comes_first():
+    records = [
+        record(0, 1, labels={"audited": 0, "published": 1, "zeal": 1}),
+        record(0, 0, labels={"audited": 0, "published": 0, "zeal": 0}),
+    ]
+    result = result_of(*records)
+    assert list(result.scores) == ["published", "audited", "zeal"]
+    assert result.overall["accuracy"] == 1.0
+    assert result.scores["audited"]["overall"]["all"]["accuracy"] == 0.5
+    assert result_of(*records, headline="audited").overall["accuracy"] == 0.5
+
+
+def test_a_label_set_that_only_some_items_have_is_not_scored():
+    both, one = {"published": 1, "audited": 1}, {"published": 1}
+    assert list(result_of(record(1, 1, labels=both), record(1, 1, labels=both)).scores) == ["published", "audited"]
+    assert list(result_of(record(1, 1, labels=both), record(1, 1, labels=one)).scores) == ["published"]
+
+
+def test_failures_are_counted_by_kind():
+    records = [record(1, FAILED, kind="timeout"), record(0, FAILED, kind="timeout"), record(0, FAILED, kind="refused")]
+    result = result_of(*records, record(1, 1))
+    assert result.failures == {"timeout": 2, "refused": 1}
+    assert result.overall.failed == 3
+    assert result.overall["accuracy"] == 1.0
+
+
+def test_finish_reasons_are_counted_and_an_empty_one_is_not():
+    replies = [Response("", finish_reason=reason) for reason in ("stop", "length", "stop", "")]
+    assert result_of(*(record(1, 1, response=reply) for reply in replies)).finish_reasons == {"stop": 2, "length": 1}
+
+
+def test_usage_is_summed_and_stays_none_where_nobody_counted():
+    replies = [Response("", usage=Usage(input=10, output=0)), Response("", usage=Usage(input=5)), Response("")]
+    result = result_of(*(record(1, 1, response=reply) for reply in replies))
+    assert result.usage == Usage(input=15, output=0, cached_input=None, reasoning=None)
+
+
+def test_clusters_are_counted_once_also_where_the_call_failed():
+    assert result_of(record(1, 1, cluster="a"), record(0, 0, cluster="a"), record(1, FAILED, cluster="b")).clusters == 2
+
+
+def test_probabilities_are_scored_over_the_items_that_have_one():
+    records = [
+        record(1, 1, probability=0.75, groups={"relation": "parent"}),
+        record(0, 0, probability=0.25, groups={"relation": "parent"}),
+        record(0, None, groups={"relation": "child"}),
+        record(1, FAILED),
+    ]
+    result = result_of(*records)
+    assert (result.overall["auroc"], result.overall["brier"]) == (1.0, 0.0625)
+    rows = result.scores["published"]["relation"]
+    assert rows["parent"]["brier"] == 0.0625
+    assert [metric.name for metric in rows["child"].metrics][-1] == "brier"
+    assert rows["child"]["brier"] is None
+
+
+def test_without_probabilities_there_are_no_such_metrics():
+    assert [metric.name for metric in result_of(record(1, 1)).overall.metrics] == [
+        "f1", "precision", "recall", "accuracy",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("headline", ["published", "exact"])
+def test_no_records_at_all(headline):
+    result = result_of(headline=headline)
+    overall = result.overall
+    assert (overall.items, overall.positives, overall.unreadable, overall.failed) == (0, 0, 0, 0)
+    assert [metric.value for metric in overall.metrics] == [None] * 4
+    assert list(result.scores) == [headline]
+    assert (result.clusters, result.failures, result.finish_reasons, result.usage) == (0, {}, {}, Usage())
+
+
+def test_records_are_read_once():
+    assert result_of(*[record(1, 1)] * 3) == summarize(
+        (record(1, 1) for _ in range(3)), headline="published", orders={}, unreadable="wrong"
+    )

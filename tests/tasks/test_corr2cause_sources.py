@@ -1,0 +1,340 @@
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import datasets
+import pytest
+from corr2cause_help import corr2cause
+
+from harness.errors import ConfigError, DataError
+
+CHAIN = (
+    "Suppose there is a closed system of 3 variables, A, B and C. All the statistical relations among these 3 "
+    "variables are as follows: A correlates with B. A correlates with C. B correlates with C. However, A and C are independent "
+    "given B."
+)
+COLLIDER = (
+    "Suppose there is a closed system of 3 variables, A, B and C. All the statistical relations among these 3 "
+    "variables are as follows: A correlates with C. B correlates with C. However, A is independent of B."
+)
+# A collider at C whose ends C does not make dependent.
+NO_GRAPH = f"{COLLIDER} A and B are independent given C."
+# The last label is wrong: A → C ← B is COLLIDER's only graph.
+CLAIMS = [
+    (CHAIN, "A directly causes B.", 0),
+    (COLLIDER, "There exists at least one collider (i.e., common effect) of B and A.", 1),
+    (COLLIDER, "C directly causes A.", 0),
+    (COLLIDER, "B directly causes C.", 0),
+]
+
+
+def in_two_columns():
+    return [{"input": f"Premise: {p}\nHypothesis: {h}", "label": label} for p, h, label in CLAIMS]
+
+
+def in_three_columns(**more):
+    return [{"premise": p, "hypothesis": h, "label": label, **more} for p, h, label in CLAIMS]
+
+
+def written(path: Path, rows) -> str:
+    if path.suffix == ".csv":
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def of_file(path, **settings):
+    return list(corr2cause(source="file", path=str(path), **settings).items())
+
+
+# Files
+
+
+@pytest.mark.parametrize("rows", [in_two_columns(), in_three_columns()], ids=["input", "premise-hypothesis"])
+@pytest.mark.parametrize("name", ["mine.csv", "mine.jsonl", "mine.json"])
+def test_a_file_of_the_users(tmp_path, name, rows):
+    items = of_file(written(tmp_path / name, rows))
+    assert [item.id for item in items] == ["mine-1", "mine-2", "mine-3", "mine-4"]
+    assert [(i.fields["premise"], i.fields["hypothesis"], i.labels["published"]) for i in items] == CLAIMS
+    assert [item.fields["input"] for item in items] == [row["input"] for row in in_two_columns()]
+    assert items[0].fields["statement"] == "A directly causes B"
+    assert [(i.fields["relation"], i.fields["var_i"], i.fields["var_j"]) for i in items] == [
+        ("parent", "A", "B"),
+        ("collider", "B", "A"),
+        ("child", "A", "C"),
+        ("parent", "B", "C"),
+    ]
+    assert {item.fields["reading"] for item in items} == {"derived"}
+    assert {item.fields["num_nodes"] for item in items} == {3}
+    assert items[1].groups == {"relation": "collider", "num_nodes": "3"}
+    assert [dict(item.labels)["audited"] for item in items] == [0, 1, 0, 1]
+
+
+def test_rows_of_one_premise_are_one_cluster(tmp_path):
+    first, *others = [item.cluster for item in of_file(written(tmp_path / "a.csv", in_two_columns()))]
+    assert len(set(others)) == 1
+    assert first not in others
+
+
+def test_no_label_reaches_the_fields_of_a_row(tmp_path):
+    one = of_file(written(tmp_path / "a.csv", in_two_columns()))
+    other = of_file(written(tmp_path / "a.csv", [{**row, "label": 1 - row["label"]} for row in in_two_columns()]))
+    assert [item.fields for item in one] == [item.fields for item in other]
+    assert [item.labels for item in one] != [item.labels for item in other]
+
+
+@pytest.mark.parametrize("name", ["mine.csv", "mine.jsonl"])
+def test_relation_and_variables_may_be_given(tmp_path, name):
+    row = {"premise": COLLIDER, "hypothesis": "B makes C happen.", "label": 1}
+    row |= {"relation": "parent", "var_i": "B", "var_j": "C"}
+    (item,) = of_file(written(tmp_path / name, [row]))
+    assert item.fields["hypothesis"] == "B makes C happen."
+    assert (item.fields["relation"], item.fields["var_i"], item.fields["var_j"]) == ("parent", "B", "C")
+    assert item.fields["reading"] == "given"
+    assert dict(item.labels) == {"published": 1, "audited": 1}
+
+
+def test_given_columns_go_before_the_text(tmp_path):
+    row = {"premise": COLLIDER, "hypothesis": "C directly causes A.", "label": 0}
+    (item,) = of_file(written(tmp_path / "a.csv", [row | {"relation": "parent", "var_i": "C", "var_j": "A"}]))
+    assert (item.fields["relation"], item.fields["var_i"]) == ("parent", "C")
+
+
+def test_empty_optional_columns_are_read_from_the_text(tmp_path):
+    rows = in_three_columns(relation="", var_i="", var_j="", num_nodes="")
+    assert {item.fields["reading"] for item in of_file(written(tmp_path / "a.csv", rows))} == {"derived"}
+
+
+def test_a_premise_in_other_words_needs_the_number_of_variables(tmp_path):
+    row = {"premise": "Rain and a sprinkler wet the grass.", "hypothesis": "A directly causes B.", "label": 1}
+    with pytest.raises(DataError, match=r"row 1 cannot be read: no .closed system"):
+        of_file(written(tmp_path / "a.csv", [row]))
+    (item,) = of_file(written(tmp_path / "b.csv", [row | {"num_nodes": 3}]))
+    assert item.groups["num_nodes"] == "3"
+    assert dict(item.labels) == {"published": 1}
+
+
+def test_a_premise_that_no_graph_has_keeps_its_published_label_only(tmp_path):
+    row = {"premise": NO_GRAPH, "hypothesis": "A directly causes B.", "label": 1}
+    (item,) = of_file(written(tmp_path / "a.csv", [row]))
+    assert dict(item.labels) == {"published": 1}
+
+
+def test_audited_labels_of_a_file_are_derived(tmp_path):
+    path = written(tmp_path / "a.csv", in_two_columns())
+    task = corr2cause(source="file", path=path, labels="audited")
+    assert [item.labels[task.headline] for item in task.items()] == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("row", "departure"),
+    [
+        ({"premise": "Rain.", "num_nodes": 3}, "no .closed system"),
+        ({"premise": NO_GRAPH}, "no directed acyclic graph has exactly"),
+        ({"relation": "parent", "var_i": "Q", "var_j": "A"}, "Q"),
+    ],
+    ids=["other words", "no graph", "unknown variable"],
+)
+def test_audited_labels_that_cannot_be_derived_name_the_row(tmp_path, row, departure):
+    good = {"premise": CHAIN, "hypothesis": "A directly causes B.", "label": 0}
+    good |= dict.fromkeys(("relation", "var_i", "var_j", "num_nodes"), "")
+    path = written(tmp_path / "a.csv", [good, good | row])
+    with pytest.raises(DataError, match=rf"a\.csv, row 2 .*{departure}"):
+        of_file(path, labels="audited")
+
+
+def test_filters_and_limit_apply_to_a_file(tmp_path):
+    path = written(tmp_path / "a.csv", in_two_columns())
+    assert [item.id for item in of_file(path, relations="parent")] == ["a-1", "a-4"]
+    assert len(of_file(path, limit=2)) == 2
+    with pytest.raises(ConfigError, match="no item is left: none of the 4 items"):
+        of_file(path, num_nodes=5)
+
+
+def test_a_spreadsheet_mark_at_the_start_is_no_part_of_the_first_column(tmp_path):
+    path = Path(written(tmp_path / "a.csv", in_two_columns()))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert len(of_file(path)) == 4
+
+
+# Files that cannot be read
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"label": "2"}, r"row 3 has the label '2'; 0 .* and 1 "),
+        ({"label": "Yes"}, r"row 3 has the label 'Yes'"),
+        ({"label": ""}, r"row 3 has no label"),
+        ({"hypothesis": ""}, r"row 3 needs the columns input and label, or premise, hypothesis and label; it has prem"),
+        ({"hypothesis": "A and B are friends."}, r"row 3 cannot be read: no hypothesis .* 'A and B are friends\.'"),
+        ({"hypothesis": "A directly causes Q."}, r"row 3 cannot be read: the hypothesis' 'Q' is not among"),
+        ({"relation": "cousin", "var_i": "A", "var_j": "B"}, r"row 3: there is no relation 'cousin'"),
+        ({"relation": "chld", "var_i": "A", "var_j": "B"}, r"row 3: .*did you mean 'child'"),
+        ({"relation": "parent"}, r"row 3: relation, var_i and var_j go together; there is only relation\."),
+        ({"num_nodes": "three"}, r"row 3.*three"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named(tmp_path, name, change, sentence):
+    rows = in_three_columns(relation="", var_i="", var_j="", num_nodes="")
+    rows[2] |= change
+    with pytest.raises(DataError, match=sentence) as raised:
+        of_file(written(tmp_path / name, rows))
+    assert str(tmp_path / name) in str(raised.value)
+
+
+def test_a_missing_column_is_named_with_those_there_are(tmp_path):
+    path = written(tmp_path / "a.csv", [{"text": "x", "label": 1}])
+    with pytest.raises(DataError, match=r"a\.csv, row 1 needs the columns input and label, .*; it has text, label"):
+        of_file(path)
+    with pytest.raises(DataError, match=r"b\.jsonl, row 1 has no label"):
+        of_file(written(tmp_path / "b.jsonl", [{"input": in_two_columns()[0]["input"]}]))
+
+
+def test_an_input_of_another_form_is_named(tmp_path):
+    path = written(tmp_path / "a.csv", [*in_two_columns(), {"input": "A causes B, right?", "label": 1}])
+    with pytest.raises(DataError, match=r'row 5: the input is not of the form "Premise: …", newline, "Hypothesis: …"'):
+        of_file(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.csv", ""), ("a.csv", "input,label\n"), ("a.jsonl", ""), ("a.jsonl", "\n")]
+)
+def test_a_file_without_rows_is_refused(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DataError, match=rf"{name} has no rows"):
+        of_file(tmp_path / name)
+
+
+@pytest.mark.parametrize("line", ["{broken", "[1, 2]", '"text"', "null"])
+def test_a_bad_line_is_named(tmp_path, line):
+    path = Path(written(tmp_path / "a.jsonl", in_two_columns()))
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(DataError, match=r"a\.jsonl, line 5 is not a JSON object"):
+        of_file(path)
+
+
+@pytest.mark.parametrize("name", ["none.csv", "none.jsonl"])
+def test_a_file_that_does_not_exist_is_named(tmp_path, name):
+    with pytest.raises(DataError, match=rf"{name} does not exist; task\.path names"):
+        of_file(tmp_path / name)
+
+
+def test_a_file_that_is_not_text_is_named(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"input,label\n\xff\xfe\x80,1\n")
+    with pytest.raises(DataError, match=r"a\.csv cannot be read: .*utf-8"):
+        of_file(tmp_path / "a.csv")
+
+
+def test_a_folder_is_no_file(tmp_path):
+    (tmp_path / "a.csv").mkdir()
+    with pytest.raises(DataError, match=r"a\.csv cannot be read: .*directory"):
+        of_file(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(("name", "ending"), [("a.parquet", r"\.parquet"), ("a", "nothing")])
+def test_another_kind_of_file_is_refused(tmp_path, name, ending):
+    with pytest.raises(ConfigError, match=rf"ends in {ending}: a \.csv or \.jsonl file is needed"):
+        of_file(tmp_path / name)
+
+
+# The Hub's layout in a local folder
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A folder like the Hub's data set: three splits, and two further configurations with a test set."""
+    for name in ("HF_DATASETS_CACHE", "HF_MODULES_CACHE"):
+        monkeypatch.setattr(datasets.config, name, str(tmp_path / "cache"))
+    folder = tmp_path / "corr2cause"
+    folder.mkdir()
+    contents = {
+        "train": in_two_columns()[:1],
+        "dev": in_two_columns()[1:3],
+        "test": in_two_columns(),
+        "paraphrased": texts("paraphrase"),
+        "refactorized": texts("refactorization"),
+    }
+    for name, rows in contents.items():
+        written(folder / f"{name}.csv", rows)
+    (folder / "README.md").write_text(
+        "---\nconfigs:\n"
+        "- config_name: default\n  default: true\n  data_files:\n"
+        + "".join(f"  - split: {split}\n    path: {split}.csv\n" for split in ("train", "dev", "test"))
+        + "".join(
+            f"- config_name: perturbation_by_{name}\n  data_files:\n  - split: test\n    path: {file}.csv\n"
+            for name, file in (("paraphrasing", "paraphrased"), ("refactorization", "refactorized"))
+        )
+        + "---\n"
+    )
+    return str(folder)
+
+
+def texts(perturbation):
+    items = corr2cause(perturbation=perturbation, num_nodes=[3, 4]).items()
+    return [{"input": item.fields["input"], "label": item.labels["published"]} for item in items]
+
+
+@pytest.mark.parametrize(("split", "start", "stop"), [("train", 0, 1), ("dev", 1, 3), ("test", 0, 4)])
+def test_the_splits_of_the_hub(hub, split, start, stop):
+    items = list(corr2cause(source="hub", path=hub, split=split).items())
+    assert [(i.fields["premise"], i.fields["hypothesis"], i.labels["published"]) for i in items] == CLAIMS[start:stop]
+    assert [item.id for item in items] == [f"default-{split}-{k + 1}" for k in range(stop - start)]
+    assert {item.fields["reading"] for item in items} == {"derived"}
+
+
+@pytest.mark.parametrize("perturbation", ["paraphrase", "refactorization"])
+def test_the_perturbations_of_the_hub_are_its_own_texts(hub, perturbation):
+    theirs = list(corr2cause(source="hub", path=hub, perturbation=perturbation).items())
+    ours = list(corr2cause(perturbation=perturbation, num_nodes=[3, 4]).items())
+    for name in ("input", "statement", "num_nodes"):
+        assert [item.fields[name] for item in theirs] == [item.fields[name] for item in ours]
+    assert [dict(item.labels) for item in theirs] == [dict(item.labels) for item in ours]
+
+
+def test_audited_labels_of_the_hub_are_derived(hub):
+    task = corr2cause(source="hub", path=hub, labels="audited")
+    assert [item.labels[task.headline] for item in task.items()] == [0, 1, 0, 1]
+
+
+def test_filters_apply_to_the_hub(hub):
+    items = list(corr2cause(source="hub", path=hub, relations="child").items())
+    assert [item.id for item in items] == ["default-test-3"]
+
+
+def test_a_split_that_the_data_set_lacks_is_named(hub):
+    with pytest.raises(DataError, match=r"split dev\) cannot be loaded: .*task\.path=FOLDER"):
+        list(corr2cause(source="hub", path=hub, split="dev", perturbation="paraphrase").items())
+
+
+def test_a_perturbation_that_the_data_set_lacks_is_named(hub):
+    readme = Path(hub) / "README.md"
+    readme.write_text(readme.read_text().replace("perturbation_by_paraphrasing", "other_words"))
+    with pytest.raises(ConfigError, match=r"configuration for task\.perturbation=paraphrase; it has default, other_w"):
+        list(corr2cause(source="hub", path=hub, perturbation="paraphrase").items())
+
+
+def test_a_folder_with_one_configuration_needs_no_name(hub):
+    (Path(hub) / "README.md").write_text(
+        "---\nconfigs:\n- config_name: mine\n  data_files:\n  - split: test\n    path: test.csv\n---\n"
+    )
+    assert next(iter(corr2cause(source="hub", path=hub).items())).id == "mine-test-1"
+
+
+def test_a_bad_row_of_the_hub_is_named(hub):
+    written(Path(hub) / "test.csv", [*in_two_columns(), {"input": in_two_columns()[0]["input"], "label": 3}])
+    with pytest.raises(DataError, match=r"corr2cause, test, row 5 has the label '3'"):
+        list(corr2cause(source="hub", path=hub).items())
+
+
+def test_without_the_network_the_way_out_is_said(hub, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    with pytest.raises(DataError, match=r"causalnlp/corr2cause .*task\.source=builtin needs neither"):
+        list(corr2cause(source="hub").items())

@@ -1,0 +1,384 @@
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import pytest
+from brute_force import moved
+from corr2cause_help import PERTURBATIONS, corr2cause, meaning
+
+from harness.causal.dag import from_integer
+from harness.causal.relations import Relation
+from harness.causal.separation import independences
+from harness.errors import ConfigError
+from harness.tasks.corr2cause.perturbation import Writer
+from harness.tasks.corr2cause.reading import read_premise
+from harness.tasks.corr2cause.universe import premises, public_test, universe
+
+PLAIN = list(corr2cause().items())
+PERMUTED = list(corr2cause(perturbation="permutation").items())
+
+TABLE_2 = {
+    "parent": "{i} directly causes {j}.",
+    "ancestor": "{i} causes something else which causes {j}.",
+    "child": "{j} directly causes {i}.",
+    "descendant": "{j} is a cause for {i}, but not a direct one.",
+    "collider": "There exists at least one collider (i.e., common effect) of {i} and {j}.",
+    "confounder": "There exists at least one confounder (i.e., common cause) of {i} and {j}.",
+}
+TABLE_9 = {
+    "parent": "{i} directly affects {j}.",
+    "ancestor": "{i} influences {j} through some mediator(s).",
+    "child": "{j} directly affects {i}.",
+    "descendant": "{j} influences {i} through some mediator(s).",
+    "collider": "{i} and {j} together cause some other variable(s).",
+    "confounder": "Some variable(s) cause(s) both {i} and {j}.",
+}
+
+
+def stratum(item):
+    return item.groups["relation"], item.groups["num_nodes"]
+
+
+def places(before, after):
+    """For every premise, where its nodes went, told from the hypotheses' variables."""
+    found = defaultdict(dict)
+    for old, new in zip(before, after, strict=True):
+        for name in ("var_i", "var_j"):
+            was, now = (ord(item.fields[name]) - ord("A") for item in (old, new))
+            assert found[old.cluster].setdefault(was, now) == now
+    return {cluster: tuple(to[k] for k in sorted(to)) for cluster, to in found.items()}
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("settings", "headline"),
+    [
+        ({}, "published"),
+        ({"labels": "audited"}, "audited"),
+        ({"labels": "published"}, "published"),
+        ({"version": "v1"}, "published"),
+        ({"split": "dev"}, "audited"),
+        ({"split": "train", "num_nodes": 4}, "audited"),
+        ({"source": "file", "path": "rows.csv"}, "published"),
+        ({"source": "hub", "split": "dev"}, "published"),
+    ],
+)
+def test_the_headline_labels(settings, headline):
+    assert corr2cause(**settings).headline == headline
+
+
+def test_a_test_item_has_both_label_sets_whatever_the_headline():
+    for labels in ("published", "audited"):
+        items = list(corr2cause(labels=labels).items())
+        assert [item.labels for item in items] == [item.labels for item in PLAIN]
+    assert {frozenset(item.labels) for item in PLAIN} == {frozenset(("published", "audited"))}
+    assert dict(PLAIN[115].labels) == {"published": 0, "audited": 1}
+    assert dict(PLAIN[920].labels) == {"published": 1, "audited": 0}
+
+
+def test_an_item_of_another_split_has_the_derived_label_only():
+    assert {frozenset(item.labels) for item in corr2cause(split="dev").items()} == {frozenset(("audited",))}
+
+
+# What an item says
+
+
+def test_an_item_has_what_prompts_and_tables_need():
+    item = PLAIN[3]
+    relation, i, j = item.fields["relation"], item.fields["var_i"], item.fields["var_j"]
+    assert item.fields["hypothesis"] == TABLE_2[relation].format(i=i, j=j)
+    assert item.fields["statement"] + "." == item.fields["hypothesis"]
+    assert item.fields["input"] == f"Premise: {item.fields['premise']}\nHypothesis: {item.fields['hypothesis']}"
+    assert item.groups == {"relation": relation, "num_nodes": str(item.fields["num_nodes"])}
+    json.dumps(dict(item.fields))
+
+
+def test_statements_stay_whole_sentences_inside():
+    statements = {item.fields["relation"]: item.fields["statement"] for item in PLAIN}
+    assert all("." not in statement.replace("i.e.", "") for statement in statements.values())
+    assert "(i.e., common effect)" in statements["collider"]
+
+
+def test_all_items_of_a_premise_are_one_cluster():
+    premises_of = defaultdict(set)
+    for item in PLAIN:
+        premises_of[item.cluster].add(item.fields["premise"])
+    assert len(premises_of) == 21
+    assert all(len(texts) == 1 for texts in premises_of.values())
+
+
+@pytest.mark.parametrize("perturbation", PERTURBATIONS)
+def test_no_label_reaches_the_fields(perturbation):
+    writer = Writer(perturbation, seed=0)
+    for claim in public_test("v2")[::40]:
+        item, turned = writer.item(claim), writer.item(replace(claim, published=1 - claim.published))
+        assert item.labels != turned.labels
+        assert item.fields == turned.fields
+        assert set(item.fields) == {
+            "premise", "hypothesis", "statement", "input", "relation", "var_i", "var_j", "num_nodes"
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", [{}, {"version": "v1"}, {"split": "train", "num_nodes": [4, 5]}])
+def test_ids_are_unique_and_the_same_in_every_perturbation(settings):
+    ids = [[item.id for item in corr2cause(perturbation=name, **settings).items()] for name in PERTURBATIONS]
+    assert len(set(ids[0])) == len(ids[0])
+    assert all(other == ids[0] for other in ids)
+
+
+def test_v1_and_v2_name_a_claim_alike():
+    v1, v2 = ({item.id: item.fields["input"] for item in corr2cause(version=v).items()} for v in ("v1", "v2"))
+    assert set(v2) <= set(v1)
+    assert all(v1[name] == text for name, text in v2.items())
+
+
+def test_items_come_the_same_at_every_call_and_know_their_number():
+    task = corr2cause(num_nodes=4)
+    assert list(task.items()) == list(task.items())
+    assert len(task.items()) == len(list(task.items())) == 72
+
+
+# Filters
+
+
+@pytest.mark.parametrize("relations", ["collider", ["collider"], ["child", "collider"]])
+def test_relations_are_filtered(relations):
+    kept = [relations] if isinstance(relations, str) else relations
+    items = list(corr2cause(relations=relations).items())
+    assert items == [item for item in PLAIN if item.groups["relation"] in kept]
+
+
+@pytest.mark.parametrize("num_nodes", [5, "5", [5], [6, 2]])
+def test_sizes_are_filtered(num_nodes):
+    kept = list(map(str, num_nodes)) if isinstance(num_nodes, list) else [str(num_nodes)]
+    items = list(corr2cause(num_nodes=num_nodes).items())
+    assert items == [item for item in PLAIN if item.groups["num_nodes"] in kept]
+
+
+def test_filters_add_up():
+    items = list(corr2cause(relations=["parent"], num_nodes=[3]).items())
+    assert items == [item for item in PLAIN if item.groups == {"relation": "parent", "num_nodes": "3"}]
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "all"])
+def test_a_split_is_its_universe(split):
+    items = list(corr2cause(split=split, num_nodes=[3, 4], seed=2).items())
+    assert [item.id for item in items] == [claim.id for claim in universe([3, 4], split=split, seed=2)]
+
+
+# Limit
+
+
+@pytest.mark.parametrize("settings", [{}, {"version": "v1"}, {"relations": ["parent", "collider"]}])
+@pytest.mark.parametrize("limit", [1, 100, 333])
+def test_a_limit_gives_every_stratum_its_share(settings, limit):
+    everything, taken = list(corr2cause(**settings).items()), list(corr2cause(limit=limit, **settings).items())
+    assert len(taken) == limit
+    size, got = Counter(map(stratum, everything)), Counter(map(stratum, taken))
+    assert all(abs(got[key] - limit * size[key] / len(everything)) < 1 for key in size)
+
+
+def test_a_limit_keeps_the_order():
+    position = {item.id: at for at, item in enumerate(PLAIN)}
+    taken = [position[item.id] for item in corr2cause(limit=100).items()]
+    assert taken == sorted(set(taken))
+
+
+def test_a_limit_is_a_sample_and_not_the_first_items():
+    taken = [item.id for item in corr2cause(limit=100).items()]
+    assert taken == [item.id for item in corr2cause(limit=100).items()]
+    assert len(set(taken) & {item.id for item in PLAIN[:100]}) < 30
+    assert taken != [item.id for item in corr2cause(limit=100, seed=1).items()]
+
+
+@pytest.mark.parametrize("limit", [1162, 5000])
+def test_a_limit_beyond_the_items_takes_all(limit):
+    assert list(corr2cause(limit=limit).items()) == PLAIN
+
+
+def test_a_limit_takes_the_same_items_in_every_perturbation():
+    ids = {tuple(item.id for item in corr2cause(limit=50, perturbation=name).items()) for name in PERTURBATIONS}
+    assert len(ids) == 1
+
+
+# Perturbations
+
+
+@pytest.mark.parametrize("perturbation", PERTURBATIONS)
+def test_a_perturbation_leaves_labels_clusters_and_groups(perturbation):
+    for before, after in zip(PLAIN, corr2cause(perturbation=perturbation).items(), strict=True):
+        assert (before.labels, before.cluster, before.groups) == (after.labels, after.cluster, after.groups)
+
+
+def test_a_paraphrase_changes_the_words_of_the_hypothesis_only():
+    for before, after in zip(PLAIN, corr2cause(perturbation="paraphrase").items(), strict=True):
+        relation, i, j = (before.fields[name] for name in ("relation", "var_i", "var_j"))
+        assert after.fields["hypothesis"] == TABLE_9[relation].format(i=i, j=j)
+        assert after.fields["statement"] == after.fields["hypothesis"].removesuffix(".")
+        assert after.fields["premise"] == before.fields["premise"]
+
+
+def test_refactorization_turns_the_alphabet_around():
+    other_end = dict(zip("ABCDEF", "ZYXWVU", strict=True))
+    for before, after in zip(PLAIN, corr2cause(perturbation="refactorization").items(), strict=True):
+        expected = re.sub(r"\b[A-F]\b", lambda name: other_end[name[0]], before.fields["input"])
+        assert after.fields["input"] == expected
+        assert after.fields["var_i"] == other_end[before.fields["var_i"]]
+        assert after.fields["var_j"] == other_end[before.fields["var_j"]]
+
+
+def test_a_permuted_premise_states_the_relabelled_graph():
+    numbers = {claim.cluster: (claim.n, claim.number) for claim in public_test("v2")}
+    texts = {item.cluster: item.fields["premise"] for item in PERMUTED}
+    for cluster, place in places(PLAIN, PERMUTED).items():
+        assert sorted(place) == list(range(len(place)))
+        premise = read_premise(texts[cluster])
+        assert premise.names == tuple("ABCDEF"[: len(place)])
+        graph = from_integer(*numbers[cluster])
+        assert premise.independences == moved(frozenset(independences(graph)), place)
+
+
+def test_a_permuted_hypothesis_is_about_the_moved_variables():
+    for item in PERMUTED:
+        fields = item.fields
+        assert fields["hypothesis"] == TABLE_2[fields["relation"]].format(i=fields["var_i"], j=fields["var_j"])
+
+
+def test_a_permuted_premise_keeps_list_and_sentences_in_alphabetical_order():
+    for text in {item.fields["premise"] for item in PERMUTED}:
+        listed = re.findall(r"\b[A-F]\b", text.partition("All the statistical")[0])
+        assert listed == list("ABCDEF"[: len(listed)])
+        correlated = re.findall(r"(\w) correlates with (\w)\.", text)
+        independent = [
+            (a or c, b or d, tuple(re.findall(r"[A-F]", given)))
+            for a, b, c, d, given in re.findall(
+                r"(\w) is independent of (\w)\.|(\w) and (\w) are independent given ([^.]+)\.", text
+            )
+        ]
+        assert len(correlated) + len(independent) == text.count(".") - 1
+        assert correlated == sorted(correlated)
+        assert independent == sorted(independent)
+        assert all(a < b for a, b, *_ in [*correlated, *independent])
+        assert all(list(given) == sorted(given) for *_, given in independent)
+
+
+def test_a_later_letter_that_causes_an_earlier_one_may_be_valid_after_a_permutation():
+    valid = {}
+    for name, items in (("none", PLAIN), ("permutation", PERMUTED)):
+        words = [(re.fullmatch(r"(\w) directly causes (\w)\.", item.fields["hypothesis"]), item) for item in items]
+        upwards = [item.labels["audited"] for match, item in words if match and match[1] > match[2]]
+        valid[name] = sum(upwards), len(upwards)
+    assert valid["none"] == (0, 194)
+    assert valid["permutation"][0] > 5
+
+
+def test_premises_are_permuted_apart():
+    drawn = [place for place in places(PLAIN, PERMUTED).values() if len(place) == 6]
+    assert len(set(drawn)) == len(drawn) == 6
+    assert tuple(range(6)) not in drawn
+
+
+def test_permutations_are_drawn_from_the_seed():
+    inputs = [[i.fields["input"] for i in corr2cause(perturbation="permutation", seed=s).items()] for s in (0, 0, 1)]
+    assert inputs[0] == inputs[1]
+    assert inputs[0] != inputs[2]
+
+
+def test_a_filter_does_not_change_a_permutation():
+    alone = list(corr2cause(perturbation="permutation", num_nodes=6, relations="child").items())
+    assert alone == [item for item in PERMUTED if item.groups == {"num_nodes": "6", "relation": "child"}]
+
+
+# Few-shot examples
+
+
+@pytest.mark.parametrize("perturbation", PERTURBATIONS)
+def test_the_examples_are_of_the_train_split_and_one_follows(perturbation):
+    train = {claim.id: claim for claim in universe([4], split="train", seed=0)}
+    written = {}
+    for claim in train.values():
+        fields = Writer(perturbation, 0).item(claim).fields
+        written[fields["input"]] = claim
+    examples = corr2cause(perturbation=perturbation).examples()
+    claims = [written[example["input"]] for example in examples]
+    assert all(claim.number in premises(4, "train") for claim in claims)
+    assert [example["answer"] for example in examples] == ["Yes" if claim.derived else "No" for claim in claims]
+    assert sorted(claim.derived for claim in claims) == [0, 1]
+
+
+def test_no_example_is_a_test_item():
+    tested = {item.fields["premise"] for version in ("v1", "v2") for item in corr2cause(version=version).items()}
+    assert not tested & {example["premise"] for example in corr2cause().examples()}
+
+
+# Bad settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"split": "tset"}, r"task\.split=tset: .*'train'.*did you mean test\?"),
+        ({"version": "v3"}, r"task\.version=v3: .*'v2' or 'v1'"),
+        ({"labels": "audit"}, r"task\.labels=audit: .*did you mean audited\?"),
+        ({"perturbation": "paraphrased"}, r"task\.perturbation=paraphrased: .*did you mean paraphrase\?"),
+        ({"source": "web"}, r"task\.source=web: .*'builtin', 'hub' or 'file'"),
+        ({"relations": "cousin"}, r"task\.relations=cousin: .*'confounder'"),
+        ({"relations": ["parent", "chld"]}, r"task\.relations=chld: .*did you mean child\?"),
+        ({"num_nodes": 7}, r"task\.num_nodes=7: .*less than or equal to 6"),
+        ({"num_nodes": [5, 1]}, r"task\.num_nodes=1: .*greater than or equal to 2"),
+        ({"num_nodes": "big"}, r"task\.num_nodes=big: .*integer"),
+        ({"limit": 0}, r"task\.limit=0: .*greater than 0"),
+        ({"limit": -3}, r"task\.limit=-3: .*greater than 0"),
+        ({"seed": "x"}, r"task\.seed=x: .*integer"),
+        ({"unreadable": "skip"}, r"task\.unreadable=skip: .*'wrong' or 'no'"),
+        ({"prior": 2}, r"task\.prior=2: .*less than or equal to 1"),
+        ({"path": "???"}, r"task\.path has to be given: add task\.path=…"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named_with_what_does(settings, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        corr2cause(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"version": "v1", "split": "dev"}, r"task\.version=v1 .* not with task\.split=dev"),
+        ({"version": "v1", "source": "hub"}, r"task\.version=v1 .* not with .*task\.source=hub"),
+        ({"labels": "published", "split": "train"}, r"task\.split=train has derived labels: use task\.labels=audited"),
+        ({"source": "file"}, r"needs task\.path=FILE"),
+        ({"path": "rows.csv"}, r"task\.path=rows\.csv needs task\.source=file"),
+        ({"source": "file", "path": "rows.csv", "perturbation": "paraphrase"}, r"leave out task\.perturbation"),
+        ({"source": "file", "path": "rows.csv", "split": "dev"}, r"leave out .* task\.split"),
+        ({"source": "hub", "perturbation": "permutation"}, r"use task\.source=builtin .*permutation"),
+        ({"source": "hub", "split": "all"}, r"use task\.source=builtin for task\.split=all"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(settings, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        corr2cause(**settings)
+
+
+@pytest.mark.parametrize("settings", [{"limt": 3}, {"num_node": 5}])
+def test_a_setting_that_does_not_exist_is_refused(settings):
+    with pytest.raises(ConfigError, match=rf"there is no setting .?task\.{next(iter(settings))}"):
+        corr2cause(**settings)
+
+
+def test_filters_that_leave_nothing_are_refused():
+    with pytest.raises(ConfigError, match=r"no item is left.*task\.relations=any and task\.num_nodes=\[2\]"):
+        list(corr2cause(split="train", num_nodes=2).items())
+
+
+def test_an_id_names_premise_and_claim():
+    for claim, item in zip(public_test("v2"), PLAIN, strict=True):
+        cluster, relation, i, j = item.id.rsplit("-", 3)
+        assert cluster == item.cluster
+        said = meaning(relation, i, j)
+        assert said == meaning(claim.relation, "ABCDEF"[claim.i], "ABCDEF"[claim.j])
+        assert Relation(item.fields["relation"]) == claim.relation

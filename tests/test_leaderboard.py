@@ -1,0 +1,209 @@
+"""The leaderboard of the results below a folder."""
+
+import json
+
+import pytest
+
+from harness import leaderboard
+from harness.leaderboard import Row, tables
+from harness.results import result_json
+from harness.types import Metric, Result, Scores, Usage
+
+GOOD = {"run": {"task": "t", "variant": "v", "prompt": "p", "model": "m"}, "complete": True}
+
+
+def result_with(f1=0.5, accuracy=0.5, **more):
+    metrics = {"f1": f1, "accuracy": accuracy, **more}
+    overall = Scores(1162, 180, 3, 2, tuple(Metric(name, value) for name, value in metrics.items()))
+    return Result("published", {"published": {"overall": {"all": overall}}}, 21, {}, {}, Usage())
+
+
+def row(
+    model="m", *, task="corr2cause", variant="default", prompt="plain", complete=True, f1=0.5, accuracy=0.5, **more
+):
+    return Row(task, variant, prompt, model, complete, result_with(f1, accuracy, **more))
+
+
+def names(text):
+    """The first cell of each row of the tables, headers and rules left out."""
+    first = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")]
+    return [name for name in first if name != "model" and set(name) != {"-"}]
+
+
+def put(folder, name="run", content=None, **changed):
+    path = folder / name / "result.json"
+    path.parent.mkdir(parents=True)
+    said = {**GOOD, **result_json(result_with()), **changed}
+    path.write_text(json.dumps(said) if content is None else content, encoding="utf-8")
+    return path
+
+
+def run_of(model, task="corr2cause"):
+    return {"task": task, "variant": "default", "prompt": "plain", "model": model}
+
+
+def test_best_f1_first():
+    assert names(tables([row("low", f1=0.1), row("high", f1=0.9), row("middle", f1=0.5)])) == ["high", "middle", "low"]
+
+
+def test_an_undefined_f1_stands_last_even_below_zero():
+    text = tables([row("undefined", f1=None, accuracy=1.0), row("zero", f1=0.0), row("some", f1=0.1)])
+    assert names(text) == ["some", "zero", "undefined"]
+    assert "–" in next(line for line in text.splitlines() if "undefined" in line)
+
+
+def test_equal_f1_is_ranked_by_accuracy_then_by_name():
+    rows = [row("b", accuracy=0.5), row("a", accuracy=0.5), row("c", accuracy=0.9), row("d", accuracy=None)]
+    assert names(tables(rows)) == ["c", "a", "b", "d"]
+
+
+def test_incomplete_runs_are_named_and_not_ranked():
+    text = tables([row("done", f1=0.1), row("undone", f1=0.9, complete=False)])
+    assert names(text) == ["done"]
+    assert "Not complete, so not ranked: default/plain/undone." in text
+
+
+def test_with_incomplete_runs_only_there_is_no_table():
+    text = tables([row("undone", complete=False)])
+    assert "|" not in text
+    assert "default/plain/undone" in text
+
+
+def test_where_all_are_complete_nothing_is_said_about_it():
+    assert "Not complete" not in tables([row()])
+
+
+def test_two_tasks_have_two_tables():
+    text = tables([row("x", task="corr2cause"), row("y", task="causalbench"), row("z", task="corr2cause", f1=0.9)])
+    first, second = text.split("## corr2cause")
+    assert first.startswith("## causalbench")
+    assert (names(first), names(second)) == (["y"], ["z", "x"])
+
+
+def test_columns_that_are_the_same_for_all_are_said_once():
+    text = tables([row("a", prompt="plain", variant="default"), row("b", prompt="plain", variant="default")])
+    header = next(line for line in text.splitlines() if line.startswith("|"))
+    assert "prompt" not in header
+    assert "variant" not in header
+    assert text.count("plain") == text.count("default") == 1
+
+
+def test_columns_that_differ_are_columns():
+    text = tables([row("a", prompt="plain"), row("b", prompt="few_shot", f1=0.1)])
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+    assert table[0][:3] == ["model", "prompt", "F1"]
+    assert [line[:2] for line in table[2:]] == [["a", "plain"], ["b", "few_shot"]]
+    assert "variant default" in text.lower()
+
+
+def test_an_incomplete_run_adds_no_column():
+    text = tables([row("a", prompt="plain"), row("b", prompt="few_shot", complete=False)])
+    assert "prompt" not in next(line for line in text.splitlines() if line.startswith("|"))
+
+
+def test_names_stand_above_the_table_as_they_are_written():
+    text = tables([row("a", prompt="CoT_B", variant="split=Dev")])
+    # str.capitalize would make "cot_b", "split=dev" and "f1" of them.
+    assert all(name in text for name in ("CoT_B", "split=Dev", "est F1 first"))
+
+
+def test_a_metric_that_only_some_models_have_is_a_dash_for_the_others():
+    text = tables([row("a"), row("b", f1=0.1, brier=0.25)])
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert "Brier" in lines[0]
+    assert "–" in lines[2]
+    assert "0.2500" in lines[3]
+
+
+def test_columns_are_aligned():
+    lines = [line for line in tables([row("a"), row("a longer name", f1=None)]).splitlines() if line.startswith("|")]
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_a_bar_in_a_name_does_not_break_its_row():
+    lines = [line for line in tables([row("a|b")]).splitlines() if line.startswith("|")]
+    bars = [line.replace("\\|", "").count("|") for line in lines]
+    assert len(set(bars)) == 1
+
+
+def test_results_below_a_folder_are_shown_and_written(tmp_path, capsys):
+    put(tmp_path, "corr2cause/default/plain/a", run=run_of("model-a"))
+    put(tmp_path, "corr2cause/default/plain/b", run=run_of("model-b"), complete=False)
+    assert leaderboard.main([str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert names(shown) == ["model-a"]
+    assert "default/plain/model-b" in shown
+    assert (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8") == f"# Leaderboard\n\n{shown}"
+
+
+def test_it_can_be_written_elsewhere_or_nowhere(tmp_path, capsys):
+    put(tmp_path / "results")
+    assert leaderboard.main([str(tmp_path / "results"), "--out", str(tmp_path / "board.md")]) == 0
+    assert "| m " in (tmp_path / "board.md").read_text(encoding="utf-8")
+    assert leaderboard.main([str(tmp_path / "results"), "--out", "-"]) == 0
+    assert not (tmp_path / "results" / "LEADERBOARD.md").exists()
+
+
+def complaint(capsys):
+    """The one line on stderr."""
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("error: ")
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def test_a_missing_folder(tmp_path, capsys):
+    assert leaderboard.main([str(tmp_path / "nowhere")]) == 1
+    assert "nowhere" in complaint(capsys)
+
+
+def test_an_empty_folder(tmp_path, capsys):
+    assert leaderboard.main([str(tmp_path)]) == 1
+    assert "no result.json" in complaint(capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", '{"run": {', "[]", "{}", "null", '"result"', json.dumps(GOOD), json.dumps({**GOOD, "run": {"model": "m"}})],
+)
+def test_a_broken_result_is_named(tmp_path, capsys, content):
+    put(tmp_path, "good")
+    path = put(tmp_path, "bad", content=content)
+    assert leaderboard.main([str(tmp_path)]) == 1
+    assert str(path) in complaint(capsys)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"scores": []},
+        {"scores": {}},
+        {"scores": {"published": {}}},
+        {"scores": {"published": {"overall": {}}}},
+        {"headline": "audited"},
+        {"usage": {"eggs": 3}},
+        {"run": None},
+    ],
+    ids=str,
+)
+def test_a_result_without_its_scores_is_named(tmp_path, capsys, changed):
+    path = put(tmp_path, **changed)
+    assert leaderboard.main([str(tmp_path)]) == 1
+    assert str(path) in complaint(capsys)
+
+
+def test_a_result_torn_inside_a_letter_is_named(tmp_path, capsys):
+    path = put(tmp_path)
+    path.write_bytes(b'{"run": {"task": "\xe2\x80')
+    assert leaderboard.main([str(tmp_path)]) == 1
+    assert str(path) in complaint(capsys)
+
+
+def test_a_place_that_cannot_be_written(tmp_path, capsys):
+    put(tmp_path)
+    assert leaderboard.main([str(tmp_path), "--out", str(tmp_path / "no" / "board.md")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1

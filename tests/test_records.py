@@ -1,0 +1,191 @@
+"""records.jsonl: what is written is what is read."""
+
+import io
+import json
+
+import pytest
+
+from harness.codec import request_digest, text_digest
+from harness.errors import DataError
+from harness.records import Writer, read
+from harness.types import Answer, ChatRequest, ChoiceRequest, Failure, Message, PairRequest, Record, Response, Usage
+
+CHAT = ChatRequest((Message("system", "Be brief."), Message("user", "A → B?")), max_tokens=16, stop=("\n",), sample=3)
+CHOICE = ChoiceRequest((Message("user", "A → B?"),), choices=("Yes", "No"))
+PAIR = PairRequest("A correlates with B.", "A causes B.")
+FULL = Response(
+    "Yes, “indeed” 🙂\nmore\u2028still",
+    logprobs={"Yes": -0.25, "No": -1.5},
+    usage=Usage(input=12, output=0, cached_input=3, reasoning=7),
+    finish_reason="length",
+    served_model="gpt-4-0613",
+    seconds=1.5,
+    cached=True,
+)
+
+
+def record(request, outcome, answer=None, *, item="1", gold=1, labels=None, groups=None):
+    return Record(
+        item=item,
+        cluster="premise-1",
+        groups={"relation": "parent", "nodes": "3"} if groups is None else groups,
+        labels=labels or {"published": gold, "audited": 0},
+        request=None if request is None else request_digest(request),
+        outcome=outcome,
+        answer=answer,
+        sample=getattr(request, "sample", 0),
+    )
+
+
+def written(path, *pairs, headline="published"):
+    with path.open("w", encoding="utf-8") as file:
+        writer = Writer(file, headline)
+        for rec, request in pairs:
+            writer.write(rec, request)
+    return path
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+
+
+@pytest.mark.parametrize("request_", [CHAT, CHOICE, PAIR, None], ids=["chat", "choice", "pair", "none"])
+@pytest.mark.parametrize(
+    ("outcome", "answer"),
+    [
+        (FULL, Answer(1, 0.75, "yes")),
+        (Response(""), Answer(None)),
+        (Response("No", logprobs={"Yes": -3.0, "No": float("-inf")}), Answer(0, 0.0, "No")),
+        (Failure("timeout", "after 60 s – five times"), None),
+    ],
+    ids=["full", "empty", "infinite", "failure"],
+)
+def test_round_trip(tmp_path, request_, outcome, answer):
+    before = record(request_, outcome, answer)
+    assert list(read(written(tmp_path / "r.jsonl", (before, request_)))) == [before]
+
+
+def test_groups_keep_their_order(tmp_path):
+    before = record(None, FULL, Answer(1), groups={"z": "1", "a": "2"})
+    (after,) = read(written(tmp_path / "r.jsonl", (before, None)))
+    assert list(after.groups) == ["z", "a"]
+
+
+def test_a_lone_surrogate_in_a_reply_is_kept(tmp_path):
+    # A server that cuts an emoji in half sends "\ud83d" in its JSON; the run must not end with it.
+    before = record(CHAT, Response("Yes \ud83d"), Answer(1))
+    (after,) = read(written(tmp_path / "r.jsonl", (before, CHAT)))
+    assert after.answer == Answer(1)
+
+
+def test_records_keep_their_order_and_each_has_a_line(tmp_path):
+    path = written(tmp_path / "r.jsonl", *[(record(CHAT, FULL, Answer(1), item=str(k)), CHAT) for k in (3, 1, 2)])
+    assert [r.item for r in read(path)] == ["3", "1", "2"]
+    assert path.read_bytes().count(b"\n") == 3
+
+
+def test_the_words_stand_in_full_once_and_by_digest_after_that(tmp_path):
+    other = ChatRequest((Message("system", "Be brief."), Message("user", "B → A?")), max_tokens=16)
+    path = written(
+        tmp_path / "r.jsonl", *[(record(request, FULL, Answer(1)), request) for request in (CHAT, other, CHAT)]
+    )
+    texts = [[message.get("text") for message in line["request"]["messages"]] for line in lines(path)]
+    assert texts == [["Be brief.", "A → B?"], [None, "B → A?"], [None, None]]
+    digests = [line["request"]["messages"][0]["sha256"] for line in lines(path)]
+    assert digests == [text_digest("Be brief.")] * 3
+
+
+def test_premises_stand_in_full_once_too(tmp_path):
+    other = PairRequest(PAIR.premise, "B causes A.")
+    path = written(tmp_path / "r.jsonl", *[(record(request, FULL, Answer(1)), request) for request in (PAIR, other)])
+    first, second = (line["request"] for line in lines(path))
+    assert first["premise"]["text"] == PAIR.premise
+    assert second["premise"] == {"sha256": text_digest(PAIR.premise)}
+    assert second["hypothesis"]["text"] == "B causes A."
+
+
+def test_a_file_is_readable_text(tmp_path):
+    assert "A → B?" in written(tmp_path / "r.jsonl", (record(CHAT, FULL, Answer(1)), CHAT)).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("label", "headline", "gold", "correct"),
+    [
+        (1, "published", 1, True),
+        (0, "published", 1, False),
+        (1, "audited", 0, False),
+        (0, "audited", 0, True),
+        (None, "published", 1, None),
+        (None, "audited", 0, None),
+    ],
+)
+def test_gold_and_correct_go_by_the_headline(tmp_path, label, headline, gold, correct):
+    before = record(CHAT, FULL, Answer(label))
+    (line,) = lines(written(tmp_path / "r.jsonl", (before, CHAT), headline=headline))
+    assert line["gold"] == gold
+    assert line["correct"] is correct
+
+
+def test_a_failed_call_is_neither_right_nor_wrong(tmp_path):
+    (line,) = lines(written(tmp_path / "r.jsonl", (record(CHAT, Failure("timeout", "")), CHAT)))
+    assert line["correct"] is None
+    assert "answer" not in line
+
+
+def test_a_record_is_in_the_file_as_soon_as_it_is_written(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        Writer(file, "published").write(record(CHAT, FULL, Answer(1)), CHAT)
+        assert len(list(read(path))) == 1
+
+
+def test_one_write_call_a_record():
+    calls = []
+
+    class Counting(io.StringIO):
+        def write(self, text):
+            calls.append(text)
+            return super().write(text)
+
+    Writer(Counting(), "published").write(record(CHAT, FULL, Answer(1)), CHAT)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b"", b"[]", b"3", b'"item"', b"null", b"{}", b'{"item": "1"}', b"# comment", b'{"item": "1", "cluster": "c", '],
+)
+def test_a_foreign_line_is_named(tmp_path, bad):
+    path = written(tmp_path / "r.jsonl", (record(CHAT, FULL, Answer(1)), CHAT))
+    path.write_bytes(path.read_bytes() + bad + b"\n")
+    with pytest.raises(DataError, match=r"r\.jsonl, line 2 "):
+        list(read(path))
+
+
+def whole(tmp_path):
+    """A file of two records as bytes, and where the second begins."""
+    data = written(tmp_path / "r.jsonl", *[(record(CHAT, FULL, Answer(1)), CHAT)] * 2).read_bytes()
+    return data, data.index(b"\n") + 1
+
+
+def test_a_torn_line_is_named(tmp_path):
+    data, second = whole(tmp_path)
+    (tmp_path / "torn.jsonl").write_bytes(data[: second + 100])
+    with pytest.raises(DataError, match=r"torn\.jsonl, line 2 "):
+        list(read(tmp_path / "torn.jsonl"))
+
+
+def test_a_line_torn_inside_a_letter_is_named(tmp_path):
+    data, second = whole(tmp_path)
+    (tmp_path / "torn.jsonl").write_bytes(data[: data.index("🙂".encode(), second) + 2])
+    with pytest.raises(DataError, match=r"torn\.jsonl"):
+        list(read(tmp_path / "torn.jsonl"))
+
+
+def test_the_records_before_a_torn_line_are_read(tmp_path):
+    data, second = whole(tmp_path)
+    (tmp_path / "torn.jsonl").write_bytes(data[: second + 100])
+    found = read(tmp_path / "torn.jsonl")
+    assert next(found).item == "1"
+    with pytest.raises(DataError):
+        next(found)

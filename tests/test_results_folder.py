@@ -1,0 +1,270 @@
+"""One run's folder: what it takes, what it keeps, what it refuses."""
+
+import json
+from contextlib import contextmanager
+
+import pytest
+
+from harness.errors import ConfigError, StoreError
+from harness.results import Folder, result_from_json, result_json, safe, variant
+from harness.types import Metric, Result, Scores, Usage
+
+RUN = {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "gpt4"}
+CONFIGURATION = {"model": {"name": "gpt4", "temperature": 0.0, "stop": ["a", "b"]}, "task": {"seed": 0}}
+
+
+def result_with(f1=0.5):
+    rows = {"all": Scores(5, 2, 1, 1, (Metric("f1", f1), Metric("precision", None), Metric("brier", 0.25)))}
+    by_relation = {"parent": Scores(3, 1, 0, 0, (Metric("f1", 0.1), Metric("precision", 1.0)))}
+    return Result(
+        headline="published",
+        scores={"published": {"overall": rows, "relation": by_relation}, "audited": {"overall": rows}},
+        clusters=3,
+        failures={"timeout": 1},
+        finish_reasons={"stop": 3, "length": 1},
+        usage=Usage(input=1234, output=0),
+    )
+
+
+def folder_at(path, configuration=CONFIGURATION):
+    return Folder(path, RUN, configuration, {"commit": "abc"})
+
+
+@contextmanager
+def opened(folder):
+    with folder.claimed(), folder.recording("published") as writer:
+        yield writer
+
+
+def leave(folder, *, complete, f1=0.5, words="records"):
+    """A run from beginning to end; its records are one line of any words."""
+    with opened(folder) as writer:
+        writer._file.write(words + "\n")
+    folder.finish(result_with(f1), complete=complete)
+
+
+def told(path):
+    return json.loads((path / "result.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"split": "test", "limit": None}, "default"),
+        ({"split": "dev", "limit": None}, "split=dev"),
+        ({"split": "dev", "limit": 100}, "limit=100,split=dev"),
+        ({"split": ["dev", "test"], "limit": None}, "split=dev+test"),
+        ({"split": "my/data.csv", "limit": None}, "split=my__data.csv"),
+        ({"limit": 0, "split": "test"}, "limit=0"),
+        ({"split": "test", "limit": None, "new": True}, "new=True"),
+    ],
+)
+def test_the_variant_names_what_is_not_the_default(settings, name):
+    assert variant(settings, {"split": "test", "limit": None}) == name
+
+
+def test_the_variant_does_not_depend_on_the_order_of_the_settings():
+    assert variant({"b": 1, "a": 2}, {}) == variant({"a": 2, "b": 1}, {}) == "a=2,b=1"
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("gpt-4", "gpt-4"),
+        ("meta/llama_7b", "meta__llama_7b"),
+        ("../../etc", "__..__etc"),
+        ("..", "-"),
+        (".", "-"),
+        ("", "-"),
+        (".hidden", "hidden"),
+        ("a b:c\\d\n*?", "a-b-c-d---"),
+        ("limit=10,relations=[a+b]", "limit=10,relations=[a+b]"),
+        ("模型", "模型"),
+    ],
+)
+def test_a_name_becomes_one_part_of_a_path(name, part):
+    assert safe(name) == part
+
+
+def test_a_safe_name_stays_in_its_folder(tmp_path):
+    for name in ("../up", "/etc/passwd", "..", "a/../../b", "."):
+        assert (tmp_path / safe(name)).resolve().parent == tmp_path.resolve()
+
+
+def test_a_result_survives_json():
+    result = result_with()
+    said = json.loads(json.dumps(result_json(result), allow_nan=False))
+    assert result_from_json(said) == result
+    assert result_from_json(said).overall["precision"] is None
+
+
+def test_a_complete_run_leaves_records_result_and_manifest(tmp_path):
+    folder = folder_at(tmp_path / "a" / "b")
+    leave(folder, complete=True)
+    assert told(folder.path)["complete"] is True
+    assert told(folder.path)["run"] == RUN
+    assert result_from_json(told(folder.path)) == result_with()
+    assert (folder.path / "records.jsonl").read_text() == "records\n"
+    manifest = json.loads((folder.path / "manifest.json").read_text())
+    assert manifest["configuration"] == CONFIGURATION
+    assert (manifest["commit"], manifest["complete"]) == ("abc", True)
+    assert not (folder.path / "records.partial.jsonl").exists()
+
+
+def test_an_incomplete_run_says_so(tmp_path):
+    leave(folder_at(tmp_path), complete=False)
+    assert told(tmp_path)["complete"] is False
+    assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is False
+
+
+def test_before_its_end_a_run_has_no_result(tmp_path):
+    folder = folder_at(tmp_path)
+    with opened(folder):
+        assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is False
+        assert not (tmp_path / "result.json").exists()
+        assert folder.recorded == tmp_path / "records.partial.jsonl"
+    assert not (tmp_path / "records.jsonl").exists()
+
+
+def test_an_incomplete_run_never_replaces_a_complete_one(tmp_path):
+    leave(folder_at(tmp_path), complete=True, f1=0.75, words="all of them")
+    leave(folder_at(tmp_path), complete=False, f1=0.25, words="some")
+    assert told(tmp_path)["complete"] is True
+    assert result_from_json(told(tmp_path)).overall["f1"] == 0.75
+    assert (tmp_path / "records.jsonl").read_text() == "all of them\n"
+    assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is True
+
+
+def test_a_run_that_has_only_begun_leaves_the_complete_one_as_it_was(tmp_path):
+    leave(folder_at(tmp_path), complete=True, words="all of them")
+    with pytest.raises(ZeroDivisionError), opened(folder_at(tmp_path)):
+        1 / 0  # noqa: B018
+    assert told(tmp_path)["complete"] is True
+    assert (tmp_path / "records.jsonl").read_text() == "all of them\n"
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_complete_run_replaces_any(tmp_path, before):
+    leave(folder_at(tmp_path), complete=before, f1=0.25, words="old")
+    leave(folder_at(tmp_path), complete=True, f1=0.75, words="new")
+    assert told(tmp_path)["complete"] is True
+    assert result_from_json(told(tmp_path)).overall["f1"] == 0.75
+    assert (tmp_path / "records.jsonl").read_text() == "new\n"
+
+
+def test_an_incomplete_run_replaces_an_incomplete_one(tmp_path):
+    leave(folder_at(tmp_path), complete=False, f1=0.25)
+    leave(folder_at(tmp_path), complete=False, f1=0.75)
+    assert result_from_json(told(tmp_path)).overall["f1"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        ({"name": "gpt4", "temperature": 0.7, "stop": ["a", "b"]}, r"model\.temperature: 0\.0 there, 0\.7 now"),
+        ({"name": "gpt4", "temperature": 0.0, "stop": ["a"]}, r'model\.stop: \["a", "b"\] there, \["a"\] now'),
+        ({"name": "gpt4", "temperature": 0.0}, r'model\.stop: \["a", "b"\] there, nothing now'),
+        (CONFIGURATION["model"] | {"seed": 1}, r"model\.seed: nothing there, 1 now"),
+        # A setting that came with a later version, and is off.
+        (CONFIGURATION["model"] | {"quantisation": None}, r"model\.quantisation"),
+        ("gpt4", r'model: \{.*\} there, "gpt4" now'),
+    ],
+)
+def test_another_configuration_is_refused_and_the_setting_is_named(tmp_path, model, sentence):
+    leave(folder_at(tmp_path), complete=True, words="mine")
+    other = folder_at(tmp_path, CONFIGURATION | {"model": model})
+    with pytest.raises(ConfigError, match=rf"another configuration \({sentence}"), opened(other):
+        pytest.fail("the folder was opened")
+    assert (tmp_path / "records.jsonl").read_text() == "mine\n"
+    assert json.loads((tmp_path / "manifest.json").read_text())["configuration"] == CONFIGURATION
+
+
+def test_an_incomplete_run_takes_its_folder_too(tmp_path):
+    leave(folder_at(tmp_path), complete=False)
+    with pytest.raises(ConfigError), opened(folder_at(tmp_path, {"model": {}})):
+        pytest.fail("the folder was opened")
+
+
+def test_a_run_without_a_single_answer_does_not_take_its_folder(tmp_path):
+    folder = folder_at(tmp_path)
+    with opened(folder):
+        pass
+    folder.finish(result_with(), complete=False)
+    assert not (tmp_path / "result.json").exists()
+    leave(folder_at(tmp_path, {"model": "other"}), complete=True)
+    assert json.loads((tmp_path / "manifest.json").read_text())["configuration"] == {"model": "other"}
+
+
+def test_a_result_whose_records_were_removed_keeps_its_manifest(tmp_path):
+    # Records are large, so people delete them; the result must not end up beside another run's manifest.
+    leave(folder_at(tmp_path), complete=True)
+    (tmp_path / "records.jsonl").unlink()
+    with pytest.raises(ConfigError), opened(folder_at(tmp_path, {"model": {}})):
+        pytest.fail("the folder was opened")
+
+
+def test_the_same_configuration_with_tuples_is_the_same(tmp_path):
+    leave(folder_at(tmp_path), complete=True)
+    model = CONFIGURATION["model"] | {"stop": ("a", "b")}
+    leave(folder_at(tmp_path, CONFIGURATION | {"model": model}), complete=True, words="again")
+    assert (tmp_path / "records.jsonl").read_text() == "again\n"
+
+
+def test_two_writers_at_once_are_refused(tmp_path):
+    with opened(folder_at(tmp_path)) as writer:
+        writer._file.write("first\n")
+        with pytest.raises(StoreError, match="another run is writing"), opened(folder_at(tmp_path)):
+            pytest.fail("two writers at once")
+    assert (tmp_path / "records.partial.jsonl").read_text() == "first\n"
+
+
+def test_writers_one_after_the_other_are_fine(tmp_path):
+    for _ in range(2):
+        with opened(folder_at(tmp_path)):
+            pass
+
+
+@pytest.mark.parametrize("below", ["", "plain/gpt4"])
+def test_a_file_where_the_folder_should_be(tmp_path, below):
+    (tmp_path / "results").write_text("I am a file.")
+    folder = folder_at(tmp_path / "results" / below)
+    with pytest.raises(StoreError, match=r"cannot be written .*choose another results="), opened(folder):
+        pytest.fail("the folder was opened")
+
+
+def test_a_folder_where_the_result_should_be(tmp_path):
+    leave(folder_at(tmp_path), complete=True)
+    (tmp_path / "result.json").unlink()
+    (tmp_path / "result.json").mkdir()
+    with pytest.raises(StoreError):
+        leave(folder_at(tmp_path), complete=True)
+
+
+def test_trouble_of_the_run_itself_is_not_put_on_the_folder(tmp_path):
+    # A model that cannot open its weights raises OSError too, from inside the with block.
+    with pytest.raises(FileNotFoundError, match="weights"), opened(folder_at(tmp_path)):
+        raise FileNotFoundError(2, "no such file", "model.weights")
+
+
+@pytest.mark.parametrize("half", ['{"run": {', "", "\ufffe"])
+def test_a_half_written_manifest_is_a_store_error(tmp_path, half):
+    leave(folder_at(tmp_path), complete=True)
+    (tmp_path / "manifest.json").write_text(half, encoding="utf-8")
+    expected = pytest.raises(StoreError, match=r"manifest\.json is not the JSON")
+    with expected, opened(folder_at(tmp_path)):
+        pytest.fail("the folder was opened")
+
+
+@pytest.mark.parametrize("half", [b'{"run": {', b"", b'{"a": "\xe2\x80'])
+def test_a_half_written_result_is_a_store_error(tmp_path, half):
+    leave(folder_at(tmp_path), complete=True)
+    (tmp_path / "result.json").write_bytes(half)
+    with pytest.raises(StoreError, match=r"result\.json is not the JSON"):
+        leave(folder_at(tmp_path), complete=False)
+
+
+def test_a_run_without_its_manifest_is_not_written_over(tmp_path):
+    leave(folder_at(tmp_path), complete=True)
+    (tmp_path / "manifest.json").unlink()
+    with pytest.raises(StoreError, match=r"without its manifest\.json"), opened(folder_at(tmp_path)):
+        pytest.fail("the folder was opened")

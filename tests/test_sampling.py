@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.draws import shuffled, uniform
+from harness.tasks.sampling import stratified
+
+VALUES = [f"{kind}{number}" for number in range(40) for kind in "aabc"[: 1 + number % 4]]
+
+
+def sample(values, limit, seed=0):
+    return stratified(values, limit, stratum=lambda value: value[0], name=lambda value: value, seed=seed)
+
+
+def numbered(sizes):
+    return [f"{chr(97 + kind)}{number}" for kind, size in enumerate(sizes) for number in range(size)]
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.data())
+def test_every_stratum_gets_its_share(sizes, data):
+    values = data.draw(st.permutations(numbered(sizes)))
+    limit = data.draw(st.integers(1, len(values)))
+    taken = sample(values, limit)
+    assert len(taken) == limit
+    count = Counter(value[0] for value in taken)
+    for kind, size in zip("abcdefgh", sizes, strict=False):
+        assert abs(count[kind] - limit * size / len(values)) < 1
+
+
+def test_an_exact_share_is_kept_exactly():
+    assert Counter(value[0] for value in sample(numbered([50, 30, 20]), 10)) == {"a": 5, "b": 3, "c": 2}
+
+
+def test_the_largest_remainders_get_what_is_left():
+    # 10 of 100: shares of 5.4, 3.5 and 1.1.
+    assert Counter(value[0] for value in sample(numbered([54, 35, 11]), 10)) == {"a": 5, "b": 4, "c": 1}
+
+
+def test_equal_remainders_are_drawn_by_lot():
+    values = numbered([1] * 20)
+    drawn = Counter(value for seed in range(200) for value in sample(values, 5, seed))
+    assert set(drawn) == set(values)
+    assert all(25 < count < 80 for count in drawn.values())
+
+
+@given(st.permutations(numbered([9, 5, 3])), st.integers(1, 17))
+def test_the_order_of_the_values_decides_nothing_but_the_order_of_the_sample(values, limit):
+    taken = sample(values, limit)
+    assert sorted(taken) == sorted(sample(numbered([9, 5, 3]), limit))
+    assert taken == [value for value in values if value in taken]
+
+
+@given(st.integers(1, 80), st.integers(1, 80))
+def test_a_smaller_sample_of_a_stratum_is_part_of_a_larger_one(one, other):
+    for kind in "abc":
+        smaller, larger = sorted(
+            ([v for v in sample(VALUES, limit) if v[0] == kind] for limit in (one, other)), key=len
+        )
+        assert set(smaller) <= set(larger)
+
+
+def test_what_else_is_there_does_not_matter():
+    few, many = sample(numbered([40, 40]), 20), sample(numbered([40, 40, 40, 40]), 40)
+    assert few == [value for value in many if value[0] in "ab"]
+
+
+def test_it_is_not_the_first_values_that_are_taken():
+    taken = sample(numbered([1000]), 100)
+    assert len(set(taken) & set(numbered([1000])[:100])) < 25
+
+
+def test_another_seed_takes_other_values():
+    assert sample(VALUES, 10, seed=1) == sample(VALUES, 10, seed=1)
+    assert sample(VALUES, 10, seed=1) != sample(VALUES, 10, seed=2)
+
+
+@pytest.mark.parametrize("limit", [len(VALUES), len(VALUES) + 1])
+def test_a_limit_that_is_not_reached_takes_all(limit):
+    assert sample(VALUES, limit) == VALUES
+
+
+def test_every_value_has_the_same_chance():
+    drawn = Counter(value for seed in range(400) for value in sample(numbered([20]), 5, seed))
+    assert all(65 < drawn[value] < 140 for value in numbered([20]))
+
+
+def test_a_draw_is_between_0_and_1_and_even():
+    drawn = [uniform("even", k) for k in range(20_000)]
+    assert all(0 <= value < 1 for value in drawn)
+    tenths = Counter(int(10 * value) for value in drawn)
+    assert all(1850 < tenths[tenth] < 2150 for tenth in range(10))
+
+
+def test_a_draw_depends_on_every_part_and_their_order():
+    draws = [uniform(0, "a"), uniform(1, "a"), uniform(0, "b"), uniform("a", 0), uniform(0, "a", 0), uniform("0a")]
+    assert len(set(draws)) == len(draws)
+    assert uniform(0, "a") == uniform(0, "a")
+
+
+def test_parts_do_not_run_together():
+    assert uniform("ab", "c") != uniform("a", "bc")
+
+
+def test_draws_never_change():
+    # Samples, splits and permutations of earlier versions hang on these numbers.
+    assert uniform(0, "limit", "n2-g1-parent-A-B") == 0.79246207972177
+    assert shuffled("ABCDEF", 0, "permutation", "n6-g27516") == list("BCDFEA")
+
+
+def test_another_process_draws_the_same():
+    # Python's own hash of a string differs from process to process.
+    code = "from harness.draws import uniform; print(repr(uniform('x', 3)))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(said.stdout) == uniform("x", 3)
+
+
+def test_every_order_is_drawn_equally_often():
+    drawn = Counter(tuple(shuffled("abc", seed)) for seed in range(6000))
+    assert set(drawn) == set(permutations("abc"))
+    assert all(880 < count < 1120 for count in drawn.values())
+
+
+@given(st.lists(st.integers()))
+def test_shuffling_keeps_every_value_and_leaves_its_argument_alone(values):
+    before = list(values)
+    assert sorted(shuffled(values, "x")) == sorted(before)
+    assert values == before
+
+
+def test_shuffling_depends_on_the_parts():
+    assert shuffled(range(20), 1) != shuffled(range(20), 2)
+    assert shuffled(range(20), 1) == shuffled(range(20), 1)

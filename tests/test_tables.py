@@ -1,0 +1,120 @@
+"""Results as tables."""
+
+import pytest
+
+from harness.tables import cells, markdown, metrics_of, percent, remarks, result_table
+from harness.types import Metric, Result, Scores, Usage
+
+
+def scores(items=4, positives=1, unreadable=0, failed=0, **metrics):
+    return Scores(items, positives, unreadable, failed, tuple(Metric(name, value) for name, value in metrics.items()))
+
+
+def result_of(overall, *, failures=None, finish_reasons=None, usage=None, clusters=21, **breakdowns):
+    rows = {"overall": {"all": overall}, **breakdowns}
+    return Result("published", {"published": rows}, clusters, failures or {}, finish_reasons or {}, usage or Usage())
+
+
+def rows_of(table):
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "shown"),
+    [
+        (None, "f1", "–"),
+        (None, "brier", "–"),
+        (0.0, "f1", "0.00"),
+        (1.0, "f1", "100.00"),
+        (0.290123, "recall", "29.01"),
+        (0.29016, "", "29.02"),
+        (0.18571, "brier", "0.1857"),
+        (0.0, "brier", "0.0000"),
+    ],
+)
+def test_a_share_in_percent_and_the_brier_score_as_a_number(value, name, shown):
+    assert percent(value, name) == shown
+
+
+def test_columns_are_aligned_text_to_the_left_and_numbers_to_the_right():
+    assert markdown(["model", "F1"], [["gpt-4", "29.08"], ["é", "–"]]).splitlines() == [
+        "| model |    F1 |",
+        "| ----- | ----: |",
+        "| gpt-4 | 29.08 |",
+        "| é     |     – |",
+    ]
+
+
+def test_as_many_columns_of_text_as_asked_for():
+    table = markdown(["a", "b", "c"], [["1", "longer", "100"]], text_columns=2)
+    assert table.splitlines()[:2] == ["| a | b      |   c |", "| - | ------ | --: |"]
+
+
+def test_a_table_without_rows_has_a_header():
+    assert markdown(["model", "F1"], []).splitlines() == ["| model | F1 |", "| ----- | -: |"]
+
+
+def test_a_row_with_a_cell_too_few_is_an_error():
+    with pytest.raises((ValueError, IndexError)):
+        markdown(["model", "F1"], [["gpt-4"]])
+
+
+def test_a_row_has_the_metrics_asked_for_and_the_counts():
+    row = cells(scores(1162, 180, 3, 2, f1=0.5, brier=0.25), ["f1", "auroc", "brier"])
+    assert row == ["50.00", "–", "0.2500", "1,162", "180", "3", "2"]
+
+
+def test_metrics_come_in_one_order_whatever_order_they_are_found_in():
+    found = [scores(shd=1.0, brier=0.1, f1=0.5), scores(accuracy=0.5, audit=0.2, auroc=None)]
+    assert metrics_of(found) == ["f1", "accuracy", "auroc", "brier", "audit", "shd"]
+
+
+def test_the_table_of_a_result():
+    result = result_of(
+        scores(f1=0.5, brier=0.25),
+        num_nodes={"3": scores(items=1, f1=None, brier=0.5)},
+        relation={"parent": scores(items=3, f1=1.0)},
+    )
+    assert rows_of(result_table(result))[0] == [
+        "published labels", "F1", "Brier", "items", "positives", "unreadable", "failed",
+    ]  # fmt: skip
+    assert [row[:4] for row in rows_of(result_table(result))[2:]] == [
+        ["all", "50.00", "0.2500", "4"],
+        ["num nodes: 3", "–", "0.5000", "1"],
+        ["relation: parent", "100.00", "–", "3"],
+    ]
+
+
+def test_every_line_of_a_table_is_as_wide():
+    table = result_table(result_of(scores(f1=None), relation={"a very long name": scores(f1=1.0)}))
+    assert len({len(line) for line in table.splitlines()}) == 1
+
+
+def test_items_and_clusters_are_said():
+    (line,) = filter(None, remarks(result_of(scores(items=1162))))
+    assert line.startswith("1,162 items in 21 clusters")
+    assert "metrics in percent" in line
+    assert " 1 cluster " in "".join(remarks(result_of(scores(), clusters=1)))
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ({"failures": {"timeout": 1200, "refused": 1}}, "Failed calls are in no metric: 1,200 timeout, 1 refused."),
+        ({"finish_reasons": {"length": 12}}, "12 replies were cut off at max_tokens."),
+        ({"finish_reasons": {"premise_truncated": 9}}, "9 items had their premise cut to the model's length."),
+        ({"usage": Usage(input=1000, output=20, cached_input=5)}, "Tokens: 1,000 input, 20 output."),
+    ],
+)
+def test_what_did_not_go_well_is_said(what, said):
+    always = remarks(result_of(scores()))
+    (line,) = [line for line in remarks(result_of(scores(), **what)) if line not in always]
+    assert line.startswith(said)
+
+
+def test_unreadable_replies_are_said():
+    assert any(line.startswith("3 replies could not be read") for line in remarks(result_of(scores(unreadable=3))))
+
+
+def test_an_ordinary_finish_reason_is_not_worth_a_word():
+    assert remarks(result_of(scores(), finish_reasons={"stop": 3})) == remarks(result_of(scores()))
