@@ -60,7 +60,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     from harness import provenance, tables
     from harness.interrupt import interruptible
     from harness.progress import Progress
-    from harness.results import Folder, safe, variant
+    from harness.results import Folder, changed, safe, variant
     from harness.run import choose_prompt, run
     from harness.settings import build, check_keys, plain
     from harness.tasks.protocol import Task
@@ -71,9 +71,10 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     task: Task = build(settings, "task")
     model: Model = build(plain(config.model), "model")
     prompt = choose_prompt(task, model, config.prompt)
+    settings = changed(settings, _defaults(config))
     place = {
         "task": task.name,
-        "variant": variant(settings, _defaults(config)),
+        "variant": variant(settings),
         "prompt": prompt.name,
         "model": model.name,
     }

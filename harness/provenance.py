@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
+from operator import length_hint
 from pathlib import Path
 
 import harness
-from harness.types import JSON
+from harness.types import JSON, Item
 
 _PACKAGES = ("hydra-core", "openai", "torch", "transformers", "datasets", "scikit-learn", "numpy")
 
@@ -26,6 +28,30 @@ def gather(config: Mapping[str, JSON]) -> dict[str, JSON]:
         "python": platform.python_version(),
         "machine": {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()},
     }
+
+
+class Traced(Iterable[Item]):
+    """Items that are counted and digested while they pass, so that a manifest can say what was asked."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        """Wraps the items of one run."""
+        self._items = items
+        self._count = 0
+        self._digest = hashlib.sha256()
+
+    def __iter__(self) -> Iterator[Item]:
+        for item in self._items:
+            self._count += 1
+            self._digest.update(repr((item.id, sorted(item.fields.items()), sorted(item.labels.items()))).encode())
+            yield item
+
+    def __length_hint__(self) -> int:
+        return length_hint(self._items)
+
+    @property
+    def told(self) -> dict[str, JSON]:
+        """How many passed, and a SHA-256 over their ids, fields and labels in order."""
+        return {"count": self._count, "sha256": self._digest.hexdigest()}
 
 
 def _checkout() -> dict[str, JSON]:

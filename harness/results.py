@@ -69,8 +69,8 @@ class Folder:
         with file:
             yield Writer(file, headline)
 
-    def finish(self, result: Result, *, complete: bool) -> None:
-        """Puts the records in their place and writes result.json and manifest.json."""
+    def finish(self, result: Result, *, items: Mapping[str, JSON], complete: bool) -> None:
+        """Puts the records in their place and writes result.json and manifest.json; `items` tells what was asked."""
         try:
             if not complete and self._complete():
                 return  # an earlier complete run of the same configuration stays
@@ -79,7 +79,7 @@ class Folder:
             self.recorded = self.recorded.replace(self.path / RECORDS)
             _write(self.path / RESULT, {"run": self.run, "complete": complete, **result_json(result)})
             ended = datetime.now(UTC).isoformat(timespec="seconds")
-            _write(self.path / MANIFEST, self._manifest() | {"ended": ended, "complete": complete})
+            _write(self.path / MANIFEST, self._manifest() | {"items": items, "ended": ended, "complete": complete})
         except OSError as error:
             raise self._trouble(error) from error
 
@@ -122,10 +122,14 @@ def safe(name: str) -> str:
     return re.sub(r"[^\w.,=+()\[\]-]", "-", name.replace("/", "__")).strip(".") or "-"
 
 
-def variant(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    """The task's settings that are not the default, as one name; `default` where all are."""
-    changed = {name: value for name, value in settings.items() if value != defaults.get(name)}
-    return ",".join(f"{name}={_shown(value)}" for name, value in sorted(changed.items())) or "default"
+def changed(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that are not the default."""
+    return {name: value for name, value in sorted(settings.items()) if value != defaults.get(name)}
+
+
+def variant(settings: Mapping[str, Any]) -> str:
+    """Settings as one name, such as limit=100,split=dev; `default` where there are none."""
+    return ",".join(f"{name}={_shown(value)}" for name, value in settings.items()) or "default"
 
 
 def result_json(result: Result) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from harness.errors import ConfigError, RunStopped
 from harness.models.protocol import Model
 from harness.progress import Progress
 from harness.prompts import Prompt
+from harness.provenance import Traced
 from harness.results import Folder
 from harness.tasks.protocol import Task
 from harness.types import ChatRequest, Failure, Item, Record, Request, Response, Result, Transcript
@@ -34,7 +35,7 @@ def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Prog
     Whatever ends the run early, what has been answered is recorded and the result says `complete: false`.
     """
     kind = fitting(prompt, model)
-    items = task.items()
+    items = Traced(task.items())
     stopped: RunStopped | None = None
     with folder.claimed():
         with folder.recording(task.headline) as writer:
@@ -44,7 +45,7 @@ def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Prog
             except RunStopped as reason:
                 stopped = reason
         result = task.summarize(records.read(folder.recorded))
-        folder.finish(result, complete=stopped is None)
+        folder.finish(result, items=items.told, complete=stopped is None)
     return Outcome(result, stopped)
 
 

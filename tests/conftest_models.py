@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-WORDS = (
+TEXT = (
     "A B C D E F Z Y X correlates with is independent of and are given directly causes There exists at least one "
     "collider ( i.e. , common effect ) confounder cause something else which Suppose there a closed system 2 3 4 5 6 "
     "variables All the statistical relations among these as follows : . However for but not direct"
-).split()
+)
 
 
 def nli_checkpoint(folder: Path, labels: dict[int, str], max_positions: int = 64) -> Path:
@@ -18,22 +18,34 @@ def nli_checkpoint(folder: Path, labels: dict[int, str], max_positions: int = 64
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
-    vocabulary = {word: k for k, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *dict.fromkeys(WORDS)])}
+    vocabulary = {word: k for k, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *dict.fromkeys(TEXT.split())])}
     raw = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
     raw.pre_tokenizer = pre_tokenizers.Whitespace()
     raw.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
     )
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=raw, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+        tokenizer_object=raw,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
         model_max_length=max_positions,
     )
     torch.manual_seed(0)
     config = BertConfig(
-        vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
-        max_position_embeddings=max_positions, num_labels=len(labels), id2label=labels,
-        label2id={name: k for k, name in labels.items()}, initializer_range=0.5,
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=max_positions,
+        num_labels=len(labels),
+        id2label=labels,
+        label2id={name: k for k, name in labels.items()},
+        initializer_range=0.5,
     )
     BertForSequenceClassification(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -46,21 +58,41 @@ def lm_checkpoint(folder: Path, kind: str, template: str | None = None, max_posi
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
     raw = ByteLevelBPETokenizer()
-    raw.train_from_iterator([" ".join(WORDS), "Question: Answer: Yes No Just answer"] * 3, vocab_size=400,
-                            special_tokens=["<|end|>"])
+    raw.train_from_iterator(
+        [TEXT, "Question: Answer: Yes No Just answer"] * 3, vocab_size=400, special_tokens=["<|end|>"]
+    )
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw._tokenizer, eos_token="<|end|>", bos_token="<|end|>")
     tokenizer.chat_template = template
     torch.manual_seed(0)
     size = len(tokenizer)
     if kind == "gpt2":
-        model = GPT2LMHeadModel(GPT2Config(vocab_size=size, n_positions=max_positions, n_embd=16, n_layer=2, n_head=2,
-                                           initializer_range=0.3, bos_token_id=0, eos_token_id=0))
+        model = GPT2LMHeadModel(
+            GPT2Config(
+                vocab_size=size,
+                n_positions=max_positions,
+                n_embd=16,
+                n_layer=2,
+                n_head=2,
+                initializer_range=0.3,
+                bos_token_id=0,
+                eos_token_id=0,
+            )
+        )
     else:
-        model = LlamaForCausalLM(LlamaConfig(
-            vocab_size=size, hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4,
-            num_key_value_heads=2, max_position_embeddings=max_positions, initializer_range=0.3, bos_token_id=0,
-            eos_token_id=0,
-        ))
+        model = LlamaForCausalLM(
+            LlamaConfig(
+                vocab_size=size,
+                hidden_size=16,
+                intermediate_size=32,
+                num_hidden_layers=2,
+                num_attention_heads=4,
+                num_key_value_heads=2,
+                max_position_embeddings=max_positions,
+                initializer_range=0.3,
+                bos_token_id=0,
+                eos_token_id=0,
+            )
+        )
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
@@ -79,5 +111,6 @@ def gpt2_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def llama_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    turn = "<{{ m.role }}>{{ m.content }}\n"
+    template = f"{{% for m in messages %}}{turn}{{% endfor %}}{{% if add_generation_prompt %}}<assistant>{{% endif %}}"
     return lm_checkpoint(tmp_path_factory.mktemp("llama"), "llama", template)

@@ -19,9 +19,7 @@ def chat_reply(text: str, **choice: Any) -> dict[str, Any]:
         "object": "chat.completion",
         "created": 0,
         "model": "served-name-2024",
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop", **choice}
-        ],
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop", **choice}],
         "usage": {
             "prompt_tokens": 11,
             "completion_tokens": 2,

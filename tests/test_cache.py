@@ -18,8 +18,14 @@ def ask(text: str, sample: int = 0) -> ChatRequest:
 
 
 def rich(text: str) -> Response:
-    return Response(text=text, logprobs={"Yes": -0.25}, usage=Usage(input=3, output=1), finish_reason="stop",
-                    served_model="m", seconds=0.5)
+    return Response(
+        text=text,
+        logprobs={"Yes": -0.25},
+        usage=Usage(input=3, output=1),
+        finish_reason="stop",
+        served_model="m",
+        seconds=0.5,
+    )
 
 
 @pytest.fixture
@@ -131,7 +137,11 @@ def test_a_fully_stored_run_does_not_start_the_model(path):
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"not a database at all, but long enough to be looked at" * 50, "damaged"), ("foreign", "not a cache"), ("later", "update harness")],
+    [
+        (b"not a database at all, but long enough to be looked at" * 50, "damaged"),
+        ("foreign", "not a cache"),
+        ("later", "update harness"),
+    ],
 )
 def test_a_file_that_cannot_be_used_is_a_sentence(path, content, said):
     path.parent.mkdir(parents=True)

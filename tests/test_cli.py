@@ -35,7 +35,8 @@ def test_without_arguments_the_reasoner_takes_the_public_test(harness, tmp_path)
     place = tmp_path / "results/corr2cause/default/plain/reasoner"
     assert {file.name for file in place.iterdir()} >= {"records.jsonl", "result.json", "manifest.json"}
     manifest = json.loads((place / "manifest.json").read_text())
-    assert manifest["configuration"]["task"]["split"] == "test"
+    assert manifest["config"]["task"]["split"] == "test"
+    assert manifest["items"]["count"] == 1162
     assert str(tmp_path) not in json.dumps(manifest)
 
 
@@ -55,24 +56,35 @@ def test_constant_models_score_what_arithmetic_says(harness, arguments, expected
 
 def test_v1_supports_by_relation_are_those_of_table_12(harness):
     output = harness("model=always_yes", "task.version=v1").stdout
-    found = {name: row(output, f"relation: {name}")[4:6] for name in ("parent", "ancestor", "child", "descendant", "collider", "confounder")}
+    found = {
+        name: row(output, f"relation: {name}")[4:6]
+        for name in ("parent", "ancestor", "child", "descendant", "collider", "confounder")
+    }
     assert found == {
-        "parent": ["375", "65"], "ancestor": ["375", "33"], "child": ["375", "58"], "descendant": ["375", "28"],
-        "collider": ["373", "121"], "confounder": ["373", "37"],
+        "parent": ["375", "65"],
+        "ancestor": ["375", "33"],
+        "child": ["375", "58"],
+        "descendant": ["375", "28"],
+        "collider": ["373", "121"],
+        "confounder": ["373", "37"],
     }
 
 
 @pytest.mark.parametrize("perturbation", ["none", "paraphrase", "refactorization", "permutation"])
 def test_the_reasoner_is_the_ceiling_on_audited_labels(harness, perturbation):
     output = harness("task.labels=audited", f"task.perturbation={perturbation}").stdout
-    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in output.splitlines() if line.startswith("| ")]
+    rows = [
+        [cell.strip() for cell in line.strip("| ").split("|")] for line in output.splitlines() if line.startswith("| ")
+    ]
     for name, f1, _, _, accuracy, _, positives, *_ in rows[2:]:
         assert accuracy == "100.00", name
         assert f1 == ("100.00" if int(positives) else "–"), name
 
 
 def test_a_sweep_ends_in_one_leaderboard_and_none_overwrites_another(harness, tmp_path):
-    done = harness("-m", "model=reasoner,always_yes,random_uniform", "task.perturbation=none,paraphrase,refactorization")
+    done = harness(
+        "-m", "model=reasoner,always_yes,random_uniform", "task.perturbation=none,paraphrase,refactorization"
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("## corr2cause") == 1
     lines = [line for line in done.stdout.splitlines() if line.startswith("| ")][2:]
@@ -128,7 +140,10 @@ def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
 def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, said):
     (tmp_path / "blocked").write_text("a file where a folder should be")
     (tmp_path / "empty.csv").write_text("input,label\n")
-    text = '"Premise: Suppose there is a closed system of 2 variables, A and B. All the statistical relations among these 2 variables are as follows: A correlates with B.\nHypothesis: A directly causes B."'
+    text = (
+        '"Premise: Suppose there is a closed system of 2 variables, A and B. All the statistical relations among these '
+        '2 variables are as follows: A correlates with B.\nHypothesis: A directly causes B."'
+    )
     (tmp_path / "labels.csv").write_text(f"input,label\n{text},0\n{text},maybe\n")
     (tmp_path / "columns.csv").write_text("question,label\nWhy?,1\n")
     assert said in sentence(harness(*arguments.split()))
@@ -181,11 +196,16 @@ def test_a_second_run_asks_nothing_and_imports_nothing_heavy(harness, serve, tmp
         "import sys, runpy\n"
         "try: runpy.run_module('harness', run_name='__main__', alter_sys=True)\n"
         "except SystemExit as end: assert not end.code\n"
-        "heavy = {'openai', 'torch', 'transformers', 'datasets', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "heavy = {'openai', 'torch', 'transformers', 'datasets', 'sklearn', 'pandas', 'numpy'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, env=os.environ | {"OPENAI_API_KEY": KEY},
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=tmp_path,
+        env=os.environ | {"OPENAI_API_KEY": KEY},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     assert len(server.calls) == 200
     assert row(done.stdout, "all") == row(first.stdout, "all")
@@ -206,8 +226,21 @@ def test_help_shows_what_there_is_and_imports_nothing_heavy(harness):
 
 def started(tmp_path: Path, url: str, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "harness", "model=gpt4", f"model.base_url={url}", "task.limit=300", "model.max_concurrency=8", *more],
-        cwd=tmp_path, env=os.environ | {"OPENAI_API_KEY": KEY}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [
+            sys.executable,
+            "-m",
+            "harness",
+            "model=gpt4",
+            f"model.base_url={url}",
+            "task.limit=300",
+            "model.max_concurrency=8",
+            *more,
+        ],
+        cwd=tmp_path,
+        env=os.environ | {"OPENAI_API_KEY": KEY},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
 
 
@@ -229,7 +262,9 @@ def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
     place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
     assert not (place / "result.json").exists()
     before = len(server.calls)
-    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=300", "model.max_concurrency=8", OPENAI_API_KEY=KEY)
+    done = harness(
+        "model=gpt4", f"model.base_url={server.url}", "task.limit=300", "model.max_concurrency=8", OPENAI_API_KEY=KEY
+    )
     assert done.returncode == 0, done.stderr
     asked = [call["messages"][-1]["content"] for call in server.calls]
     twice = len(asked) - len(set(asked))
@@ -262,14 +297,21 @@ def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):
 
 
 def test_chat_answers_are_scored(harness, serve):
-    server = serve(lambda path, body, number: chat_reply("Yes." if "directly" in body["messages"][-1]["content"] else "**No**"))
+    server = serve(
+        lambda path, body, number: chat_reply("Yes." if "directly" in body["messages"][-1]["content"] else "**No**")
+    )
     output = harness("model=gpt4", f"model.base_url={server.url}", OPENAI_API_KEY=KEY).stdout
     assert row(output, "relation: parent")[2] == "100.00" and row(output, "relation: collider")[2] == "0.00"
 
 
 def test_two_step_chain_of_thought_asks_twice_an_item(harness, serve):
     server = serve()
-    assert harness("model=gpt4", f"model.base_url={server.url}", "prompt=cot_two_step", "task.limit=30", OPENAI_API_KEY=KEY).returncode == 0
+    assert (
+        harness(
+            "model=gpt4", f"model.base_url={server.url}", "prompt=cot_two_step", "task.limit=30", OPENAI_API_KEY=KEY
+        ).returncode
+        == 0
+    )
     assert len(server.calls) == 60
     last = server.calls[-1]["messages"]
     assert [message["role"] for message in last] == ["user", "assistant", "user"]
@@ -284,7 +326,9 @@ def test_settings_and_prompts_of_the_users_own_are_found(harness, tmp_path):
     (tmp_path / "prompts/corr2cause/terse.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\n")
     assert "sceptic" in harness("--help").stdout
     assert harness("model=sceptic", "prompt=terse", "task.limit=10").returncode == 0
-    record = json.loads((tmp_path / "results/corr2cause/limit=10/terse/sceptic/records.jsonl").read_text().splitlines()[0])
+    record = json.loads(
+        (tmp_path / "results/corr2cause/limit=10/terse/sceptic/records.jsonl").read_text().splitlines()[0]
+    )
     assert record["request"]["messages"][0]["text"].endswith(" So?")
     (tmp_path / "prompts/corr2cause/broken.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{premises}'\n")
     assert "the item has the fields premise" in sentence(harness("prompt=broken"))

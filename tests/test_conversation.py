@@ -13,7 +13,9 @@ from harness.types import ChatRequest, Failure, Item, Message, Response
 
 def prompt(tmp_path: Path, opening: list[str]):
     file = tmp_path / "talk.yaml"
-    file.write_text(yaml.safe_dump({"source": "test", "makes": ["chat"], "system": "S", "opening": opening, "user": "Q {q}"}))
+    file.write_text(
+        yaml.safe_dump({"source": "test", "makes": ["chat"], "system": "S", "opening": opening, "user": "Q {q}"})
+    )
     return load("corr2cause", str(file), ())
 
 
@@ -25,7 +27,10 @@ def test_the_model_answers_each_turn_before_the_next(tmp_path):
     model = Scripted(echo)
     (transcript,) = play(model, prompt(tmp_path, []), [("one", "two")]).values()
     assert transcript == (
-        Message("user", "one"), Message("assistant", "re one"), Message("user", "two"), Message("assistant", "re two"),
+        Message("user", "one"),
+        Message("assistant", "re one"),
+        Message("user", "two"),
+        Message("assistant", "re two"),
     )
     assert [message.content for message in model.asked[1].messages] == ["S", "one", "re one", "two"]
 

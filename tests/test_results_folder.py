@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from harness.errors import ConfigError, StoreError
-from harness.results import Folder, result_from_json, result_json, safe, variant
+from harness.results import Folder, changed, result_from_json, result_json, safe, variant
 from harness.types import Metric, Result, Scores, Usage
 
 RUN = {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "gpt4"}
@@ -40,7 +40,7 @@ def leave(folder, *, complete, f1=0.5, words="records"):
     """A run from beginning to end; its records are one line of any words."""
     with opened(folder) as writer:
         writer._file.write(words + "\n")
-    folder.finish(result_with(f1), complete=complete)
+    folder.finish(result_with(f1), items={}, complete=complete)
 
 
 def told(path):
@@ -60,11 +60,11 @@ def told(path):
     ],
 )
 def test_the_variant_names_what_is_not_the_default(settings, name):
-    assert variant(settings, {"split": "test", "limit": None}) == name
+    assert variant(changed(settings, {"split": "test", "limit": None})) == name
 
 
 def test_the_variant_does_not_depend_on_the_order_of_the_settings():
-    assert variant({"b": 1, "a": 2}, {}) == variant({"a": 2, "b": 1}, {}) == "a=2,b=1"
+    assert variant(changed({"b": 1, "a": 2}, {})) == variant(changed({"a": 2, "b": 1}, {})) == "a=2,b=1"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_run_without_a_single_answer_does_not_take_its_folder(tmp_path):
     folder = folder_at(tmp_path)
     with opened(folder):
         pass
-    folder.finish(result_with(), complete=False)
+    folder.finish(result_with(), items={}, complete=False)
     assert not (tmp_path / "result.json").exists()
     leave(folder_at(tmp_path, {"model": "other"}), complete=True)
     assert json.loads((tmp_path / "manifest.json").read_text())["configuration"] == {"model": "other"}

@@ -42,6 +42,22 @@ def test_a_run_leaves_a_record_for_every_item_and_a_complete_result(tmp_path):
     assert results(tmp_path)["scores"]["published"]["overall"]["all"]["recall"] == 1.0
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["complete"] and manifest["ended"]
+    assert manifest["items"]["count"] == 60
+
+
+def test_the_manifest_tells_other_items_apart(tmp_path):
+    digests = set()
+    for k, settings in enumerate([{}, {}, {"perturbation": "permutation"}, {"seed": 1}]):
+        here = tmp_path / str(k)
+        run(
+            corr2cause(limit=20, **settings),
+            load("corr2cause", "plain", ()),
+            Baseline("b", 1),
+            folder(here),
+            Progress("t"),
+        )
+        digests.add(json.loads((here / "manifest.json").read_text())["items"]["sha256"])
+    assert len(digests) == 3
 
 
 def test_a_stopped_run_keeps_what_landed_and_is_not_complete(tmp_path):
@@ -51,7 +67,9 @@ def test_a_stopped_run_keeps_what_landed_and_is_not_complete(tmp_path):
             raise RunStopped("the quota is used up.")
         return Response("No")
 
-    outcome = run(corr2cause(limit=60), load("corr2cause", "plain", ()), Scripted(says), folder(tmp_path), Progress("t"))
+    outcome = run(
+        corr2cause(limit=60), load("corr2cause", "plain", ()), Scripted(says), folder(tmp_path), Progress("t")
+    )
     assert str(outcome.stopped) == "the quota is used up."
     assert len(list(records.read(tmp_path / "records.jsonl"))) == 25
     assert results(tmp_path)["complete"] is False
@@ -96,7 +114,13 @@ def test_a_model_that_forgets_items_does_not_pass_for_complete(tmp_path):
                 if k % 2:
                     yield outcome
 
-    run(corr2cause(limit=20), load("corr2cause", "plain", ()), Forgetful(lambda r: Response("No")), folder(tmp_path), Progress("t"))
+    run(
+        corr2cause(limit=20),
+        load("corr2cause", "plain", ()),
+        Forgetful(lambda r: Response("No")),
+        folder(tmp_path),
+        Progress("t"),
+    )
     assert results(tmp_path)["failures"] == {"unanswered": 10}
 
 
@@ -119,7 +143,10 @@ def test_the_plain_prompt_is_the_papers_word_for_word():
     fields = {"premise": "P.", "statement": "A directly causes B"}
     request = prompt.render(fields, (), ChatRequest)
     assert [(m.role, m.content) for m in request.messages] == [
-        ("user", 'Question: P.\nCan we deduct the following: A directly causes B? Just answer "Yes" or "No."\n\nAnswer:')
+        (
+            "user",
+            'Question: P.\nCan we deduct the following: A directly causes B? Just answer "Yes" or "No."\n\nAnswer:',
+        )
     ]
     system = load("corr2cause", "system", ()).render(fields, (), ChatRequest).messages
     expected = "You are a highly intelligent question-answering bot with profound knowledge of causal inference."
@@ -132,7 +159,11 @@ def test_with_chain_of_thought_nobody_asks_for_just_an_answer_first(name):
     task = corr2cause(limit=1)
     prompt = load("corr2cause", name, task.examples())
     (item,) = task.items()
-    first = prompt.opening(item.fields)[0] if prompt.words.opening else prompt.render(item.fields, (), ChatRequest).messages[-1].content
+    first = (
+        prompt.opening(item.fields)[0]
+        if prompt.words.opening
+        else prompt.render(item.fields, (), ChatRequest).messages[-1].content
+    )
     assert "step by step" in first and "Just answer" not in first
 
 
@@ -149,7 +180,9 @@ def test_the_first_prompt_that_fits_is_taken_and_a_misfit_names_those_that_fit()
     chat, encoder = Baseline("b", 0.5), Scripted(lambda r: Response(""), accepts=(PairRequest,))
     assert choose_prompt(task, chat, None).name == "plain"
     assert choose_prompt(task, encoder, None).name == "pair"
-    with pytest.raises(ConfigError, match=r"prompt pair does not fit.*These do: cot, cot_two_step, enhanced, few_shot, plain"):
+    with pytest.raises(
+        ConfigError, match=r"prompt pair does not fit.*These do: cot, cot_two_step, enhanced, few_shot, plain"
+    ):
         choose_prompt(task, chat, "pair")
     with pytest.raises(ConfigError, match=r"These do: pair\."):
         choose_prompt(task, encoder, "plain")

@@ -64,20 +64,17 @@ def shared(dags: Iterable[DAG]) -> Holds:
 
 
 def _meet(dag: DAG) -> tuple[int, ...]:
-    """Bit j of row i: some node k outside {i, j} ends two directed paths, from i and from j, sharing only k.
+    """Bit j of row i: directed paths from i and from j end in some third node and share only that one.
 
-    By Menger's theorem that holds iff no single node v other than k cuts k off from both: for every v, i or j
-    (whichever is not v) still reaches k in the graph without v.
+    It is enough that some node is reached from i without j and from j without i: the first node of the one
+    path that lies on the other is such an end.
     """
     n = len(dag)
     without = [descendants(dag, 1 << v) for v in range(n)]
     rows = [0] * n
     for i in range(n):
         for j in range(i):
-            meeting = ~(1 << i | 1 << j)
-            for v in range(n):
-                meeting &= without[v][i] | without[v][j] | 1 << v
-            if meeting & ((1 << n) - 1):
+            if without[j][i] & without[i][j]:
                 rows[i] |= 1 << j
                 rows[j] |= 1 << i
     return tuple(rows)

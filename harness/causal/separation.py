@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
 
-from harness.causal.dag import DAG, bits, children, descendants, mask_of
+from harness.causal.dag import DAG, bits, children, mask_of
 
 
 def d_connected(dag: DAG, source: int, given: Sequence[int]) -> tuple[int, ...]:
@@ -23,17 +23,15 @@ def d_connected(dag: DAG, source: int, given: Sequence[int]) -> tuple[int, ...]:
     n = len(dag)
     everything = (1 << len(given)) - 1
     has = [mask_of(s for s, z in enumerate(given) if z >> v & 1) for v in range(n)]
-    opened = list(has)  # a collider lets the ball through where it or a descendant is given
-    for v, reached in enumerate(descendants(dag)):
-        for w in bits(reached):
-            opened[v] |= has[w]
     below = children(dag)
     up, down = [0] * n, [0] * n  # the ball came from a child; from a parent
     up[source] = everything & ~has[source]
     work = [source]
     while work:
         v = work.pop()
-        to_parents = up[v] & ~has[v] | down[v] & opened[v]
+        # A given node sends the ball back to its parents. That opens the colliders above it too: the ball goes
+        # down to the given node and comes back up.
+        to_parents = up[v] & ~has[v] | down[v] & has[v]
         to_children = (up[v] | down[v]) & ~has[v]
         for u in bits(dag[v]):
             if to_parents & ~up[u]:

@@ -24,9 +24,9 @@ def stratified(
     strata: dict[Hashable, list[int]] = defaultdict(list)
     for place, value in enumerate(values):
         strata[stratum(value)].append(place)
-    exact = {key: limit * len(places) / len(values) for key, places in strata.items()}
-    quota = {key: int(share) for key, share in exact.items()}
-    by_remainder = sorted(exact, key=lambda key: (quota[key] - exact[key], uniform(seed, "remainder", key)))
+    shares = {key: divmod(limit * len(places), len(values)) for key, places in strata.items()}
+    quota = {key: whole for key, (whole, _) in shares.items()}
+    by_remainder = sorted(shares, key=lambda key: (-shares[key][1], uniform(seed, "remainder", key)))
     for key in by_remainder[: limit - sum(quota.values())]:
         quota[key] += 1
     taken: list[int] = []

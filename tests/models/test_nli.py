@@ -34,7 +34,9 @@ def by_hand(path, request: PairRequest, **tokenizing) -> dict[str, float]:
 
 
 def test_batches_agree_with_one_pair_at_a_time(nli_path):
-    requests = [PairRequest(f"A correlates with B. {'C is independent of D. ' * k}", "B directly causes A.") for k in range(6)]
+    requests = [
+        PairRequest(f"A correlates with B. {'C is independent of D. ' * k}", "B directly causes A.") for k in range(6)
+    ]
     found = dict(nli(nli_path, batch_tokens=64).respond(requests))
     assert set(found) == set(requests)
     for request, response in found.items():
@@ -49,7 +51,9 @@ def test_the_premise_is_cut_and_said_so_the_hypothesis_never(nli_path):
     assert found[SHORT].finish_reason == "stop"
     assert found[LONG].finish_reason == "premise_truncated"
     assert found[LONG].usage.input == 64
-    assert found[LONG].logprobs == pytest.approx(by_hand(nli_path, LONG, truncation="only_first", max_length=64), abs=1e-5)
+    assert found[LONG].logprobs == pytest.approx(
+        by_hand(nli_path, LONG, truncation="only_first", max_length=64), abs=1e-5
+    )
 
 
 def test_a_hypothesis_that_does_not_fit_is_a_failure(nli_path):
@@ -134,6 +138,6 @@ def test_the_pair_prompt_reads_entailment_as_yes(nli_path):
 def test_batches_stay_within_the_token_budget_longest_first():
     lengths = [5, 30, 7, 7, 12, 100, 3]
     found = list(batches(lengths, lambda length: length, 40))
-    assert sorted(sum(found, [])) == sorted(lengths)
+    assert sorted(length for batch in found for length in batch) == sorted(lengths)
     assert found[0] == [100]
     assert all(len(batch) == 1 or max(batch) * len(batch) <= 40 for batch in found)

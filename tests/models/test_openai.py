@@ -43,7 +43,9 @@ def test_sends_the_conversation_and_records_what_came_back(serve, key):
 @pytest.mark.parametrize("name", ["o3-mini", "gpt-5", "openai/gpt-5-mini", "gpt-5.1"])
 def test_a_reasoning_model_gets_no_temperature_and_room_to_think(serve, key, name):
     server = serve()
-    outcomes(chat(server, model=name, reasoning_effort="low", top_p=0.5, reasoning_tokens=1000), [ask("?", stop=("\n",))])
+    outcomes(
+        chat(server, model=name, reasoning_effort="low", top_p=0.5, reasoning_tokens=1000), [ask("?", stop=("\n",))]
+    )
     sent = server.calls[0]
     assert not {"temperature", "top_p", "max_tokens", "stop", "reasoning_tokens"} & set(sent)
     assert sent["max_completion_tokens"] == 1016
@@ -94,7 +96,9 @@ def test_requests_are_pulled_as_they_are_needed(serve, key):
 
 
 def test_passing_faults_are_tried_again(serve, key):
-    faults = iter([error(429, "slow down", headers={"retry-after": "0.2"}), error(500, "oops"), (200, "<html>proxy</html>")])
+    faults = iter(
+        [error(429, "slow down", headers={"retry-after": "0.2"}), error(500, "oops"), (200, "<html>proxy</html>")]
+    )
     server = serve(lambda *_: next(faults, chat_reply("Yes")))
     found = outcomes(chat(server), [ask("?")])
     assert [outcome.text for outcome in found.values()] == ["Yes"]
@@ -134,8 +138,12 @@ def test_what_concerns_one_item_is_that_items_failure(serve, key):
     found = {r.messages[-1].content: o for r, o in chat(server, attempts=2).respond([ask(name) for name in replies])}
     kinds = {name: outcome.kind if isinstance(outcome, Failure) else "response" for name, outcome in found.items()}
     assert kinds == {
-        "filter": "content_filter", "length": "context_length", "refusal": "refusal", "policy": "content_filter",
-        "empty": "invalid_reply", "fine": "response",
+        "filter": "content_filter",
+        "length": "context_length",
+        "refusal": "refusal",
+        "policy": "content_filter",
+        "empty": "invalid_reply",
+        "fine": "response",
     }
 
 
@@ -173,7 +181,9 @@ def test_a_server_that_fails_from_the_start_is_not_asked_a_thousand_times(serve,
 
 
 def test_one_bad_request_among_good_ones_does_not_stop_the_run(serve, key):
-    server = serve(lambda path, body, number: chat_reply("Yes") if "7" not in str(body["messages"]) else error(400, "odd"))
+    server = serve(
+        lambda path, body, number: chat_reply("Yes") if "7" not in str(body["messages"]) else error(400, "odd")
+    )
     kinds = Counter(type(o).__name__ for o in outcomes(chat(server), [ask(f"{k}?") for k in range(40)]).values())
     assert kinds == {"Response": 36, "Failure": 4}
 
@@ -200,7 +210,7 @@ def test_identity_tells_servers_models_and_sampling_apart_but_no_transport(serve
     server = serve()
     base = chat(server).identity
     assert chat(server, timeout=3, attempts=2, max_concurrency=1, name="other").identity == base
-    changed = [dict(model="gpt-4o"), dict(temperature=0.5), dict(seed=1), dict(extra={"min_p": 1}), dict(endpoint="x")]
+    changed = [{"model": "gpt-4o"}, {"temperature": 0.5}, {"seed": 1}, {"extra": {"min_p": 1}}, {"endpoint": "x"}]
     assert all(chat(server, **change).identity != base for change in changed)
     assert key not in str(base)
     assert chat(serve(), endpoint="vllm").identity == chat(server, endpoint="vllm").identity
@@ -211,9 +221,16 @@ def completions(server: Server, **settings) -> Completions:
 
 
 def test_completions_send_one_text(serve, key):
-    server = serve(lambda *_: {"id": "1", "object": "text_completion", "created": 0, "model": "davinci",
-                               "choices": [{"index": 0, "text": " No", "finish_reason": "stop", "logprobs": None}],
-                               "usage": {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}})
+    server = serve(
+        lambda *_: {
+            "id": "1",
+            "object": "text_completion",
+            "created": 0,
+            "model": "davinci",
+            "choices": [{"index": 0, "text": " No", "finish_reason": "stop", "logprobs": None}],
+            "usage": {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10},
+        }
+    )
     (response,) = outcomes(completions(server), [ask("Well?")]).values()
     assert server.calls[0]["prompt"] == "Be brief.\n\nWell?"
     assert (response.text, response.usage.input) == (" No", 9)
@@ -225,12 +242,21 @@ def echo(path, body, number):
     start = prompt.rindex(" ")
     tail = [(start, -0.5)] if prompt.endswith(" Yes") else [(start, -1.5), (start + 2, -0.25)]
     offsets = [0, 3, *(offset for offset, _ in tail)]
-    logprobs = {"tokens": ["?"] * len(offsets), "token_logprobs": [None, -7.0, *(p for _, p in tail)],
-                "text_offset": offsets, "top_logprobs": None}
+    logprobs = {
+        "tokens": ["?"] * len(offsets),
+        "token_logprobs": [None, -7.0, *(p for _, p in tail)],
+        "text_offset": offsets,
+        "top_logprobs": None,
+    }
     assert (body["echo"], body["max_tokens"]) == (True, 0)
-    return {"id": "1", "object": "text_completion", "created": 0, "model": "davinci",
-            "choices": [{"index": 0, "text": prompt, "finish_reason": "length", "logprobs": logprobs}],
-            "usage": {"prompt_tokens": 4, "completion_tokens": 0, "total_tokens": 4}}
+    return {
+        "id": "1",
+        "object": "text_completion",
+        "created": 0,
+        "model": "davinci",
+        "choices": [{"index": 0, "text": prompt, "finish_reason": "length", "logprobs": logprobs}],
+        "usage": {"prompt_tokens": 4, "completion_tokens": 0, "total_tokens": 4},
+    }
 
 
 def test_completions_rank_by_the_echoed_log_probabilities(serve, key):
@@ -242,7 +268,14 @@ def test_completions_rank_by_the_echoed_log_probabilities(serve, key):
 
 
 def test_a_server_without_log_probabilities_is_told_apart(serve, key):
-    server = serve(lambda *_: {"id": "1", "object": "text_completion", "created": 0, "model": "davinci",
-                               "choices": [{"index": 0, "text": "x", "finish_reason": "stop", "logprobs": None}]})
+    server = serve(
+        lambda *_: {
+            "id": "1",
+            "object": "text_completion",
+            "created": 0,
+            "model": "davinci",
+            "choices": [{"index": 0, "text": "x", "finish_reason": "stop", "logprobs": None}],
+        }
+    )
     with pytest.raises(RunStopped, match="method=generate"):
         outcomes(completions(server, method="rank"), [ChoiceRequest((Message("user", "?"),), ("Yes", "No"))])

@@ -94,8 +94,8 @@ def test_the_argument_that_the_list_has_first_comes_first(words, names, relation
 def test_names_may_be_words():
     premise = read_premise(
         "Suppose there is a closed system of 3 variables, smoking, tar_2 and lung-cancer. All the statistical "
-        "relations among these 3 variables are as follows: smoking correlates with tar_2. smoking correlates with lung-cancer. "
-        "tar_2 correlates with lung-cancer. However, smoking and lung-cancer are independent given tar_2."
+        "relations among these 3 variables are as follows: smoking correlates with tar_2. smoking correlates with "
+        "lung-cancer. tar_2 correlates with lung-cancer. However, smoking and lung-cancer are independent given tar_2."
     )
     assert premise == Premise(("smoking", "tar_2", "lung-cancer"), frozenset({(0, 2, (1,))}))
     claim = read_hypothesis("smoking directly causes lung-cancer.", premise.names)

@@ -12,8 +12,8 @@ from harness.errors import ConfigError, DataError
 
 CHAIN = (
     "Suppose there is a closed system of 3 variables, A, B and C. All the statistical relations among these 3 "
-    "variables are as follows: A correlates with B. A correlates with C. B correlates with C. However, A and C are independent "
-    "given B."
+    "variables are as follows: A correlates with B. A correlates with C. B correlates with C. However, A and C are "
+    "independent given B."
 )
 COLLIDER = (
     "Suppose there is a closed system of 3 variables, A, B and C. All the statistical relations among these 3 "

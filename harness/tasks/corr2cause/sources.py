@@ -41,7 +41,7 @@ class Row:
         """Relation and variables from the columns where the row has them, else from the text."""
         given = {name: str(self.columns[name]) for name in ("relation", "var_i", "var_j") if self.columns.get(name)}
         if not given:
-            return self._readable(lambda: read_hypothesis(self.hypothesis, self._premise_or_none_names))
+            return self._readable(lambda: read_hypothesis(self.hypothesis, self._listed_names))
         if len(given) < 3:
             raise DataError(f"{self.where}: relation, var_i and var_j go together; there is only {', '.join(given)}.")
         if given["relation"] not in tuple(Relation):
@@ -53,7 +53,7 @@ class Row:
         return self._readable(lambda: read_premise(self.premise))
 
     @property
-    def _premise_or_none_names(self) -> tuple[str, ...] | None:
+    def _listed_names(self) -> tuple[str, ...] | None:
         try:
             return read_premise(self.premise).names
         except Unreadable:
@@ -88,8 +88,13 @@ class Row:
         except (Unreadable, ValueError):
             return None
 
-    def derived_or_error(self) -> int:
-        """The label by logic, for task.labels=audited."""
+    def check(self, *, derivable: bool) -> None:
+        """Raises DataError where the row cannot be read, before anything is asked about any row."""
+        _ = self.relation, self.num_nodes
+        if derivable:
+            self._derive()
+
+    def _derive(self) -> int:
         read, claim = self._premise, self._claim
         for name in (claim.i, claim.j):
             if name not in read.names:

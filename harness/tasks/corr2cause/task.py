@@ -26,7 +26,8 @@ ORDERS: Mapping[str, Sequence[str]] = {
     "num_nodes": tuple(map(str, SIZES)),
 }
 
-# Two claims of the train split over four variables, one that follows and one that does not.
+# Two claims of the train split over four variables (short premises), the same relation twice, so that only the
+# premise tells the one that follows from the one that does not.
 EXAMPLES = (Claim(4, 42, Relation.PARENT, 2, 3), Claim(4, 55, Relation.PARENT, 0, 1))
 
 Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
@@ -68,6 +69,8 @@ class Corr2Cause:
             )
         if self.source == "file" and not self.path:
             raise ConfigError("task.source=file needs task.path=FILE, a CSV or JSON lines file.")
+        if self.revision and self.source != "hub":
+            raise ConfigError(f"task.revision={self.revision} needs task.source=hub.")
         if self.source == "builtin" and self.path:
             raise ConfigError(f"task.path={self.path} needs task.source=file (or hub); the built-in data has no path.")
         if self.source == "file" and (self.perturbation != "none" or self.split != "test"):
@@ -94,7 +97,10 @@ class Corr2Cause:
         return Questions(self._rows, lambda row: row.item())
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """One valid and one invalid item of the train split, perturbed as the questions are."""
+        """One valid and one invalid item of the train split, perturbed as the questions are.
+
+        With task.split=train or all these two are among the questions as well.
+        """
         items = [(self._writer.item(claim), claim) for claim in EXAMPLES]
         return [{**item.fields, "answer": "Yes" if claim.derived else "No"} for item, claim in items]
 
@@ -120,9 +126,8 @@ class Corr2Cause:
             rows = sources.from_file(str(self.path))
         else:
             rows = sources.from_hub(self.path, self.revision, split=self.split, perturbation=self.perturbation)
-        if self.headline == "audited":
-            for row in rows:
-                row.derived_or_error()
+        for row in rows:
+            row.check(derivable=self.headline == "audited")
         return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.id)
 
     def _filtered(

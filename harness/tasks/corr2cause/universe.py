@@ -102,7 +102,10 @@ def universe(sizes: Iterable[int] = SIZES, *, split: str, seed: int) -> Iterator
 
 @cache
 def premises(n: int, split: str) -> list[int]:
-    """The classes (by representative) of a split, ascending. As many in dev as in the public test set."""
+    """The classes (by representative) of a split, ascending.
+
+    dev has as many as the public test set, or all that are left (n = 2 and 3, so that train begins at n = 4).
+    """
     everything = representatives(n)
     if split == "all":
         return everything

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from harness.models.reasoner import Reasoner
+from harness.prompts import load
+from harness.run import ask
+from harness.tasks.corr2cause.perturbation import Writer
+from harness.tasks.corr2cause.universe import claims, premises
+from harness.types import ChatRequest, Message
+
+
+def wrong(sizes, perturbation: str) -> list[str]:
+    writer, prompt = Writer(perturbation, seed=1), load("corr2cause", "plain", ())
+    items = (writer.item(claim) for n in sizes for g in premises(n, "all") for claim in claims(n, g, seed=1))
+    found = ask(items, prompt, Reasoner(), ChatRequest)
+    return [record.item for record, _ in found if record.answer.label != record.labels["audited"]]
+
+
+@pytest.mark.parametrize("perturbation", ["none", "paraphrase", "refactorization", "permutation"])
+def test_it_is_right_about_every_hypothesis_over_up_to_five_variables(perturbation):
+    assert wrong((2, 3, 4, 5), perturbation) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("perturbation", ["none", "paraphrase", "refactorization", "permutation"])
+def test_it_is_right_about_all_198_090_hypotheses_over_six(perturbation):
+    assert wrong((6,), perturbation) == []
+
+
+def test_what_it_cannot_read_it_does_not_answer():
+    request = ChatRequest((Message("user", "Does smoking cause cancer?"),), max_tokens=5)
+    ((_, response),) = Reasoner().respond([request])
+    assert response.text.startswith("Unreadable") and load("corr2cause", "plain", ()).parse(response).label is None
