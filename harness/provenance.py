@@ -24,7 +24,7 @@ def gather(config: Mapping[str, JSON]) -> dict[str, JSON]:
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "harness": {"version": harness.__version__, **_checkout()},
         "config": config,
-        "versions": {name: _version(name) for name in _PACKAGES if _version(name)},
+        "versions": {name: version for name in _PACKAGES if (version := _version(name))},
         "python": platform.python_version(),
         "machine": {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()},
     }

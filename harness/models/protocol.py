@@ -11,7 +11,11 @@ Outcome = tuple[Request, Response | Failure]
 
 
 class Model(Protocol):
-    """Anything that answers requests."""
+    """Anything that answers requests.
+
+    A class that answers sooner than a cache could (a baseline, the reasoner) says `instant = True` and is asked
+    every time.
+    """
 
     @property
     def name(self) -> str:

@@ -1,0 +1,48 @@
+"""What is not installed or not there is a sentence that says what to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from harness.errors import ConfigError
+from harness.models.nli import NLI
+from harness.types import PairRequest
+
+ASK = "list(NLI(name='m', path=sys.argv[1], device='cpu').respond([PairRequest('A', 'B')]))"
+
+
+@pytest.mark.parametrize("package", ["torch", "transformers"])
+def test_a_missing_package_names_the_extra(nli_path, package):
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "from harness.models.nli import NLI\n"
+        "from harness.types import PairRequest\n"
+        "from harness.errors import ConfigError\n"
+        f"try: {ASK}\nexcept ConfigError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code, str(nli_path)], capture_output=True, text=True).stdout
+    assert 'pip install "harness[local]"' in said
+
+
+def test_a_missing_datasets_package_names_the_extra():
+    code = (
+        "import sys; sys.modules['datasets'] = None\n"
+        "from harness.tasks.corr2cause.sources import from_hub\nfrom harness.errors import ConfigError\n"
+        "try: from_hub(None, None, split='test', perturbation='none')\nexcept ConfigError as error: print(error)"
+    )
+    assert (
+        'pip install "harness[hub]"'
+        in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+    )
+
+
+def test_a_missing_gpu_is_said(nli_path):
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(ConfigError, match=r"no CUDA device.*model\.device=cpu"):
+        list(NLI(name="m", path=str(nli_path), device="cuda").respond([PairRequest("A", "B")]))
