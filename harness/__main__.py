@@ -90,6 +90,8 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     if brief:
         print(f"    {tables.brief(outcome.result)}", file=sys.stderr)
     elif outcome.result.overall.items:
+        if outcome.stopped:
+            print("NOT COMPLETE: the scores of what was answered before the run stopped.\n")
         print(tables.result_table(outcome.result), *tables.remarks(outcome.result), sep="\n")
         print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
     if outcome.stopped:

@@ -11,6 +11,7 @@ from omegaconf import DictConfig
 
 from harness import cli
 from harness.errors import StoreError
+from harness.progress import Progress
 from harness.settings import build, plain
 from harness.tasks.protocol import Task
 from harness.types import JSON, Item
@@ -32,14 +33,12 @@ def job(config: DictConfig) -> int:
     import jsonlines
 
     task: Task = build(plain(config.task), "task")
-    with _opened(str(config.out)) as file:
-        count = 0
-        with jsonlines.Writer(file) as lines:
-            for item in task.items():
-                lines.write(as_json(item, task.headline))
-                count += 1
+    progress, items = Progress(f"items of {task.name}"), task.items()
+    with _opened(str(config.out)) as file, jsonlines.Writer(file) as lines:
+        for item in progress.watch(items, items):
+            lines.write(as_json(item, task.headline))
     if config.out != "-":
-        print(f"{count:,} items of {task.name} in {config.out}", file=sys.stderr)
+        progress.say(f"{progress.done:,} items of {task.name} in {config.out}")
     return 0
 
 

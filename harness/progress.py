@@ -24,17 +24,18 @@ class Progress:
         self.done = self.cached = self.failed = self.unreadable = 0
 
     def track(self, records: Iterable[tuple[Record, T]], items: Iterable[object]) -> Iterator[tuple[Record, T]]:
-        """The records as they are, shown while they pass; `items` says how many there will be."""
-        total = length_hint(items) or None
-        show = self._bar if sys.stderr.isatty() else self._lines
-        for record, request in show(records, total):
-            self.done += 1
+        """The records as they are, watched, and counted by what became of them."""
+        for record, request in self.watch(records, items):
             if isinstance(record.outcome, Failure):
                 self.failed += 1
             else:
                 self.cached += record.outcome.cached
                 self.unreadable += record.answer is not None and record.answer.label is None
             yield record, request
+
+    def watch(self, values: Iterable[T], items: Iterable[object]) -> Iterator[T]:
+        """The values as they are, shown while they pass; the length of `items` says how many there will be."""
+        return (self._bar if sys.stderr.isatty() else self._lines)(values, items)
 
     def say(self, sentence: str) -> None:
         """A line for the user, beside the bar."""
@@ -45,20 +46,21 @@ class Progress:
         shown = {"from the cache": self.cached, "unreadable": self.unreadable, "failed": self.failed}
         return ", ".join(f"{count:,} {what}" for what, count in shown.items() if count)
 
-    def _lines(self, values: Iterable[T], total: int | None) -> Iterator[T]:
+    def _lines(self, values: Iterable[T], items: Iterable[object]) -> Iterator[T]:
         started = said = time.monotonic()
+        total = length_hint(items)
         for value in values:
+            self.done += 1
             yield value
             now = time.monotonic()
             if now - said >= EVERY:
                 said = now
                 rate = self.done / (now - started)
                 of = f" of {total:,}, {(total - self.done) / rate:,.0f} s left" if total else ""
-                self.say(
-                    f"{self.title}: {self.done:,}{of}, {rate:,.1f} a second{', ' if self._counts else ''}{self._counts}"
-                )
+                counts = f", {self._counts}" if self._counts else ""
+                self.say(f"{self.title}: {self.done:,}{of}, {rate:,.1f} a second{counts}")
 
-    def _bar(self, values: Iterable[T], total: int | None) -> Iterator[T]:
+    def _bar(self, values: Iterable[T], items: Iterable[object]) -> Iterator[T]:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -71,7 +73,9 @@ class Progress:
             TextColumn("{task.fields[counts]}"),
         )
         with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-            job = bar.add_task(self.title, total=total, counts="")
+            job = bar.add_task(self.title, total=None, counts="")
+            bar.update(job, total=length_hint(items) or None)  # with the bar in sight: making items can take seconds
             for value in values:
+                self.done += 1
                 yield value
                 bar.update(job, completed=self.done, counts=self._counts)
