@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 
 from omegaconf import DictConfig
@@ -48,7 +49,7 @@ def _opened(out: str) -> Iterator[IO[str]]:
         yield sys.stdout
         return
     try:
-        with open(out, "w", encoding="utf-8") as file:  # noqa: PTH123
+        with Path(out).open("w", encoding="utf-8") as file:
             yield file
     except OSError as error:
         raise StoreError(f"{out} cannot be written ({error.strerror}): choose another out=.") from error

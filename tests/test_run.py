@@ -61,7 +61,9 @@ def test_the_manifest_tells_other_items_apart(tmp_path):
 
 
 def test_a_stopped_run_keeps_what_landed_and_is_not_complete(tmp_path):
-    def says(request, asked=[]):  # noqa: B006
+    asked = []
+
+    def says(request):
         asked.append(request)
         if len(asked) > 25:
             raise RunStopped("the quota is used up.")

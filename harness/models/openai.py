@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 Positive = Annotated[float, Field(gt=0)]
 
 # Families that think before they answer and refuse temperature, top_p, stop and max_tokens.
-_REASONING = re.compile(r"(?:^|/)(?:o\d|gpt-5(?!.*chat)|gpt-oss)")
+_REASONING = re.compile(r"(?:^|/)(?:o\d|gpt-5(?!.*chat))")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Endpoint:
+class Endpoint(ABC):
     """What chat and completions have in common; configs/model/openai.yaml says what each setting means."""
 
     name: str
@@ -69,7 +70,7 @@ class Endpoint:
 
     def _identity(self, kind: str) -> dict[str, JSON]:
         where = self.endpoint or self.base_url.rstrip("/")
-        return {"kind": kind, "endpoint": where, "model": self.model, "seed": self.seed, **self.sent()}
+        return {"kind": kind, "endpoint": where, "model": self.model, "seed": self.seed, "sampling": self.sent()}
 
     def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
         """Calls in flight, answers as they land."""
@@ -97,9 +98,9 @@ class Endpoint:
             requests, call, max_concurrency=self.max_concurrency, stopping=policy.stopping, close=client.close
         )
 
+    @abstractmethod
     async def ask(self, client: AsyncOpenAI, request: Request, started: float) -> Response | Failure:
         """One attempt."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)

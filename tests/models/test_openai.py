@@ -40,7 +40,7 @@ def test_sends_the_conversation_and_records_what_came_back(serve, key):
     assert response.seconds > 0
 
 
-@pytest.mark.parametrize("name", ["o3-mini", "gpt-5", "openai/gpt-5-mini", "gpt-5.1"])
+@pytest.mark.parametrize("name", ["o3-mini", "gpt-5", "openai/gpt-5-mini", "gpt-5.1", "o1"])
 def test_a_reasoning_model_gets_no_temperature_and_room_to_think(serve, key, name):
     server = serve()
     outcomes(
