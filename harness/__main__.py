@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +13,7 @@ from harness import cli
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from harness.interrupt import Stop
     from harness.models.protocol import Model
-    from harness.types import JSON
 
 
 def main() -> None:
@@ -60,38 +58,36 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     from harness import provenance, tables
     from harness.interrupt import interruptible
     from harness.progress import Progress
-    from harness.results import Folder, changed, safe, variant
+    from harness.results import Folder, safe, variant
     from harness.run import choose_prompt, run
-    from harness.settings import build, check_keys, plain
+    from harness.settings import Main, build, build_main, chosen, plain
     from harness.tasks.protocol import Task
 
-    check_keys(config, ("task", "model", "prompt", "results", "cache", "debug"), "")
-    check_keys(config.cache, ("path",), "cache.")
-    settings = plain(config.task)
-    task: Task = build(settings, "task")
-    model: Model = build(plain(config.model), "model")
-    prompt = choose_prompt(task, model, config.prompt)
-    settings = changed(settings, _defaults(config))
-    place = {
-        "task": task.name,
-        "variant": variant(settings),
-        "prompt": prompt.name,
-        "model": model.name,
-    }
+    main: Main = build_main(plain(config))
+    task: Task = build(main.task, "task")
+    model: Model = build(main.model, "model")
+    prompt = choose_prompt(task, model, main.prompt)
+    settings = chosen(task)
+    place = {"task": task.name, "variant": variant(settings), "prompt": prompt.name, "model": model.name}
     folder = Folder(
-        Path(config.results, *place["task"].split("/"), *(safe(place[k]) for k in ("variant", "prompt", "model"))),
-        place,
-        {"task": settings, "prompt": {"name": prompt.name, "digest": prompt.digest}, "model": dict(model.identity)},
-        provenance.gather(plain(config)),
+        path=Path(main.results, *task.name.split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model"))),
+        run=place,
+        configuration={
+            "task": settings,
+            "data": dict(task.data),
+            "prompt": {"name": prompt.name, "digest": prompt.digest},
+            "model": dict(model.identity),
+        },
+        provenance=provenance.gather(plain(config)),
     )
     progress = Progress(f"{task.name} {model.name}")
-    with interruptible(progress) as stop, answering(model, stop, Path(config.cache.path)) as asked:
+    with interruptible(progress), answering(model, Path(main.cache["path"])) as asked:
         outcome = run(task, prompt, asked, folder, progress)
     if brief:
         print(f"    {tables.brief(outcome.result)}", file=sys.stderr)
     elif outcome.result.overall.items:
         if outcome.stopped:
-            print("NOT COMPLETE: the scores of what was answered before the run stopped.\n")
+            print("NOT COMPLETE: the scores of what was answered so far.\n")
         print(tables.result_table(outcome.result), *tables.remarks(outcome.result), sep="\n")
         print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
     if outcome.stopped:
@@ -100,28 +96,16 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
 
 
 @contextmanager
-def answering(model: Model, stop: Stop, path: Path) -> Iterator[Model]:
+def answering(model: Model, path: Path) -> Iterator[Model]:
     """The model behind its cache; instant models answer sooner than a cache could."""
     from harness.cache import CachedModel, Store
     from harness.interrupt import Stoppable
 
-    stoppable = Stoppable(model, stop)
     if getattr(model, "instant", False):
-        yield stoppable
+        yield Stoppable(model)
         return
     with closing(Store(path)) as store:
-        yield CachedModel(stoppable, store)
-
-
-def _defaults(config: DictConfig) -> Mapping[str, JSON]:
-    """The task's settings as its config file has them."""
-    import yaml
-    from hydra.core.hydra_config import HydraConfig
-
-    from harness.settings import CONFIGS, listed
-
-    chosen = HydraConfig.get().runtime.choices["task"]
-    return dict(yaml.safe_load(listed(CONFIGS, "task")[chosen].read_text(encoding="utf-8")))
+        yield CachedModel(Stoppable(model), store)
 
 
 if __name__ == "__main__":

@@ -19,12 +19,15 @@ ERROR, INTERRUPTED = 1, 130
 def launch(job: Callable[[Any], int], config_name: str) -> int:
     """Runs `job` with the config that the command line composes; the exit code."""
     arguments = sys.argv[1:]
-    if {"-h", "--help"} & set(arguments):
-        print(usage.text(config_name))
-        return 0
     debug = any(argument.replace(" ", "").lower() in ("debug=true", "debug=1") for argument in arguments)
     try:
+        if {"-h", "--help"} & set(arguments):
+            print(usage.text(config_name))
+            return 0
         return _hydra(job, config_name)
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ERROR
     except Interrupted as stop:
         print(stop, file=sys.stderr)
         return INTERRUPTED
@@ -34,7 +37,7 @@ def launch(job: Callable[[Any], int], config_name: str) -> int:
     except Exception as error:
         if debug:
             raise
-        print(f"error: {_sentence(error)}", file=sys.stderr)
+        print(f"error: {_sentence(error, config_name)}", file=sys.stderr)
         return ERROR
 
 
@@ -42,9 +45,20 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
     import hydra
 
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra hands errors on instead of printing them
-    own = Path.cwd() / "configs"
-    if own.is_dir() and own != CONFIGS:
-        sys.argv.append(f"hydra.searchpath=[file://{own}]")
+    from hydra.core.config_search_path import ConfigSearchPath
+    from hydra.core.plugins import Plugins
+    from hydra.plugins.search_path_plugin import SearchPathPlugin
+
+    class OwnConfigs(SearchPathPlugin):
+        """Adds ./configs of the working directory, after the package's own."""
+
+        def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+            """Called by Hydra for every composition."""
+            own = Path.cwd() / "configs"
+            if own.is_dir() and own != CONFIGS:
+                search_path.append("working directory", f"file://{own}")
+
+    Plugins.instance().register(OwnConfigs)
     codes: list[int] = []
     errors: list[Exception] = []
 
@@ -61,7 +75,7 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
     return max(codes, default=0)
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: Exception, config_name: str) -> str:
     """The error in one sentence: ours as they are, Hydra's with what it leaves out."""
     if isinstance(error, HarnessError):
         return str(error)
@@ -75,10 +89,10 @@ def _sentence(error: Exception) -> str:
         cause = " ".join(str(error.__cause__ or "").split())
         key = re.search(r"Could not override '(?P<key>[^']+)'", said)
         if key and ("is not in struct" in cause or "Key" in cause):
-            return _unknown_key(key["key"])
+            return _unknown_key(key["key"], config_name)
         group = re.search(r"Could not override '(?P<key>[^']+)'\. No match in the defaults list", said)
         if group:
-            return _unknown_key(group["key"])
+            return _unknown_key(group["key"], config_name)
         return f"{said} {cause}".strip()
     if kind == "OverrideParseException":
         where = "" if "=" in said else f" in {' '.join(sys.argv[1:])}"
@@ -89,23 +103,27 @@ def _sentence(error: Exception) -> str:
         return f"{missing['key']} has to be given: add {missing['key']}=… to the command."
     if kind.startswith("Interpolation"):
         return f"a setting refers to one that is not there: {said}"
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename} cannot be used: {error.strerror}."
     return f"{kind}: {said} (this should not have been: debug=true shows where)"
 
 
-def _unknown_key(key: str) -> str:
+def _unknown_key(key: str, config_name: str) -> str:
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
+    from hydra.errors import HydraException
 
-    group = key.partition(".")[0]
     GlobalHydra.instance().clear()
-    chosen = [a for a in sys.argv[1:] if re.match(r"(?:model|task)=[\w/]+$", a)]
+    given = [argument for argument in sys.argv[1:] if re.match(r"(?:model|task)=[\w/]+$", argument)]
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         try:
-            config = compose("config", overrides=chosen)
-        except Exception:
-            config = compose("config")
+            config = compose(config_name, overrides=given)
+        except HydraException:  # one of the choices is wrong as well: suggest from the default ones
+            config = compose(config_name)
     names = [str(name) for name in config if name != "hydra"]
     for section in ("model", "task", "cache"):
-        names += [f"{section}.{name}" for name in config.get(section, {}) if name != "_target_"]
-    near = [name for name in names if name.startswith(f"{group}.")] if "." in key and group in config else names
-    return unknown("setting", key, near or names)
+        names += [f"{section}.{name}" for name in config.get(section) or {} if name != "_target_"]
+    if key in names or key.rpartition(".")[0] in names[len(config) :]:
+        return f"a part of {key.rpartition('.')[0]} that is not there yet is added with a plus: +{key}=VALUE."
+    group = key.partition(".")[0]
+    return unknown("setting", key, [name for name in names if name.startswith(f"{group}.")] or names)

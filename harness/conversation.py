@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from harness.models.protocol import Model
 from harness.prompts import Prompt
-from harness.types import Failure, Message, Request, Transcript
+from harness.types import Failure, Message, Request, Response, Transcript
 
 Opening = tuple[str, ...]
 
@@ -23,11 +23,15 @@ def play(model: Model, prompt: Prompt, openings: Iterable[Opening]) -> Mapping[O
         for opening, transcript in played.items():
             if len(opening) > k and not isinstance(transcript, Failure):
                 waiting.setdefault(prompt.turn(transcript, opening[k]), []).append(opening)
-        for request, outcome in model.respond(list(waiting)):
+        outcomes: dict[Request, Response | Failure] = {
+            request: Failure("unanswered", "the model ended without answering") for request in waiting
+        }
+        outcomes |= model.respond(list(waiting))
+        for request, outcome in outcomes.items():
             for opening in waiting[request]:
                 before = played[opening]
                 if isinstance(outcome, Failure):
-                    played[opening] = Failure("opening", f"turn {k + 1}: {outcome.kind}: {outcome.detail}")
+                    played[opening] = Failure(outcome.kind, f"opening, turn {k + 1}: {outcome.detail}")
                 elif not isinstance(before, Failure):
                     said = Message("user", opening[k]), Message("assistant", outcome.text)
                     played[opening] = (*before, *said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import length_hint
 from pathlib import Path
 from typing import IO
 
@@ -35,6 +36,7 @@ def job(config: DictConfig) -> int:
 
     task: Task = build(plain(config.task), "task")
     progress, items = Progress(f"items of {task.name}"), task.items()
+    length_hint(items)  # makes what can fail fail before a file is touched
     with _opened(str(config.out)) as file, jsonlines.Writer(file) as lines:
         for item in progress.watch(items, items):
             lines.write(as_json(item, task.headline))
@@ -45,14 +47,19 @@ def job(config: DictConfig) -> int:
 
 @contextmanager
 def _opened(out: str) -> Iterator[IO[str]]:
+    """The file to write: in place only once it is whole."""
     if out == "-":
         yield sys.stdout
         return
+    place = Path(out)
+    temporary = place.with_name(f".{place.name}.tmp")
     try:
-        with Path(out).open("w", encoding="utf-8") as file:
-            yield file
+        file = temporary.open("w", encoding="utf-8")
     except OSError as error:
         raise StoreError(f"{out} cannot be written ({error.strerror}): choose another out=.") from error
+    with file:
+        yield file
+    temporary.replace(place)
 
 
 def main() -> None:

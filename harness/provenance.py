@@ -19,7 +19,7 @@ _PACKAGES = ("hydra-core", "openai", "torch", "transformers", "datasets", "sciki
 
 
 def gather(config: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Everything but the run itself; no path of this machine and no key is in it."""
+    """Everything but the run itself. No key is in it; paths are, where the settings hold some."""
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "harness": {"version": harness.__version__, **_checkout()},
@@ -59,8 +59,8 @@ def _checkout() -> dict[str, JSON]:
     home = Path(harness.__file__).resolve().parent.parent
     if not (home / ".git").exists():
         return {}
-    commit = _git(home, "rev-parse", "HEAD")
-    return {"commit": commit, "dirty": bool(_git(home, "status", "--porcelain", "--", "harness", "configs", "prompts"))}
+    changes = _git(home, "status", "--porcelain", "--", "harness", "configs", "prompts")
+    return {"commit": _git(home, "rev-parse", "HEAD"), "dirty": None if changes is None else bool(changes)}
 
 
 def _git(home: Path, *arguments: str) -> str | None:

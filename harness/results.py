@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.codec import digest
+from harness.codec import digest, text_digest
 from harness.errors import ConfigError, StoreError
 from harness.records import Writer
 from harness.types import JSON, Metric, Result, Scores, Usage
@@ -118,13 +118,9 @@ class Folder:
 
 
 def safe(name: str) -> str:
-    """A name as one part of a path: a/b becomes a__b."""
-    return re.sub(r"[^\w.,=+()\[\]-]", "-", name.replace("/", "__")).strip(".") or "-"
-
-
-def changed(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that are not the default."""
-    return {name: value for name, value in sorted(settings.items()) if value != defaults.get(name)}
+    """A name as one part of a path: a/b becomes a__b; what is too long for one ends in a digest."""
+    part = re.sub(r"[^\w.,=+()\[\]-]", "-", name.replace("/", "__")).strip(".") or "-"
+    return part if len(part.encode()) <= 160 else f"{part[:100]}-{text_digest(name)[:12]}"
 
 
 def variant(settings: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from harness.prompts import Prompt
 from harness.provenance import Traced
 from harness.results import Folder
 from harness.tasks.protocol import Task
-from harness.types import ChatRequest, Failure, Item, Record, Request, Response, Result, Transcript
+from harness.types import FINAL_FAILURES, ChatRequest, Failure, Item, Record, Request, Response, Result, Transcript
 
 BLOCK = 4096
 """Items whose openings are played together; prompts without an opening know no blocks."""
@@ -45,8 +45,17 @@ def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Prog
             except RunStopped as reason:
                 stopped = reason
         result = task.summarize(records.read(folder.recorded))
+        if stopped is None and result.curable:
+            stopped = RunStopped(
+                f"{result.curable:,} calls failed in a way that may pass ({_kinds_of(result)}): the same command asks "
+                "them again, and only them."
+            )
         folder.finish(result, items=items.told, complete=stopped is None)
     return Outcome(result, stopped)
+
+
+def _kinds_of(result: Result) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items() if kind not in FINAL_FAILURES)
 
 
 def ask(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from harness.errors import ConfigError, unknown
 
@@ -22,9 +23,9 @@ PROMPTS = _HOME / "prompts"
 
 
 def listed(root: Path, group: str) -> dict[str, Path]:
-    """The YAML files of a group by name: the package's, then those of the same folder in the working directory."""
+    """The YAML files of a group by name: the package's, and other names in the same folder of the working directory."""
     found: dict[str, Path] = {}
-    for folder in (root / group, Path.cwd() / root.name / group):
+    for folder in (Path.cwd() / root.name / group, root / group):
         found |= {file.relative_to(folder).with_suffix("").as_posix(): file for file in sorted(folder.rglob("*.yaml"))}
     return found
 
@@ -61,11 +62,56 @@ def first_sentence(error: ValidationError, prefix: str) -> str:
     return f"{where}={got}: {first['msg'][0].lower()}{first['msg'][1:]}{hint}."
 
 
+@dataclass(frozen=True)
+class Main:
+    """The main command's own settings; configs/config.yaml says what each one means."""
+
+    task: dict[str, Any]
+    model: dict[str, Any]
+    results: Annotated[str, Field(min_length=1)]
+    cache: dict[Literal["path"], Annotated[str, Field(min_length=1)]]
+    prompt: str | None = None
+    debug: bool = False
+
+
+def build_main(config: Mapping[str, Any]) -> Main:
+    """The composed config, validated."""
+    check_keys(config, [f.name for f in fields(Main)], "")
+    if isinstance(config.get("cache"), dict):
+        check_keys(config["cache"], ["path"], "cache.")
+    for group in ("task", "model"):
+        if not config.get(group):
+            raise ConfigError(f"{group}= has to name one of {', '.join(listed(CONFIGS, group))}.")
+    try:
+        return TypeAdapter(Main).validate_python(dict(config))
+    except ValidationError as error:
+        raise ConfigError(first_sentence(error, "")) from None
+
+
 def check_keys(section: Mapping[str, Any], known: Sequence[str], prefix: str) -> None:
     """Refuses keys that nothing reads: with `+key=value` Hydra lets any through."""
     for key in section:
         if key not in known:
             raise ConfigError(unknown("setting", f"{prefix}{key}", (f"{prefix}{name}" for name in known)))
+
+
+def chosen(part: Any) -> dict[str, Any]:
+    """The settings of a part, as validated, that differ from its class's defaults; sorted by name.
+
+    Settings without a default (a task's name) are what the part is called, not how it is set.
+    """
+    found = {}
+    for setting in sorted(fields(part), key=lambda setting: setting.name):
+        default = setting.default_factory() if setting.default_factory is not MISSING else setting.default
+        value = getattr(part, setting.name)
+        if setting.init and default is not MISSING and value != default:
+            found[setting.name] = list(map(_flat, value)) if isinstance(value, tuple) else _flat(value)
+    return found
+
+
+def _flat(value: Any) -> Any:
+    """An enumeration's member as its value."""
+    return value.value if isinstance(value, Enum) else value
 
 
 def plain(config: Any) -> dict[str, Any]:

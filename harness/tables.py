@@ -80,7 +80,7 @@ def remarks(result: Result) -> list[str]:
     ]
     if result.failures:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
-        said.append(f"Failed calls are in no metric: {kinds}. The same command asks them again.")
+        said.append(f"Failed calls are in no metric: {kinds}.")
     if overall.unreadable:
         said.append(f"{overall.unreadable:,} replies could not be read (task.unreadable says how they score).")
     notable = {
@@ -92,5 +92,7 @@ def remarks(result: Result) -> list[str]:
             said.append(f"{count:,} replies {what}." if reason == "length" else f"{count:,} items {what}.")
     usage = {"input": result.usage.input, "output": result.usage.output, "reasoning": result.usage.reasoning}
     if any(usage.values()):
-        said.append("Tokens: " + ", ".join(f"{count:,} {name}" for name, count in usage.items() if count) + ".")
+        said.append(
+            "Tokens of these answers: " + ", ".join(f"{count:,} {name}" for name, count in usage.items() if count) + "."
+        )
     return said

@@ -103,6 +103,10 @@ class Failure:
     detail: str
 
 
+FINAL_FAILURES = frozenset({"context_length", "content_filter", "refusal", "invalid_logprobs"})
+"""Kinds of failure that asking again does not cure. Any other one leaves a run incomplete."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What was read from a response. `label` is None where nothing could be read."""
@@ -166,6 +170,11 @@ class Result:
     finish_reasons: Mapping[str, int]
     usage: Usage
     """Sums over the records."""
+
+    @property
+    def curable(self) -> int:
+        """How many calls failed in a way that may pass: the run is complete only without them."""
+        return sum(count for kind, count in self.failures.items() if kind not in FINAL_FAILURES)
 
     @property
     def overall(self) -> Scores:

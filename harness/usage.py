@@ -36,11 +36,16 @@ The items of a task as JSON lines: id, premise, hypothesis, input, relation, num
 def text(config_name: str) -> str:
     """The help of a command."""
     if config_name == "items":
-        return "\n".join([_ITEMS, _settings("items"), _group("task"), _settings("task/corr2cause", "task.")])
-    tasks = listed(CONFIGS, "task")
-    prompts = (_list(f"prompt=  (task {task})", listed(PROMPTS, task)) for task in tasks)
-    sections = [_MAIN, _group("model"), _group("task"), *prompts, _settings("config")]
-    sections += [_settings(f"task/{task}", "task.") for task in tasks]
+        return "\n".join([_ITEMS, _settings("items", CONFIGS / "items.yaml"), _group("task"), *_tasks()])
+    prompts = (_list(f"prompt=  (task {task})", listed(PROMPTS, task)) for task in listed(CONFIGS, "task"))
+    sections = [
+        _MAIN,
+        _group("model"),
+        _group("task"),
+        *prompts,
+        _settings("config", CONFIGS / "config.yaml"),
+        *_tasks(),
+    ]
     sections.append(
         "A model's settings: its file in configs/model/, or --cfg job with it. Hydra's own flags: --hydra-help."
     )
@@ -57,9 +62,12 @@ def _list(title: str, files: dict[str, Path]) -> str:
     return "\n".join([title, *lines, ""])
 
 
-def _settings(config: str, prefix: str = "") -> str:
+def _tasks() -> list[str]:
+    return [_settings(f"task {name}", file, "task.") for name, file in listed(CONFIGS, "task").items()]
+
+
+def _settings(title: str, file: Path, prefix: str = "") -> str:
     """The lines `name: value  # comment` of a config file."""
-    file = CONFIGS / f"{config}.yaml"
     found: list[tuple[str, str]] = []
     above = ""
     for line in file.read_text(encoding="utf-8").partition("\nhydra:")[0].splitlines():
@@ -70,8 +78,8 @@ def _settings(config: str, prefix: str = "") -> str:
         if colon and hash_ and name.strip() not in ("_target_", "name", "defaults"):
             full = f"{above}.{name.strip()}" if line.startswith(" ") else name
             found.append((f"{prefix}{full}={value.strip()}", comment.strip()))
-    width = max(len(setting) for setting, _ in found)
-    return "\n".join([f"settings of {config}", *(f"  {setting:<{width}}  {comment}" for setting, comment in found), ""])
+    width = max((len(setting) for setting, _ in found), default=0)
+    return "\n".join([f"settings of {title}", *(f"  {setting:<{width}}  {comment}" for setting, comment in found), ""])
 
 
 def _first_comment(file: Path) -> str:

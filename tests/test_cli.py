@@ -114,6 +114,12 @@ def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
         ("task.limt=3", "did you mean 'task.limit'"),
         ("+task.limt=3", "did you mean 'task.limit'"),
         ("+foo=3", "no setting 'foo'"),
+        ("prompt=1", "prompt=1"),
+        ("results=null", "results=None"),
+        ("cache=null", "cache=None"),
+        ("task=null", "task= has to name one of corr2cause"),
+        ("model.extra.foo=1 model=openai model.model=m", "+model.extra.foo"),
+        ("model=openai model.model=m model.base_url=localhost", "is no address"),
         ("task.limit=-1", "greater than 0"),
         ("task.limit=many", "valid integer"),
         ("task.num_nodes=[1]", "greater than or equal to 2"),
@@ -146,7 +152,8 @@ def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, said):
     )
     (tmp_path / "labels.csv").write_text(f"input,label\n{text},0\n{text},maybe\n")
     (tmp_path / "columns.csv").write_text("question,label\nWhy?,1\n")
-    assert said in sentence(harness(*arguments.split()))
+    key = KEY if "base_url" in arguments else ""
+    assert said in sentence(harness(*arguments.split(), OPENAI_API_KEY=key))
 
 
 def test_debug_shows_the_traceback(harness):
@@ -335,7 +342,43 @@ def test_settings_and_prompts_of_the_users_own_are_found(harness, tmp_path):
     assert "the item has the fields premise" in sentence(harness("prompt=broken"))
 
 
+def test_a_task_file_of_the_users_own_has_a_place_of_its_own(harness, tmp_path):
+    # Also where the folder's name is one that a command line could not take.
+    place = tmp_path / "a (b), c=d"
+    (place / "configs/task").mkdir(parents=True)
+    (place / "configs/task/mine.yaml").write_text("# Mine\ndefaults: [corr2cause, _self_]\nlimit: 12\n")
+    run = [sys.executable, "-m", "harness", "model=always_no"]
+    for arguments in (["task=mine"], ["task=corr2cause", "task.limit=13"], ["task=mine", "--cfg", "job"], ["--help"]):
+        done = subprocess.run([*run, *arguments], cwd=place, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    found = {file.parts[-4] for file in place.glob("results/corr2cause/*/plain/always_no/result.json")}
+    assert found == {"limit=12", "limit=13"}
+
+
+def test_a_data_file_with_another_content_is_another_configuration(harness, tmp_path):
+    items = harness("task.limit=20", "out=-", module="harness.items").stdout.splitlines()
+    data = tmp_path / "mine.jsonl"
+    data.write_text("\n".join(items))
+    arguments = ("model=always_no", "task.source=file", "task.path=mine.jsonl")
+    assert harness(*arguments).returncode == 0
+    data.write_text("\n".join(items[:5]))
+    assert "another configuration (data.sha256" in sentence(harness(*arguments))
+
+
+def test_a_run_with_failures_says_so_and_the_next_one_asks_only_for_them(harness, serve):
+    down = iter([True] * 3)
+    server = serve(lambda path, body, number: error(500, "oops") if next(down, False) else chat_reply("No"))
+    arguments = ("model=gpt4", f"model.base_url={server.url}", "task.limit=20", "model.attempts=1")
+    first = harness(*arguments, OPENAI_API_KEY=KEY)
+    assert first.returncode == 1 and "3 calls failed in a way that may pass" in first.stderr
+    assert first.stdout.startswith("NOT COMPLETE")
+    assert "Not complete, so not ranked: limit=20/plain/gpt4" in harness(module="harness.leaderboard").stdout
+    again = harness(*arguments, OPENAI_API_KEY=KEY)
+    assert again.returncode == 0 and len(server.calls) == 23
+
+
 def test_items_are_written_for_other_tools(harness, tmp_path):
+    (tmp_path / "empty.csv").write_text("input,label\n")
     done = harness("task.limit=12", "task.perturbation=permutation", "out=mine.jsonl", module="harness.items")
     assert done.returncode == 0, done.stderr
     items = [json.loads(line) for line in (tmp_path / "mine.jsonl").read_text().splitlines()]
@@ -344,4 +387,10 @@ def test_items_are_written_for_other_tools(harness, tmp_path):
     assert items[0]["input"] == f"Premise: {items[0]['premise']}\nHypothesis: {items[0]['hypothesis']}"
     printed = harness("task.limit=12", "task.perturbation=permutation", "out=-", module="harness.items").stdout
     assert printed == (tmp_path / "mine.jsonl").read_text()
+    kept = (tmp_path / "mine.jsonl").read_text()
+    assert "no rows" in sentence(
+        harness("task.source=file", "task.path=empty.csv", "out=mine.jsonl", module="harness.items")
+    )
+    assert (tmp_path / "mine.jsonl").read_text() == kept
+    assert "did you mean 'out'" in sentence(harness("ot=x", module="harness.items"))
     assert "nowhere/x cannot be written" in sentence(harness("out=nowhere/x", module="harness.items"))

@@ -50,7 +50,16 @@ def test_a_failed_turn_fails_exactly_its_own_items(tmp_path):
     model = Scripted(says)
     found = {r.item: r for r, _ in ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest)}
     assert {name for name, record in found.items() if isinstance(record.outcome, Failure)} == {"y0", "y1", "y2"}
-    assert found["y0"].outcome == Failure("opening", "turn 1: timeout: late")
+    assert found["y0"].outcome == Failure("timeout", "opening, turn 1: late")
     assert found["x1"].outcome.text == "re Q 1"
     # Two openings and three questions: a network's opening is played once, not once a question.
     assert len(model.asked) == 5
+
+
+def test_a_turn_that_was_not_answered_is_a_failure(tmp_path):
+    class Silent(Scripted):
+        def respond(self, requests):
+            return iter(())
+
+    (played,) = play(Silent(echo), prompt(tmp_path, []), [("one",)]).values()
+    assert isinstance(played, Failure) and played.kind == "unanswered"

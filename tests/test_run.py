@@ -109,6 +109,23 @@ def test_unreadable_replies_and_failed_calls_are_neither_yes_nor_no(tmp_path):
     assert overall["accuracy"] == (776 - 98) / 969
 
 
+def test_a_run_with_failures_that_may_pass_is_not_complete_and_replaces_none_that_is(tmp_path):
+    task, prompt = corr2cause(limit=30), load("corr2cause", "plain", ())
+    good = run(task, prompt, Scripted(lambda r: Response("No")), folder(tmp_path), Progress("t"))
+    assert good.stopped is None
+    before = (tmp_path / "result.json").read_text()
+    bad = run(task, prompt, Scripted(lambda r: Failure("server_error", "500")), folder(tmp_path), Progress("t"))
+    assert "30 calls failed in a way that may pass (30 server_error)" in str(bad.stopped)
+    assert (tmp_path / "result.json").read_text() == before
+
+
+def test_failures_that_asking_again_does_not_cure_leave_a_run_complete(tmp_path):
+    model = Scripted(lambda r: Failure("context_length", "too long"))
+    outcome = run(corr2cause(limit=30), load("corr2cause", "plain", ()), model, folder(tmp_path), Progress("t"))
+    assert outcome.stopped is None and results(tmp_path)["complete"] is True
+    assert results(tmp_path)["failures"] == {"context_length": 30}
+
+
 def test_a_model_that_forgets_items_does_not_pass_for_complete(tmp_path):
     class Forgetful(Scripted):
         def respond(self, requests):

@@ -103,7 +103,7 @@ def test_items_and_clusters_are_said():
         ({"failures": {"timeout": 1200, "refused": 1}}, "Failed calls are in no metric: 1,200 timeout, 1 refused."),
         ({"finish_reasons": {"length": 12}}, "12 replies were cut off at max_tokens."),
         ({"finish_reasons": {"premise_truncated": 9}}, "9 items had their premise cut to the model's length."),
-        ({"usage": Usage(input=1000, output=20, cached_input=5)}, "Tokens: 1,000 input, 20 output."),
+        ({"usage": Usage(input=1000, output=20, cached_input=5)}, "Tokens of these answers: 1,000 input, 20 output."),
     ],
 )
 def test_what_did_not_go_well_is_said(what, said):

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any, Literal
 
+from harness.errors import RunStopped
 from harness.models.protocol import Outcome, as_text
-from harness.models.torch_model import Checkpoint, batches, windows
+from harness.models.torch_model import Checkpoint, batches, enough_memory, exact_head, windows
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Transcript, Usage
+
+CHAT_DATE = date(2024, 7, 26)
+"""What a chat template is told where it asks for today's date (Llama 3 writes it into every prompt)."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,7 @@ class CausalLM(Checkpoint):
     @property
     def identity(self) -> Mapping[str, JSON]:
         """What the answers depend on."""
-        return self._identity("causal_lm") | {"chat_template": self.chat_template}
+        return self._identity("causal_lm") | {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
 
     def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
         """Windows of requests, rankings and writings apart, sorted by length, in batches."""
@@ -76,12 +83,14 @@ class CausalLM(Checkpoint):
 
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token_id = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
+        exact_head(model.get_output_embeddings())
         ends = model.generation_config.eos_token_id
+        ends = {*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id} - {None}
         # In place of the checkpoint's own, whose sampling, penalties or beams `generate` would mix in.
         model.generation_config = GenerationConfig(
             do_sample=False,
             num_beams=1,
-            eos_token_id=tokenizer.eos_token_id if ends is None else ends,
+            eos_token_id=sorted(ends) or None,
             pad_token_id=tokenizer.pad_token_id,
         )
         return tokenizer, model
@@ -100,7 +109,18 @@ class CausalLM(Checkpoint):
         if not wanted:
             return as_text(messages), False
         turns = [{"role": m.role, "content": m.content} for m in messages]
-        return tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True), True
+        try:
+            template = _dated(tokenizer.get_chat_template())
+            text = tokenizer.apply_chat_template(
+                turns, chat_template=template, tokenize=False, add_generation_prompt=True
+            )
+        except Exception as error:  # templates raise what they like: no system role, turns that do not alternate
+            said = " ".join(str(error).split())[:200]
+            raise RunStopped(
+                f"the chat template of {self.path} does not take this prompt's turns ({said}): choose a prompt without "
+                "a system turn, or model.chat_template=false."
+            ) from error
+        return text, True
 
     def _tokens(self, text: str, templated: bool) -> list[int]:
         tokenizer, _ = self._parts
@@ -127,6 +147,9 @@ class CausalLM(Checkpoint):
                 logprobs[sequence.choice] = value
                 if len(logprobs) == len(set(sequence.request.choices)):
                     logprobs = scored.pop(sequence.request)
+                    if not all(map(math.isfinite, logprobs.values())):
+                        yield sequence.request, Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
+                        continue
                     yield (
                         sequence.request,
                         Response(
@@ -147,15 +170,16 @@ class CausalLM(Checkpoint):
         """
         text, templated = self._text(request.messages)
         prompt = self._tokens(text, templated)
-        found = []
-        for choice in request.choices:
-            whole = self._tokens(text + (choice if templated else f" {choice}"), templated)
-            shared = next((k for k, (a, b) in enumerate(zip(prompt, whole, strict=False)) if a != b), len(prompt))
-            shared = max(1, min(shared, len(whole) - 1))
-            if len(whole) > self._limit:
-                return Failure("context_length", f"{len(whole)} tokens, the model takes {self._limit}")
-            found.append(Sequence(request, choice, tuple(whole[:shared]), tuple(whole[shared:])))
-        return found
+        wholes = [self._tokens(text + (choice if templated else f" {choice}"), templated) for choice in request.choices]
+        longest = max(map(len, wholes))
+        if longest > self._limit:
+            return Failure("context_length", f"{longest} tokens, the model takes {self._limit}")
+        # All choices are scored after the same tokens, the last ones that none of them changes.
+        start = max(1, min(_agreement(prompt, whole) for whole in wholes))
+        return [
+            Sequence(request, choice, tuple(whole[:start]), tuple(whole[start:]))
+            for choice, whole in zip(request.choices, wholes, strict=True)
+        ]
 
     def _score(self, batch: list[Sequence]) -> list[float]:
         """The summed log-probability of each continuation, in one forward pass, padded on the right."""
@@ -168,7 +192,7 @@ class CausalLM(Checkpoint):
         for row, sequence in enumerate(batch):
             ids[row, : sequence.length] = torch.tensor(sequence.prompt + sequence.continuation)
             mask[row, : sequence.length] = 1
-        with torch.inference_mode():
+        with enough_memory(self.batch_tokens), torch.inference_mode():
             logits = model(input_ids=ids.to(model.device), attention_mask=mask.to(model.device), use_cache=False).logits
         values = []
         for row, sequence in enumerate(batch):
@@ -211,13 +235,12 @@ class CausalLM(Checkpoint):
         for row, writing in enumerate(batch):
             ids[row, longest - len(writing.prompt) :] = torch.tensor(writing.prompt)
             mask[row, longest - len(writing.prompt) :] = 1
-        with torch.inference_mode():
+        with enough_memory(self.batch_tokens), torch.inference_mode():
             written = model.generate(
                 input_ids=ids.to(model.device), attention_mask=mask.to(model.device), max_new_tokens=limit
             )[:, longest:]
         seconds = round((time.perf_counter() - started) / len(batch), 6)
-        ends = model.generation_config.eos_token_id
-        stops = set(ends if isinstance(ends, list) else [ends])
+        stops = set(model.generation_config.eos_token_id or ())
         for writing, row in zip(batch, written.tolist(), strict=True):
             length = next((k for k, token in enumerate(row) if token in stops), len(row))
             text = tokenizer.decode(row[:length], skip_special_tokens=True)
@@ -232,3 +255,14 @@ class CausalLM(Checkpoint):
                     seconds=seconds,
                 ),
             )
+
+
+def _dated(template: str) -> str:
+    """A chat template with CHAT_DATE written where it asks for today's date."""
+    return re.sub(r"strftime_now\(\s*(['\"])(.*?)\1\s*\)", lambda asked: repr(CHAT_DATE.strftime(asked[2])), template)
+
+
+def _agreement(prompt: list[int], whole: list[int]) -> int:
+    """How many tokens at the beginning are the same, leaving at least one of `whole`."""
+    same = next((k for k, (a, b) in enumerate(zip(prompt, whole, strict=False)) if a != b), len(prompt))
+    return min(same, len(whole) - 1)

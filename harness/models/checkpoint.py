@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import re
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -72,7 +73,9 @@ def device_of(wanted: Device) -> str:
     """The device that will be used; `auto` takes an accelerator that the operating system shows."""
     if wanted != "auto":
         return wanted
-    if os.environ.get("CUDA_VISIBLE_DEVICES") != "" and (Path("/dev/nvidiactl").exists() or Path("/dev/kfd").exists()):
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    shown = any(Path(file).exists() for file in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg"))  # CUDA, ROCm, WSL
+    if not hidden and (shown or (platform.system() == "Windows" and shutil.which("nvidia-smi"))):
         return "cuda"
     return "mps" if platform.system() == "Darwin" and platform.machine() == "arm64" else "cpu"
 
@@ -90,10 +93,10 @@ def missing_packages(path: str) -> str:
 
 
 def _has_weights(folder: Path) -> bool:
-    for index in folder.glob("*.index.json"):
+    """Whether all weight files are there: those that an index names, else any."""
+    for index in sorted(folder.glob("*.safetensors.index.json")) or sorted(folder.glob("*.bin.index.json")):
         named = set(json.loads(index.read_text(encoding="utf-8")).get("weight_map", {}).values())
-        if named and all((folder / name).exists() for name in named):
-            return True
+        return all((folder / name).exists() for name in named)
     return any(not _IDLE.search(file.name) for pattern in _WEIGHTS for file in folder.glob(pattern))
 
 

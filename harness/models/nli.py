@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 
 from harness.errors import ConfigError
 from harness.models.protocol import Outcome
-from harness.models.torch_model import Checkpoint, batches, windows
+from harness.models.torch_model import Checkpoint, batches, enough_memory, exact_head, windows
 from harness.types import JSON, Failure, PairRequest, Request, Response, Usage
 
 CLASSES = ("entailment", "neutral", "contradiction")
@@ -65,7 +66,12 @@ class NLI(Checkpoint):
     def _parts(self) -> tuple[Any, Any, tuple[int, ...]]:
         """(tokenizer, model, the output index of each of CLASSES)."""
         tokenizer, model = self._load("AutoModelForSequenceClassification")
-        return tokenizer, model, self._indices(model.config)
+        import torch
+
+        indices = self._indices(model.config)
+        heads = (module for module in model.modules() if isinstance(module, torch.nn.Linear))
+        exact_head([head for head in heads if head.out_features == model.config.num_labels][-1])
+        return tokenizer, model, indices
 
     def _indices(self, config: Any) -> tuple[int, ...]:
         named = dict(enumerate(self.labels)) if self.labels else {int(k): str(v) for k, v in config.id2label.items()}
@@ -108,12 +114,15 @@ class NLI(Checkpoint):
         tokenizer, model, indices = self._parts
         started = time.perf_counter()
         inputs = tokenizer.pad([dict(pair.tokens) for pair in batch], return_tensors="pt").to(model.device)
-        with torch.inference_mode():
+        with enough_memory(self.batch_tokens), torch.inference_mode():
             logits = model(**inputs).logits.float()
         rows = torch.log_softmax(logits, dim=-1)[:, list(indices)].tolist()
         seconds = round((time.perf_counter() - started) / len(batch), 6)
         for pair, row in zip(batch, rows, strict=True):
             logprobs = dict(zip(CLASSES, row, strict=True))
+            if not all(map(math.isfinite, row)):
+                yield pair.request, Failure("invalid_logprobs", f"the log-probabilities are {row}")
+                continue
             yield (
                 pair.request,
                 Response(

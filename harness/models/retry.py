@@ -8,25 +8,34 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
-from harness.errors import RunStopped
-from harness.types import Failure, Response
-
-T = TypeVar("T")
+from harness.errors import Interrupted, RunStopped
+from harness.stop import STOP
+from harness.types import FINAL_FAILURES, Failure, Response
 
 _BACKOFF = wait_random_exponential(multiplier=0.5, max=60)
 _TRANSIENT = {408, 409, 429}
-FUTILE_AFTER = 8
-"""So many calls of one kind of failure in a row, with no success before them, and the run is stopped."""
 _QUOTA = "says that the quota is used up ({}): run the same command again once there is more"
+_FATAL = {
+    401: "refuses the key ({}): check the key and that it belongs to this server",
+    402: _QUOTA,
+    403: "refuses access ({}): check what the key may use",
+    404: "does not know this model or address ({}): check model.model and model.base_url",
+}
+FUTILE_AFTER = 8
+"""So many calls in a row that failed in the same way, with no success before them, and the run is stopped."""
+LOST_AFTER = 32
+"""The same once there has been a success."""
 UNREACHED_AFTER = 3
 """So many refused connections before the server was ever reached, and the run is stopped."""
+TIMEOUTS = 2
+"""Tries of a call that times out: the server may well have worked on each of them, and bill it."""
 
 
 class InvalidReplyError(Exception):
@@ -43,12 +52,12 @@ class Policy:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _reached: bool = False
     _succeeded: bool = False
-    _futile: list[str] = field(default_factory=list)
+    _in_a_row: list[str] = field(default_factory=list)
 
     async def call(self, attempt: Callable[[], Awaitable[Response | Failure]]) -> Response | Failure:
         """The outcome of a call, tried again as often as makes sense. Raises RunStopped."""
         retrying = AsyncRetrying(
-            stop=lambda state: self.stopping.is_set() or stop_after_attempt(self.attempts)(state),
+            stop=self._enough,
             wait=self._wait,
             retry=retry_if_exception(self._passes),
             sleep=self._sleep,
@@ -62,9 +71,15 @@ class Policy:
             outcome = self._failure(error)
         if isinstance(outcome, Response):
             self._succeeded = True
-        elif not self._succeeded:
+            self._in_a_row.clear()
+        else:
             self._count(outcome)
         return outcome
+
+    def _enough(self, state: RetryCallState) -> bool:
+        error = state.outcome.exception() if state.outcome else None
+        limit = min(self.attempts, TIMEOUTS) if error and _timed_out(error) else self.attempts
+        return self.stopping.is_set() or STOP.requested or state.attempt_number >= limit
 
     def _passes(self, error: BaseException) -> bool:
         """Whether the same call may succeed later."""
@@ -78,17 +93,22 @@ class Policy:
         return isinstance(error, InvalidReplyError) or _lost(error) or got in _TRANSIENT or got >= 500
 
     def _wait(self, state: RetryCallState) -> float:
-        """What the server asks for, else exponential with jitter."""
+        """What the server asks for and a little more, so that not all come back at once; else exponential."""
         error = state.outcome.exception() if state.outcome else None
         asked = retry_after(error) if error else None
-        return asked if asked is not None else min(_BACKOFF(state), self.max_wait)
+        if asked:
+            return asked + random.random() * min(0.25 * asked, 1.0)
+        return min(_BACKOFF(state), self.max_wait)
 
     async def _sleep(self, seconds: float) -> None:
-        """Sleeps, but no longer than until the run is stopped."""
-        try:
-            await asyncio.wait_for(self.stopping.wait(), seconds)
-        except TimeoutError:
-            return
+        """Sleeps, unless the run ends meanwhile."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if STOP.requested:
+                raise Interrupted("interrupted while a call waited for its retry.")
+            if self.stopping.is_set():
+                raise RunStopped("the run was stopped while a call waited for its retry.")
+            await asyncio.sleep(min(left, 0.2))
 
     def _give_up_unreached(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
@@ -102,7 +122,7 @@ class Policy:
             raise error
         detail = _said(error)
         if _timed_out(error):
-            return Failure("timeout", f"no answer in time, {self.attempts} times over")
+            return Failure("timeout", f"no answer within model.timeout, {TIMEOUTS} times over")
         if _lost(error):
             raise self._unreachable(error) from error
         got, why = status(error), code(error)
@@ -110,16 +130,9 @@ class Policy:
             return Failure("invalid_reply", detail)
         if got is None:
             raise error
-        fatal = {
-            401: "refuses the key ({}): check the key and that it belongs to this server",
-            403: "refuses access ({}): check what the key may use",
-            404: "does not know this model or address ({}): check model.model and model.base_url",
-            402: _QUOTA,
-        }
-        if got in fatal or "insufficient_quota" in why:
-            raise RunStopped(
-                f"{self.where} {fatal.get(got, _QUOTA).format(f'{got}: {detail}')}. Answers so far are kept."
-            )
+        if got in _FATAL or "insufficient_quota" in why:
+            sentence = _FATAL.get(got, _QUOTA).format(f"{got}: {detail}")
+            raise RunStopped(f"{self.where} {sentence}. Answers so far are kept.")
         if "context_length" in why or "maximum context length" in detail:
             return Failure("context_length", detail)
         if "content_filter" in why or "content_policy" in why:
@@ -131,15 +144,17 @@ class Policy:
         return Failure("server_error" if got >= 500 else "bad_request", f"{got}: {detail}")
 
     def _count(self, failure: Failure) -> None:
-        """Stops a run in which nothing has worked yet and everything fails in the same way."""
-        if failure.kind in ("content_filter", "context_length", "refusal"):
+        """Stops a run in which everything fails in the same way."""
+        if failure.kind in FINAL_FAILURES:
             return
-        if self._futile and self._futile[-1] != failure.kind:
-            self._futile.clear()
-        self._futile.append(failure.kind)
-        if len(self._futile) >= FUTILE_AFTER:
+        if self._in_a_row and self._in_a_row[-1] != failure.kind:
+            self._in_a_row.clear()
+        self._in_a_row.append(failure.kind)
+        limit = LOST_AFTER if self._succeeded else FUTILE_AFTER
+        if len(self._in_a_row) >= limit:
             raise RunStopped(
-                f"the first {FUTILE_AFTER} calls to {self.where} all failed with {failure.kind}: {failure.detail}"
+                f"{limit} calls to {self.where} in a row failed with {failure.kind}: {failure.detail}. Answers so far "
+                "are kept."
             )
 
     def _unreachable(self, error: BaseException) -> RunStopped:
@@ -163,14 +178,15 @@ def code(error: BaseException) -> str:
 def retry_after(error: BaseException) -> float | None:
     """Seconds that the server asks to wait: retry-after-ms, or Retry-After in seconds or as a date."""
     milliseconds, given = _header(error, "retry-after-ms"), _header(error, "retry-after")
+    for text, scale in ((milliseconds, 0.001), (given, 1.0)):
+        try:
+            return max(0.0, float(text or "") * scale)
+        except ValueError:
+            continue
     try:
-        if milliseconds:
-            return max(0.0, float(milliseconds) / 1000)
-        return max(0.0, float(given)) if given else None
+        return max(0.0, email.utils.parsedate_to_datetime(given or "").timestamp() - time.time())
     except ValueError:
-        pass
-    when = email.utils.parsedate_to_datetime(given) if given and "," in given else None
-    return max(0.0, when.timestamp() - time.time()) if when else None
+        return None
 
 
 def _header(error: BaseException, name: str) -> str | None:

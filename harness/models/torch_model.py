@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -11,8 +12,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from harness.errors import ConfigError
+from harness.errors import ConfigError, RunStopped
 from harness.models.checkpoint import Device, DType, device_of, dtype_of, fingerprint, locate, missing_packages
+from harness.stop import STOP
 from harness.types import JSON
 
 T = TypeVar("T")
@@ -70,6 +72,35 @@ class Checkpoint:
         return tokenizer, model.to(device).eval()
 
 
+def exact_head(head: Any) -> None:
+    """Makes a linear output layer compute in float32, whatever the dtype of the layers below.
+
+    In bfloat16 a logit of 60 is exact to 0.25 only: Yes and No would tie. The weight becomes a copy of its own,
+    so that embeddings tied to it stay as they are.
+    """
+    import torch
+
+    if head.weight.dtype == torch.float32:
+        return
+    head.weight = torch.nn.Parameter(head.weight.detach().float(), requires_grad=False)
+    if head.bias is not None:
+        head.bias = torch.nn.Parameter(head.bias.detach().float(), requires_grad=False)
+    head.register_forward_pre_hook(lambda _, inputs: (inputs[0].float(), *inputs[1:]))
+
+
+@contextmanager
+def enough_memory(batch_tokens: int) -> Iterator[None]:
+    """Out of memory as a sentence. Raises RunStopped."""
+    import torch
+
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise RunStopped(
+            f"out of memory: set model.batch_tokens below {batch_tokens} and run again; answers so far are kept."
+        ) from error
+
+
 def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
     """The requests in lists of at most `size`: what is in memory and can be sorted at once."""
     source = iter(requests)
@@ -81,10 +112,13 @@ def batches(values: Sequence[T], length: Callable[[T], int], tokens: int) -> Ite
     """The values, longest first, in batches whose padded size stays within `tokens`.
 
     Longest first, so that a batch that does not fit into memory is the first one; at least one value a batch.
+    None after the user has asked to stop.
     """
     batch: list[T] = []
     longest = 0
     for value in sorted(values, key=length, reverse=True):
+        if STOP.requested:
+            return
         if batch and longest * (len(batch) + 1) > tokens:
             yield batch
             batch = []

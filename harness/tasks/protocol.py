@@ -23,6 +23,10 @@ class Task(Protocol):
     def prompts(self) -> Sequence[str]:
         """The prompts to try in this order where the user names none."""
 
+    @property
+    def data(self) -> Mapping[str, JSON]:
+        """What the items come from, where the settings alone do not say it: the digest of a file, a revision."""
+
     def items(self) -> Iterable[Item]:
         """The questions, the same at every call; a length hint (`__len__`) serves the progress bar."""
 

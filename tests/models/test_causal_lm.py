@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from conftest_models import lm_checkpoint
 
+from harness.errors import RunStopped
 from harness.models.causal_lm import CausalLM
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message
 
@@ -115,3 +116,66 @@ def test_what_exceeds_the_context_is_a_failure_for_that_item_only(tmp_path):
 def test_rankings_and_writings_can_be_mixed(gpt2_path):
     requests = [choice("A"), ChatRequest((Message("user", "A"),), max_tokens=3), choice("B")]
     assert set(dict(lm(gpt2_path).respond(requests))) == set(requests)
+
+
+def test_low_precision_does_not_round_the_choices_away(tmp_path):
+    # Logits near -60 that differ by tenths, as GPT-2's do: rounded to bfloat16 they would be exact to 0.25 only.
+    import torch
+    from transformers import GPT2LMHeadModel
+
+    path = lm_checkpoint(tmp_path / "deep", "gpt2")
+    model = GPT2LMHeadModel.from_pretrained(path)
+    with torch.no_grad():
+        model.lm_head.weight[:, 1:] *= 0.1
+        model.lm_head.weight[:, 0] = 1.0
+        model.transformer.ln_f.bias[0] = -60.0
+    model.save_pretrained(path)
+    requests = [choice(f"Question: {k} A correlates with B. Answer:") for k in range(20)]
+    exact, low = (dict(lm(path, dtype=dtype).respond(requests)) for dtype in ("float32", "bfloat16"))
+    errors = [low[r].logprobs[word] - exact[r].logprobs[word] for r in requests for word in ("Yes", "No")]
+    assert max(map(abs, errors)) < 0.05
+
+
+def test_numbers_that_are_none_are_a_failure(gpt2_path, tmp_path):
+    import shutil
+
+    import torch
+    from transformers import GPT2LMHeadModel
+
+    path = shutil.copytree(gpt2_path, tmp_path / "broken")
+    model = GPT2LMHeadModel.from_pretrained(path)
+    with torch.no_grad():
+        model.transformer.ln_f.bias.fill_(float("nan"))
+    model.save_pretrained(path)
+    (outcome,) = dict(lm(path).respond([choice("A")])).values()
+    assert isinstance(outcome, Failure) and outcome.kind == "invalid_logprobs"
+
+
+def test_a_template_is_told_the_same_date_every_day(tmp_path):
+    template = "{{ strftime_now('%Y-%m-%d') }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+    model = lm(lm_checkpoint(tmp_path / "dated", "llama", template))
+    assert model._text((Message("user", "A"),)) == ("2024-07-26<user>A", True)
+    assert model.identity["chat_date"] == "2024-07-26"
+
+
+def test_a_template_that_refuses_the_turns_is_a_sentence(tmp_path):
+    refusal = "{% if m.role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+    template = f"{{% for m in messages %}}{refusal}{{% endfor %}}"
+    model = lm(lm_checkpoint(tmp_path / "strict", "llama", template))
+    with pytest.raises(RunStopped, match=r"System role not supported.*without a system turn"):
+        list(model.respond([ChoiceRequest((Message("system", "S"), Message("user", "A")), ("Yes", "No"))]))
+
+
+def test_all_choices_are_scored_after_the_same_tokens(tmp_path):
+    # A tokenizer that merges the end of the prompt with the beginning of one choice only.
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    path = lm_checkpoint(tmp_path / "merging", "gpt2")
+    raw = Tokenizer(models.BPE({"a": 0, "N": 1, "o": 2, "Y": 3, "e": 4, "s": 5, "aN": 6, "<e>": 7}, [("a", "N")]))
+    raw.pre_tokenizer = pre_tokenizers.Split(" ", "removed")
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<e>", chat_template=template).save_pretrained(path)
+    yes, no = lm(path)._sequences(ChoiceRequest((Message("user", "oa"),), ("Yes", "No")))
+    assert yes.prompt == no.prompt == (2,)
+    assert (yes.continuation, no.continuation) == ((0, 3, 4, 5), (6, 2))

@@ -7,8 +7,10 @@ from collections import Counter
 import pytest
 from openai_server import Server, chat_reply, error
 
-from harness.errors import ConfigError, RunStopped
+from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.openai import Chat, Completions
+from harness.models.retry import retry_after
+from harness.stop import STOP
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Response
 
 
@@ -43,9 +45,7 @@ def test_sends_the_conversation_and_records_what_came_back(serve, key):
 @pytest.mark.parametrize("name", ["o3-mini", "gpt-5", "openai/gpt-5-mini", "gpt-5.1", "o1"])
 def test_a_reasoning_model_gets_no_temperature_and_room_to_think(serve, key, name):
     server = serve()
-    outcomes(
-        chat(server, model=name, reasoning_effort="low", top_p=0.5, reasoning_tokens=1000), [ask("?", stop=("\n",))]
-    )
+    outcomes(chat(server, model=name, reasoning_effort="low", reasoning_tokens=1000), [ask("?", stop=("\n",))])
     sent = server.calls[0]
     assert not {"temperature", "top_p", "max_tokens", "stop", "reasoning_tokens"} & set(sent)
     assert sent["max_completion_tokens"] == 1016
@@ -57,6 +57,42 @@ def test_other_models_are_not_taken_for_reasoning_ones(serve, key, name):
     server = serve()
     outcomes(chat(server, model=name), [ask("?")])
     assert server.calls[0]["max_tokens"] == 16
+
+
+@pytest.mark.parametrize("setting", [{"temperature": 0.7}, {"top_p": 0.5}])
+def test_sampling_of_a_reasoning_model_is_refused_not_dropped(key, setting):
+    with pytest.raises(ConfigError, match="takes neither temperature nor top_p"):
+        Chat(name="m", model="o1", base_url="http://localhost/v1", **setting)
+
+
+def test_an_effort_that_is_given_is_sent_to_any_model(serve, key):
+    server = serve()
+    outcomes(chat(server, model="deepseek-reasoner", reasoning_effort="high"), [ask("?")])
+    assert server.calls[0]["reasoning_effort"] == "high"
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"base_url": "localhost:8000"}, "is no address"),
+        ({"base_url": "http://me:secretpw@localhost/v1"}, "holds credentials"),
+        ({"extra": {"max_tokens": 5}}, "cannot set max_tokens"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_at_once(key, settings, said):
+    with pytest.raises(ConfigError, match=said) as refused:
+        Chat(**{"name": "m", "model": "gpt-4", "base_url": "http://localhost/v1"} | settings)
+    assert "secretpw" not in str(refused.value)
+
+
+def test_a_key_that_cannot_be_one_is_refused_and_a_newline_forgiven(serve, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-…")
+    with pytest.raises(ConfigError, match="holds characters that no key has"):
+        Chat(name="m", model="gpt-4", base_url="http://localhost/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-fine\n")
+    server = serve()
+    outcomes(chat(server), [ask("?")])
+    assert server.headers[0]["Authorization"] == "Bearer sk-fine"
 
 
 def test_what_is_null_is_not_sent_and_extras_are(serve, key):
@@ -180,6 +216,49 @@ def test_a_server_that_fails_from_the_start_is_not_asked_a_thousand_times(serve,
     assert len(server.calls) < 20
 
 
+def test_a_server_that_turns_away_everybody_stops_the_run_after_successes_too(serve, key):
+    limited = error(429, "come back tomorrow", headers={"retry-after": "86400"})
+    server = serve(lambda path, body, number: chat_reply("Yes") if number <= 30 else limited)
+    with pytest.raises(RunStopped, match="rate_limit: come back tomorrow"):
+        outcomes(chat(server, max_concurrency=4), [ask(f"{k}?") for k in range(2000)])
+    assert len(server.calls) < 80
+
+
+def test_a_stop_does_not_wait_for_retries(serve, key, monkeypatch):
+    import threading
+    import time
+
+    server = serve(lambda *_: error(429, "slow down", headers={"retry-after": "30"}))
+    threading.Timer(0.5, lambda: setattr(STOP, "requested", True)).start()
+    started = time.monotonic()
+    try:
+        with pytest.raises(Interrupted):
+            outcomes(chat(server, max_wait=60), [ask(f"{k}?") for k in range(4)])
+    finally:
+        STOP.requested = False
+    assert time.monotonic() - started < 5 and len(server.calls) == 4
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
+        ({"retry-after": "soon, please"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_every_form(headers, seconds):
+    class Refused(Exception):
+        class response:  # noqa: N801
+            pass
+
+    Refused.response.headers = headers
+    assert retry_after(Refused()) == seconds
+
+
 def test_one_bad_request_among_good_ones_does_not_stop_the_run(serve, key):
     server = serve(
         lambda path, body, number: chat_reply("Yes") if "7" not in str(body["messages"]) else error(400, "odd")
@@ -265,6 +344,22 @@ def test_completions_rank_by_the_echoed_log_probabilities(serve, key):
     request = ChoiceRequest((Message("user", "Is it so? Answer:"),), ("Yes", "No"))
     (response,) = outcomes(model, [request]).values()
     assert response.logprobs == {"Yes": -0.5, "No": -1.75}
+
+
+def test_what_a_server_writes_unasked_does_not_count(serve, key):
+    def generous(path, body, number):
+        reply = echo(path, body, number)
+        logprobs = reply["choices"][0]["logprobs"]
+        logprobs["tokens"].append(" because")
+        logprobs["token_logprobs"].append(-7.0)
+        logprobs["text_offset"].append(len(body["prompt"]))
+        return reply
+
+    server = serve(generous)
+    request = ChoiceRequest((Message("user", "Is it so? Answer:"),), ("Yes", "No"))
+    (response,) = outcomes(completions(server, method="rank", extra={"add_special_tokens": False}), [request]).values()
+    assert response.logprobs == {"Yes": -0.5, "No": -1.75}
+    assert server.calls[0]["add_special_tokens"] is False
 
 
 def test_a_server_without_log_probabilities_is_told_apart(serve, key):

@@ -132,13 +132,33 @@ def from_file(path: str) -> list[Row]:
         raise ConfigError(f"task.path={path} ends in {file.suffix or 'nothing'}: a .csv or .jsonl file is needed.")
     try:
         found = list(_rows(readers[file.suffix](file), where=str(path), stem=file.stem))
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist; task.path names a CSV or JSON lines file.") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}.") from None
+        raise _unreadable(path, error) from None
     if not found:
         raise DataError(f"{path} has no rows: it needs a line for every item.")
     return found
+
+
+def file_digest(path: str) -> str:
+    """The SHA-256 of a data file: another content is another configuration."""
+    try:
+        return hashlib.sha256(Path(path).expanduser().read_bytes()).hexdigest()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def hub_place(path: str | None, revision: str | None) -> tuple[str, str | None]:
+    """(data set name or local folder, its revision: the pinned one where none is given, none for a folder)."""
+    name = path or HUB_PATH
+    if Path(name).is_dir():
+        return name, None
+    return name, revision or (HUB_REVISION if name == HUB_PATH else None)
+
+
+def _unreadable(path: str, error: Exception) -> DataError:
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"{path} does not exist; task.path names a CSV or JSON lines file.")
+    return DataError(f"{path} cannot be read: {error}.")
 
 
 def from_hub(path: str | None, revision: str | None, *, split: str, perturbation: str) -> list[Row]:
@@ -147,8 +167,7 @@ def from_hub(path: str | None, revision: str | None, *, split: str, perturbation
         import datasets
     except ImportError:
         raise ConfigError('task.source=hub needs the datasets package: pip install "harness[hub]".') from None
-    name = path or HUB_PATH
-    version = None if Path(name).is_dir() else revision or (HUB_REVISION if name == HUB_PATH else None)
+    name, version = hub_place(path, revision)
     datasets.disable_progress_bars()
     try:
         config = _hub_config(datasets.get_dataset_config_names(name, revision=version), perturbation)

@@ -50,7 +50,7 @@ class Corr2Cause:
     revision: str | None = None
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
     num_nodes: Annotated[tuple[Size, ...] | None, OneOrMore] = None
-    limit: Annotated[int, Field(gt=0)] | None = None
+    limit: Annotated[int, Field(gt=0, strict=True)] | None = None
     unreadable: Unreadable = "wrong"
     seed: int = 0
     prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.1857, kw_only=True)
@@ -89,6 +89,15 @@ class Corr2Cause:
         if self.labels:
             return self.labels
         return "published" if self.split == "test" or self.source != "builtin" else "audited"
+
+    @property
+    def data(self) -> Mapping[str, JSON]:
+        """The file's SHA-256, or the Hub data set and its revision; nothing for the built-in data."""
+        if self.source == "file":
+            return {"sha256": sources.file_digest(str(self.path))}
+        if self.source == "hub":
+            return {"data_set": sources.hub_place(self.path, self.revision)}
+        return {}
 
     def items(self) -> Iterable[Item]:
         """The questions: filtered, then sampled."""
