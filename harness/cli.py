@@ -98,6 +98,9 @@ def _sentence(error: Exception, config_name: str) -> str:
         where = "" if "=" in said else f" in {' '.join(sys.argv[1:])}"
         said = said.partition(" See https")[0]
         return f"{said}{where}. Write key=value, and quotes around values that hold spaces, commas or brackets."
+    if "Config group override must be" in said:
+        names = "; ".join(", ".join(listed(CONFIGS, group)) for group in ("task", "model"))
+        return f"task= and model= take one name each: {names}."
     missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", said)
     if missing:
         return f"{missing['key']} has to be given: add {missing['key']}=… to the command."

@@ -79,9 +79,6 @@ def build_main(config: Mapping[str, Any]) -> Main:
     check_keys(config, [f.name for f in fields(Main)], "")
     if isinstance(config.get("cache"), dict):
         check_keys(config["cache"], ["path"], "cache.")
-    for group in ("task", "model"):
-        if not config.get(group):
-            raise ConfigError(f"{group}= has to name one of {', '.join(listed(CONFIGS, group))}.")
     try:
         return TypeAdapter(Main).validate_python(dict(config))
     except ValidationError as error:
