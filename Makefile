@@ -34,6 +34,7 @@ results: $(RUN_READY)  ## the baselines and the reasoner once more, as in result
 		task.perturbation=none,paraphrase,refactorization,permutation
 	$(BIN)/python -m harness -m model=reasoner,always_yes,always_no,random_uniform,random_proportional task.version=v1
 	$(BIN)/python -m harness -m model=reasoner task.labels=audited task.perturbation=none,paraphrase,refactorization,permutation
+	$(BIN)/python -m harness model=random_uniform model.p_yes=0.3333 model.name=random_third task.version=v1
 	$(BIN)/python -m harness.leaderboard
 
 leaderboard: $(RUN_READY)  ## results/LEADERBOARD.md from everything below results/
