@@ -84,11 +84,15 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     with interruptible(progress), answering(model, Path(main.cache["path"])) as asked:
         outcome = run(task, prompt, asked, folder, progress)
     if brief:
-        print(f"    {tables.brief(outcome.result)}", file=sys.stderr)
+        print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{tables.brief(outcome.result)}", file=sys.stderr)
     elif outcome.result.overall.items:
         if outcome.stopped:
             print("NOT COMPLETE: the scores of what was answered so far.\n")
         print(tables.result_table(outcome.result), *tables.remarks(outcome.result), sep="\n")
+        if progress.cached:
+            print(
+                f"{progress.cached:,} answers came from the cache, {progress.done - progress.cached:,} were asked now."
+            )
         print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
     if outcome.stopped:
         raise outcome.stopped

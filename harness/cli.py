@@ -82,7 +82,7 @@ def _sentence(error: Exception, config_name: str) -> str:
     said = " ".join(str(error).split())
     kind = type(error).__name__
     if kind == "MissingConfigException":
-        chosen = re.search(r"Could not find '(?P<group>\w+)/(?P<name>[^']+)'", said)
+        chosen = re.search(r"Could not (?:find|load) '(?P<group>\w+)/(?P<name>[^']+)'", said)
         if chosen:
             return unknown(chosen["group"], chosen["name"], listed(CONFIGS, chosen["group"]))
     if kind == "ConfigCompositionException":
@@ -106,6 +106,13 @@ def _sentence(error: Exception, config_name: str) -> str:
         return f"{missing['key']} has to be given: add {missing['key']}=… to the command."
     if kind.startswith("Interpolation"):
         return f"a setting refers to one that is not there: {said}"
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            f"the package {error.name} is not installed in this Python ({sys.executable}): activate the environment "
+            "first (. .venv/bin/activate), or python -m pip install what is missing."
+        )
+    if type(error).__module__.startswith("yaml"):
+        return f"a config file is not YAML: {said}"
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename} cannot be used: {error.strerror}."
     return f"{kind}: {said} (this should not have been: debug=true shows where)"

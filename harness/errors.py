@@ -43,6 +43,6 @@ class Interrupted(RunStopped):
 def unknown(kind: str, got: str, allowed: Iterable[str]) -> str:
     """The sentence for a name that does not exist, with the nearest one that does."""
     names = sorted(map(str, allowed))
-    near = difflib.get_close_matches(got, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"there is no {kind} {got!r}: {hint}There {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}."
+    near = difflib.get_close_matches(got, names, n=1, cutoff=0.6)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"there is no {kind} {got!r}{hint}. There {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 from collections import defaultdict
@@ -44,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not rows:
             raise DataError(f"no {RESULT} below {folder}: run something first, such as python -m harness.")
         text = tables(rows)
-        print(text)
+        with contextlib.suppress(BrokenPipeError):  # | head
+            print(text, flush=True)
         if chosen.out != "-":
             write(text, Path(chosen.out) if chosen.out else folder / "LEADERBOARD.md")
     except HarnessError as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from string import Formatter
 from typing import Annotated, Any
 
 import yaml
@@ -121,8 +122,10 @@ def load(task: str, name: str, examples: Sequence[Mapping[str, JSON]]) -> Prompt
     """A task's prompt by its name, or any prompt file by its path."""
     files = available(task)
     where = Path(name) if name.endswith((".yaml", ".yml")) else files.get(name)
-    if where is None or not where.is_file():
-        raise ConfigError(unknown(f"prompt for task {task}", name, files))
+    if where is not None and not where.is_file():
+        raise ConfigError(f"prompt={name}: there is no such file.")
+    if where is None:
+        raise ConfigError(unknown(f"{task} prompt", name, files))
     try:
         content: Any = yaml.safe_load(where.read_text(encoding="utf-8"))
         words = TypeAdapter(Words).validate_python(_tuples(content))
@@ -150,7 +153,19 @@ def _check(words: Words, where: Path) -> None:
     missing = [name for name in needed if getattr(words, name) is None]
     if missing or not words.makes:
         raise ConfigError(f"{where}: what it makes ({', '.join(words.makes)}) needs {', '.join(missing) or 'a kind'}.")
+    said = "".join([words.user or "", words.premise or "", *words.opening])
+    if not any(name for _, name, _, _ in _fields(said, where)):
+        raise ConfigError(
+            f"{where}: its words name no field of the item, such as {{premise}}: every question would be one."
+        )
     _parser(words.parser, where)
+
+
+def _fields(template: str, where: Path) -> list[tuple[str, str | None, str | None, str | None]]:
+    try:
+        return list(Formatter().parse(template))
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}; write {{{{ and }}}} for braces.") from None
 
 
 def _parser(name: str, where: Path) -> Parser:

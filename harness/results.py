@@ -77,11 +77,18 @@ class Folder:
             if not complete and not self.recorded.stat().st_size:
                 return  # nothing was answered, so the place is not taken
             self.recorded = self.recorded.replace(self.path / RECORDS)
-            _write(self.path / RESULT, {"run": self.run, "complete": complete, **result_json(result)})
+            said = json.loads(json.dumps({"run": self.run, "complete": complete, **result_json(result)}))
+            if complete and self._same(said, items):
+                return  # the manifest goes on telling how the result first came about
+            _write(self.path / RESULT, said)
             ended = datetime.now(UTC).isoformat(timespec="seconds")
             _write(self.path / MANIFEST, self._manifest() | {"items": items, "ended": ended, "complete": complete})
         except OSError as error:
             raise self._trouble(error) from error
+
+    def _same(self, said: Mapping[str, JSON], items: Mapping[str, JSON]) -> bool:
+        """Whether the result is there already, complete and from the same items."""
+        return self._complete() and _load(self.path / RESULT) == said and _load(self.path / MANIFEST)["items"] == items
 
     def _complete(self) -> bool:
         result = self.path / RESULT
@@ -97,6 +104,11 @@ class Folder:
             raise StoreError(f"{self.path} holds a run without its {MANIFEST}: remove it or choose another results=.")
         there = _load(manifest).get("configuration", {})
         mine = json.loads(json.dumps(self.configuration))
+        if there.get("prompt") != mine.get("prompt") and there | {"prompt": mine.get("prompt")} == mine:
+            raise ConfigError(
+                f"{self.path} holds a run with other words of the prompt {self.run['prompt']}: save the new words "
+                "under another name, remove the folder, or choose another results=."
+            )
         if there != mine:
             raise ConfigError(
                 f"{self.path} holds a run with another configuration ({_difference(there, mine)}): give this one "

@@ -32,6 +32,11 @@ def listed(root: Path, group: str) -> dict[str, Path]:
 
 def build(section: Mapping[str, Any], group: str) -> Any:
     """The part that a section of the config describes: the class named by `_target_`, its settings validated."""
+    if "_target_" not in section:
+        raise ConfigError(
+            f"the {group}'s config says no class: begin it with `defaults: [openai, _self_]` (or another {group} that "
+            "is there), or give it a _target_."
+        )
     settings = {str(name): value for name, value in section.items() if name != "_target_"}
     module, _, name = str(section["_target_"]).rpartition(".")
     try:

@@ -129,6 +129,8 @@ def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
         ("task.labels=published task.split=dev", "derived labels"),
         ("task.relations=[child] task.num_nodes=[2] task.split=train", "no item is left"),
         ("prompt=pair", "These do: cot"),
+        ("prompt=nowhere.yaml", "there is no such file"),
+        ("prompt=empty.yaml", "name no field of the item"),
         ("model=gpt4", "set the environment variable OPENAI_API_KEY"),
         ("model=openai", "model.model has to be given"),
         ("model=nli", "model.path has to be given"),
@@ -146,6 +148,7 @@ def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
 def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, said):
     (tmp_path / "blocked").write_text("a file where a folder should be")
     (tmp_path / "empty.csv").write_text("input,label\n")
+    (tmp_path / "empty.yaml").write_text("source: mine\nmakes: [chat]\nuser: Is it so?\n")
     text = (
         '"Premise: Suppose there is a closed system of 2 variables, A and B. All the statistical relations among these '
         '2 variables are as follows: A correlates with B.\nHypothesis: A directly causes B."'
@@ -216,6 +219,7 @@ def test_a_second_run_asks_nothing_and_imports_nothing_heavy(harness, serve, tmp
     assert done.returncode == 0, done.stderr
     assert len(server.calls) == 200
     assert row(done.stdout, "all") == row(first.stdout, "all")
+    assert "200 answers came from the cache, 0 were asked now." in done.stdout
 
 
 def test_help_shows_what_there_is_and_imports_nothing_heavy(harness):
@@ -353,6 +357,35 @@ def test_a_task_file_of_the_users_own_has_a_place_of_its_own(harness, tmp_path):
         assert done.returncode == 0, done.stderr
     found = {file.parts[-4] for file in place.glob("results/corr2cause/*/plain/always_no/result.json")}
     assert found == {"limit=12", "limit=13"}
+
+
+def test_mistakes_in_a_config_file_of_the_users_own_are_sentences(harness, tmp_path):
+    (tmp_path / "configs/model").mkdir(parents=True)
+    for name, content, said in (
+        ("bare", "name: bare\n", "begin it with `defaults: [openai, _self_]`"),
+        ("wrong", "defaults: [opnai, _self_]\n", "did you mean 'openai'"),
+        ("torn", "name: [\n", "not YAML"),
+    ):
+        (tmp_path / f"configs/model/{name}.yaml").write_text(content)
+        assert said in sentence(harness(f"model={name}"))
+        (tmp_path / f"configs/model/{name}.yaml").unlink()
+
+
+def test_other_words_under_the_same_prompt_name_are_said(harness, tmp_path):
+    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\n")
+    assert harness("prompt=mine.yaml", "task.limit=5").returncode == 0
+    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} Well?'\n")
+    assert "other words of the prompt mine" in sentence(harness("prompt=mine.yaml", "task.limit=5"))
+
+
+def test_the_same_run_once_more_leaves_result_and_manifest_alone(harness, tmp_path):
+    place = tmp_path / "results/corr2cause/limit=5/plain/always_no"
+    assert harness("model=always_no", "task.limit=5").returncode == 0
+    before = {name: (place / name).read_bytes() for name in ("result.json", "manifest.json")}
+    (place / "records.jsonl").unlink()
+    assert harness("model=always_no", "task.limit=5").returncode == 0
+    assert before == {name: (place / name).read_bytes() for name in before}
+    assert len((place / "records.jsonl").read_text().splitlines()) == 5
 
 
 def test_a_data_file_with_another_content_is_another_configuration(harness, tmp_path):

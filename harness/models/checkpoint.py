@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import platform
 import re
@@ -38,6 +39,7 @@ def locate(path: str, revision: str | None) -> Path:
         from huggingface_hub.errors import LocalEntryNotFoundError
     except ImportError:
         raise ConfigError(missing_packages(path)) from None
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # five retries would be told line by line
     try:
         found = Path(snapshot_download(path, revision=revision, local_files_only=True))
         if _has_weights(found):
@@ -89,7 +91,7 @@ def dtype_of(wanted: DType, device: str) -> str:
 
 def missing_packages(path: str) -> str:
     """The sentence for an installation without the packages of local models."""
-    return f'running {path} here needs torch and transformers: pip install "harness[local]".'
+    return f'running {path} here needs torch and transformers: python -m pip install "harness[local]".'
 
 
 def _has_weights(folder: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -166,9 +167,10 @@ def from_hub(path: str | None, revision: str | None, *, split: str, perturbation
     try:
         import datasets
     except ImportError:
-        raise ConfigError('task.source=hub needs the datasets package: pip install "harness[hub]".') from None
+        raise ConfigError('task.source=hub needs the datasets package: python -m pip install "harness[hub]".') from None
     name, version = hub_place(path, revision)
     datasets.disable_progress_bars()
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # five retries would be told line by line
     try:
         config = _hub_config(datasets.get_dataset_config_names(name, revision=version), perturbation)
         table = datasets.load_dataset(name, config, split=split, revision=version)
@@ -176,7 +178,7 @@ def from_hub(path: str | None, revision: str | None, *, split: str, perturbation
         raise
     except Exception as error:  # the library raises a dozen kinds for "not there" and "not reachable"
         raise DataError(
-            f"the data set {name} (split {split}) cannot be loaded: {' '.join(str(error).split())[:300]} "
+            f"the data set {name} (split {split}) cannot be loaded: {' '.join(str(error).split())[:300]}. "
             "Check the network, or give a local copy with task.path=FOLDER; task.source=builtin needs neither."
         ) from error
     return list(_rows(table, where=f"{name}, {split}", stem=f"{config}-{split}"))
