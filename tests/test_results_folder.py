@@ -219,9 +219,10 @@ def test_two_writers_at_once_are_refused(tmp_path):
 
 
 def test_writers_one_after_the_other_are_fine(tmp_path):
-    for _ in range(2):
-        with opened(folder_at(tmp_path)):
-            pass
+    for words in ("first\n", "second\n"):
+        with opened(folder_at(tmp_path)) as writer:
+            writer._file.write(words)
+    assert (tmp_path / "records.partial.jsonl").read_text() == "second\n"
 
 
 @pytest.mark.parametrize("below", ["", "plain/gpt4"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from openai_server import Server, chat_reply, error
@@ -251,12 +252,9 @@ def test_a_stop_does_not_wait_for_retries(serve, key, monkeypatch):
     ],
 )
 def test_retry_after_is_read_in_every_form(headers, seconds):
-    class Refused(Exception):
-        class response:  # noqa: N801
-            pass
-
-    Refused.response.headers = headers
-    assert retry_after(Refused()) == seconds
+    refused = Exception("refused")
+    refused.response = SimpleNamespace(headers=headers)
+    assert retry_after(refused) == seconds
 
 
 def test_one_bad_request_among_good_ones_does_not_stop_the_run(serve, key):

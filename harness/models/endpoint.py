@@ -1,0 +1,168 @@
+"""A server that speaks the OpenAI protocol: its settings, its calls, and what its replies have in common."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from harness.errors import ConfigError
+from harness.models.concurrent import answer_all
+from harness.models.protocol import Outcome
+from harness.models.retry import InvalidReplyError, Policy
+from harness.types import JSON, Failure, Request, Response, Usage
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+Positive = Annotated[float, Field(gt=0)]
+
+# Parameters that a request or another setting owns: `extra` must not say them a second time.
+_OWNED = {
+    "model",
+    "messages",
+    "prompt",
+    "max_tokens",
+    "max_completion_tokens",
+    "stop",
+    "seed",
+    "n",
+    "stream",
+    "logprobs",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint(ABC):
+    """What chat and completions have in common; configs/model/openai.yaml says what each setting means."""
+
+    name: str
+    model: str
+    base_url: str
+    endpoint: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    temperature: Annotated[float, Field(ge=0)] | None = 0.0
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    seed: int | None = 0
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    max_concurrency: Annotated[int, Field(gt=0)] = 32
+    timeout: Positive = 600.0
+    attempts: Annotated[int, Field(gt=0)] = 10
+    max_wait: Positive = 120.0
+
+    def __post_init__(self) -> None:
+        """Refuses to start without a usable key and address."""
+        address = urlsplit(self.base_url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise ConfigError(f"model.base_url={self.base_url} is no address: write http://… or https://…")
+        if address.username or address.password:
+            raise ConfigError(f"model.base_url holds credentials: give them as a key in {self.api_key_env}.")
+        if owned := _OWNED & set(self.extra):
+            raise ConfigError(
+                f"model.extra cannot set {', '.join(sorted(owned))}: the prompt or a setting of its own does."
+            )
+        if not self._key:
+            raise ConfigError(
+                f"no API key: set the environment variable {self.api_key_env} (export {self.api_key_env}=…; any "
+                f"text will do for a local server that asks for none). It is for {self.base_url}."
+            )
+        if not self._key.isascii() or not self._key.isprintable():
+            raise ConfigError(f"the key in {self.api_key_env} holds characters that no key has: set it again.")
+
+    @property
+    def _key(self) -> str:
+        return os.environ.get(self.api_key_env, "").strip()
+
+    def sampling(self) -> dict[str, JSON]:
+        """The sampling parameters as they are sent; what is None is not."""
+        given = {"temperature": self.temperature, "top_p": self.top_p, **self.extra}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def draw(self, sample: int) -> dict[str, int]:
+        """The seed of a draw: samples of one request must not all get the same one."""
+        if self.seed is None:
+            return {}
+        if sample == 0:
+            return {"seed": self.seed}
+        return {"seed": int.from_bytes(hashlib.sha256(f"{self.seed}/{sample}".encode()).digest()[:4], "big") >> 1}
+
+    def _identity(self, kind: str) -> dict[str, JSON]:
+        where = self.endpoint or self.base_url.rstrip("/")
+        return {"kind": kind, "endpoint": where, "model": self.model, "seed": self.seed, "sampling": self.sampling()}
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """Calls in flight, answers as they land."""
+        import openai
+
+        http = openai.DefaultAioHttpClient(timeout=self.timeout)
+        client = openai.AsyncOpenAI(api_key=self._key, base_url=self.base_url, max_retries=0, http_client=http)
+        policy = Policy(self.base_url, attempts=self.attempts, max_wait=self.max_wait)
+
+        async def call(request: Request) -> Response | Failure:
+            async def attempt() -> Response | Failure:
+                # A limit of our own: the SDK's counts from the last byte, so a slow drip would pass it.
+                async with asyncio.timeout(self.timeout):
+                    return await self._attempt(client, request)
+
+            return await policy.call(attempt)
+
+        yield from answer_all(
+            requests, call, max_concurrency=self.max_concurrency, stopping=policy.stopping, close=client.close
+        )
+
+    async def _attempt(self, client: AsyncOpenAI, request: Request) -> Response | Failure:
+        started = time.perf_counter()
+        try:
+            reply = await self.send(client, request)
+        except json.JSONDecodeError as error:
+            raise InvalidReplyError(f"the reply is not JSON ({error})") from error
+        try:
+            return self.read(reply, request, round(time.perf_counter() - started, 4))
+        except (AttributeError, TypeError, IndexError, KeyError, ValueError) as error:
+            raise InvalidReplyError(f"the reply is not of the API's form ({error})") from error
+
+    @abstractmethod
+    async def send(self, client: AsyncOpenAI, request: Request) -> Any:
+        """One call; the SDK's reply."""
+
+    @abstractmethod
+    def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
+        """What the reply says."""
+
+
+def response(reply: Any, text: str, seconds: float, finish_reason: str | None) -> Response:
+    """A reply's text with what every reply tells besides."""
+    # Servers that cut by tokens send halves of characters: those become �.
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return Response(whole, None, usage_of(reply), finish_reason or "", reply.model or "", seconds)
+
+
+def first_choice(reply: Any) -> Any:
+    """The first choice of a reply. Raises InvalidReplyError where there is none."""
+    if not reply.choices:
+        raise InvalidReplyError("the reply has no choices")
+    return reply.choices[0]
+
+
+def usage_of(reply: Any) -> Usage:
+    """The tokens that the server counted."""
+    usage = getattr(reply, "usage", None)
+    if usage is None:
+        return Usage()
+    prompt = getattr(usage, "prompt_tokens_details", None)
+    completion = getattr(usage, "completion_tokens_details", None)
+    return Usage(
+        input=usage.prompt_tokens,
+        output=usage.completion_tokens,
+        cached_input=getattr(prompt, "cached_tokens", None),
+        reasoning=getattr(completion, "reasoning_tokens", None),
+    )
