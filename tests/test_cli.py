@@ -427,3 +427,27 @@ def test_items_are_written_for_other_tools(harness, tmp_path):
     assert (tmp_path / "mine.jsonl").read_text() == kept
     assert "did you mean 'out'" in sentence(harness("ot=x", module="harness.items"))
     assert "nowhere/x cannot be written" in sentence(harness("out=nowhere/x", module="harness.items"))
+
+
+def test_an_nli_checkpoint_from_the_command_line_to_the_table(harness, nli_path, tmp_path):
+    arguments = ("model=nli", f"model.path={nli_path}", "model.name=tiny", "task.limit=40")
+    first = harness(*arguments)
+    assert first.returncode == 0, first.stderr
+    assert "AUROC" in first.stdout and "avg. precision" in first.stdout and "Brier" in first.stdout
+    # The tiny checkpoint takes 64 tokens: nearly every premise is longer.
+    assert "premise cut" in first.stdout
+    record = json.loads((tmp_path / "results/corr2cause/limit=40/pair/tiny/records.jsonl").read_text().splitlines()[0])
+    assert set(record["response"]["logprobs"]) == {"entailment", "neutral", "contradiction"}
+    again = harness(*arguments)
+    assert row(again.stdout, "all") == row(first.stdout, "all")
+    assert "40 answers came from the cache, 0 were asked now." in again.stdout
+
+
+def test_a_causal_language_model_ranks_and_writes_from_the_command_line(harness, gpt2_path):
+    common = ("model=causal_lm", f"model.path={gpt2_path}", "task.num_nodes=[2,3]", "task.limit=8")
+    ranked = harness(*common, "model.name=ranks")
+    assert ranked.returncode == 0, ranked.stderr
+    assert "AUROC" in ranked.stdout and row(ranked.stdout, "all")[-2:] == ["0", "0"]
+    written = harness(*common, "model.name=writes", "model.method=generate")
+    assert written.returncode == 0, written.stderr
+    assert "AUROC" not in written.stdout
