@@ -15,6 +15,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
+
 from harness.codec import by_digest, canonical, digest, request_json, response_from_json, response_json, text_digest
 from harness.errors import StoreError
 from harness.models.protocol import Model, Outcome
@@ -22,13 +24,14 @@ from harness.types import JSON, Request, Response
 
 SCHEMA = 1
 _APPLICATION = 0x43524B45  # marks the file as ours, in SQLite's header
-_TABLES = """
-CREATE TABLE IF NOT EXISTS identities (digest TEXT PRIMARY KEY, identity TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS answers (
-    key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, response TEXT NOT NULL, stored REAL NOT NULL
-) WITHOUT ROWID;
-"""
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS identities (digest TEXT PRIMARY KEY, identity TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, "
+    "response TEXT NOT NULL, stored REAL NOT NULL) WITHOUT ROWID",
+)
+WAIT = 30
+"""Seconds to wait for a file that another process holds."""
 _AHEAD = 512
 """How many misses are looked up ahead of the model. As long as a model's window is smaller, hits are handed out
 as they are found and none wait in memory."""
@@ -42,13 +45,14 @@ class Store:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=30, isolation_level=None)
-            self._check()
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.executescript(_TABLES)
-            self._db.execute(f"PRAGMA application_id={_APPLICATION}")
-            self._db.execute(f"PRAGMA user_version={SCHEMA}")
+            self._db = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+            # Of several processes that open a new file at once, SQLite tells all but one "locked" without waiting.
+            Retrying(
+                stop=stop_after_delay(WAIT),
+                wait=wait_random(0.01, 0.1),
+                retry=retry_if_exception(lambda error: "locked" in str(error)),
+                reraise=True,
+            )(self._prepare)
         except (sqlite3.Error, OSError) as error:
             raise self._trouble(error) from error
 
@@ -86,12 +90,27 @@ class Store:
         """Closes the file; the write-ahead log is folded in."""
         self._db.close()
 
+    def _prepare(self) -> None:
+        """Makes what is not there yet."""
+        self._check()
+        if self._db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        if self._db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
+            self._db.execute("BEGIN IMMEDIATE")
+            for table in _TABLES:
+                self._db.execute(table)
+            self._db.execute(f"PRAGMA application_id={_APPLICATION}")
+            self._db.execute(f"PRAGMA user_version={SCHEMA}")
+            self._db.execute("COMMIT")
+
     def _check(self) -> None:
         """Refuses a database of somebody else's, or of a later version of this program."""
+        # In this order: a file that another process fills meanwhile was empty when it was looked at.
+        empty = not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         application, schema = (
             self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
-        empty = not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not empty and application != _APPLICATION:
             raise StoreError(
                 f"{self.path} is an SQLite file, but not a cache of this program: choose another cache.path."
@@ -105,7 +124,7 @@ class Store:
     def _trouble(self, error: Exception) -> StoreError:
         what = str(error)
         if "locked" in what or "busy" in what:
-            advice = "another process has kept it locked for 30 seconds: wait for it or choose another cache.path"
+            advice = "another process has kept it locked for half a minute: wait for it or choose another cache.path"
         elif "not a database" in what or "malformed" in what:
             advice = "the file is damaged: move it away (it may still be worth repairing) or choose another cache.path"
         elif "full" in what:

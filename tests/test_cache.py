@@ -3,6 +3,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -184,7 +185,20 @@ def test_two_processes_share_a_file(path):
         "store = Store(Path(sys.argv[1]))\n"
         "for k in range(300): store.put(f'{sys.argv[2]}{k}', {}, PairRequest(str(k), ''), Response('x'))\n"
     )
-    jobs = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "ab"]
-    assert [job.wait(60) for job in jobs] == [0, 0]
+    jobs = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "abcd"]
+    assert [job.wait(60) for job in jobs] == [0, 0, 0, 0]
     store = Store(path)
-    assert all(store.get(f"{name}{k}") for name in "ab" for k in range(300))
+    assert all(store.get(f"{name}{k}") for name in "abcd" for k in range(300))
+
+
+def test_a_new_file_can_be_opened_by_many_at_once(tmp_path):
+    # SQLite does not wait when several turn the same new file to WAL: most of these rounds failed before.
+    code = (
+        "import sys, time; from pathlib import Path; from harness.cache import Store\n"
+        "for k in range(40):\n"
+        "    time.sleep(max(0, float(sys.argv[2]) + k * 0.05 - time.time()))\n"
+        "    Store(Path(sys.argv[1]) / str(k)).close()\n"
+    )
+    start = str(time.time() + 2)
+    jobs = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), start]) for _ in range(4)]
+    assert [job.wait(60) for job in jobs] == [0, 0, 0, 0]
