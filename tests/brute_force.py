@@ -80,7 +80,7 @@ def same_up_to_renaming(n: int, independences: frozenset[Independence]) -> froze
 
 
 def holds(dag: DAG, relation: Relation, i: int, j: int) -> bool:
-    """The readings of `harness.causal.relations.Relation`: directed paths, disjoint but for the node where they meet or part."""
+    """The readings of `Relation`: directed paths, disjoint but for the node where they meet or part."""
     graph = graph_of(dag)
     if relation in (Relation.CHILD, Relation.DESCENDANT):
         i, j = j, i
