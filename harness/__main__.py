@@ -28,29 +28,9 @@ def main() -> None:
 
 def job(config: DictConfig) -> int:
     """One run of the command, or one job of a sweep."""
-    from hydra.core.hydra_config import HydraConfig
-    from hydra.types import RunMode
-
     from harness import sweep
-    from harness.errors import HarnessError, Interrupted
 
-    hydra = HydraConfig.get()
-    if hydra.mode != RunMode.MULTIRUN:
-        run_one(config, brief=False)
-        return 0
-    print(f"[{hydra.job.num}] {' '.join(hydra.overrides.task)}", file=sys.stderr)
-    folder = Path(hydra.runtime.output_dir)
-    try:
-        sweep.note(folder, run=run_one(config, brief=True), error=None)
-    except Interrupted as stop:
-        raise KeyboardInterrupt from stop  # ends the sweep too
-    except HarnessError as error:
-        if config.debug:
-            raise
-        print(f"error: {error}", file=sys.stderr)
-        sweep.note(folder, run=None, error=str(error))
-        return cli.ERROR
-    return 0
+    return sweep.job(config, run_one)
 
 
 def run_one(config: DictConfig, *, brief: bool) -> Path:
@@ -66,8 +46,10 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     main: Main = build_main(plain(config))
     task: Task = build(main.task, "task")
     model: Model = build(main.model, "model")
-    prompt = choose_prompt(task, model, main.prompt)
+    prompt = choose_prompt(task, model, main.prompt, main.replies)
     settings = chosen(task)
+    if prompt.words.opening and prompt.replies != "model":
+        settings["replies"] = prompt.replies
     place = {"task": task.name, "variant": variant(settings), "prompt": prompt.name, "model": model.name}
     folder = Folder(
         path=Path(main.results, *task.name.split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model"))),
@@ -88,7 +70,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     elif outcome.result.overall.items:
         if outcome.stopped:
             print("NOT COMPLETE: the scores of what was answered so far.\n")
-        print(tables.result_table(outcome.result), *tables.remarks(outcome.result), sep="\n")
+        print(tables.result_tables(outcome.result), *tables.remarks(outcome.result), sep="\n")
         if progress.cached:
             print(
                 f"{progress.cached:,} answers came from the cache, {progress.done - progress.cached:,} were asked now."

@@ -99,8 +99,9 @@ def _sentence(error: Exception, config_name: str) -> str:
         said = said.partition(" See https")[0]
         return f"{said}{where}. Write key=value, and quotes around values that hold spaces, commas or brackets."
     if "Config group override must be" in said:
-        names = "; ".join(", ".join(listed(CONFIGS, group)) for group in ("task", "model"))
-        return f"task= and model= take one name each: {names}."
+        groups = _groups(config_name)
+        names = "; ".join(", ".join(listed(CONFIGS, group)) for group in groups)
+        return f"{'= and '.join(groups)}= take one name each: {names}."
     missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", said)
     if missing:
         return f"{missing['key']} has to be given: add {missing['key']}=… to the command."
@@ -118,20 +119,26 @@ def _sentence(error: Exception, config_name: str) -> str:
     return f"{kind}: {said} (this should not have been: debug=true shows where)"
 
 
+def _groups(config_name: str) -> list[str]:
+    """The config groups that a command chooses from."""
+    return {"items": ["task"], "discover": ["task", "algorithm"]}.get(config_name, ["task", "model"])
+
+
 def _unknown_key(key: str, config_name: str) -> str:
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
 
     GlobalHydra.instance().clear()
-    given = [argument for argument in sys.argv[1:] if re.match(r"(?:model|task)=[\w/]+$", argument)]
+    chosen = re.compile(rf"(?:{'|'.join(_groups(config_name))})=[\w/]+$")
+    given = [argument for argument in sys.argv[1:] if chosen.match(argument)]
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         try:
             config = compose(config_name, overrides=given)
         except HydraException:  # one of the choices is wrong as well: suggest from the default ones
             config = compose(config_name)
     names = [str(name) for name in config if name != "hydra"]
-    for section in ("model", "task", "cache"):
+    for section in (*_groups(config_name), "cache"):
         names += [f"{section}.{name}" for name in config.get(section) or {} if name != "_target_"]
     if key in names or key.rpartition(".")[0] in names[len(config) :]:
         return f"a part of {key.rpartition('.')[0]} that is not there yet is added with a plus: +{key}=VALUE."

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 from harness.types import ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Usage
@@ -13,17 +14,19 @@ from harness.types import ChatRequest, ChoiceRequest, Message, PairRequest, Requ
 KINDS: Mapping[str, type[Request]] = {"chat": ChatRequest, "choice": ChoiceRequest, "pair": PairRequest}
 """The names of the three kinds of request, in prompt files and in records."""
 
+_NAMES = {kind: name for name, kind in KINDS.items()}
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 _USAGE = tuple(f.name for f in fields(Usage))
 
 
 def kind_of(request: Request) -> str:
     """chat, choice or pair."""
-    return next(name for name, kind in KINDS.items() if type(request) is kind)
+    return _NAMES[type(request)]
 
 
 def canonical(value: object) -> str:
     """JSON with sorted keys, no spaces and ASCII only: equal values give equal text, half an emoji is no error."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def digest(value: object) -> str:
@@ -31,6 +34,7 @@ def digest(value: object) -> str:
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
+@lru_cache(maxsize=1024)  # the same long opening goes before thousands of questions
 def text_digest(text: str) -> str:
     """SHA-256 of a text, in hexadecimal: the name of a message's content."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

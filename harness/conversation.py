@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 
 from harness.models.protocol import Model
 from harness.prompts import Prompt
 from harness.types import Failure, Message, Request, Response, Transcript
 
 Opening = tuple[str, ...]
+SLOW = 2.0
+"""Seconds after which a turn is worth a line."""
 
 
-def play(model: Model, prompt: Prompt, openings: Iterable[Opening]) -> Mapping[Opening, Transcript | Failure]:
+def play(
+    model: Model, prompt: Prompt, openings: Iterable[Opening], say: Callable[[str], None] = lambda _: None
+) -> Mapping[Opening, Transcript | Failure]:
     """Each distinct opening played to its end: the transcript, or the failure of the turn that had no reply.
 
     All openings advance together, one batch a turn. Openings that agree up to turn k make equal requests,
-    so they share those calls.
+    so they share those calls. With replies=fixed nothing is asked: the prompt has the assistant's words.
     """
+    if prompt.replies == "fixed":
+        reply = Message("assistant", prompt.words.opening_reply or "")
+        return {opening: tuple(m for turn in opening for m in (Message("user", turn), reply)) for opening in openings}
     played: dict[Opening, Transcript | Failure] = dict.fromkeys(openings, ())
-    for k in range(max(map(len, played), default=0)):
+    turns = max(map(len, played), default=0)
+    for k in range(turns):
+        started = time.monotonic()
         waiting: dict[Request, list[Opening]] = {}
         for opening, transcript in played.items():
             if len(opening) > k and not isinstance(transcript, Failure):
-                waiting.setdefault(prompt.turn(transcript, opening[k]), []).append(opening)
+                waiting.setdefault(prompt.turn(transcript, opening, k), []).append(opening)
         outcomes: dict[Request, Response | Failure] = {
             request: Failure("unanswered", "the model ended without answering") for request in waiting
         }
@@ -35,4 +45,6 @@ def play(model: Model, prompt: Prompt, openings: Iterable[Opening]) -> Mapping[O
                 elif not isinstance(before, Failure):
                     said = Message("user", opening[k]), Message("assistant", outcome.text)
                     played[opening] = (*before, *said)
+        if time.monotonic() - started > SLOW:
+            say(f"opening: turn {k + 1} of {turns} has been answered in {len(waiting):,} conversations")
     return played

@@ -7,13 +7,13 @@ import contextlib
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import DataError, HarnessError
 from harness.results import RESULT, result_from_json
-from harness.tables import COUNTS, TITLES, cells, markdown, metrics_of
+from harness.tables import COUNTS, TITLES, cells, main_metrics, markdown, metrics_of
 from harness.types import Result
 
 
@@ -74,7 +74,7 @@ def load(path: Path) -> Row:
         raise DataError(f"{path} is not a result of this program ({error!r}): remove it.") from None
 
 
-def tables(rows: Iterable[Row]) -> str:
+def tables(rows: Sequence[Row]) -> str:
     """A table for each task, models as rows, best F1 first; incomplete runs are named, not ranked."""
     by_task: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
@@ -103,8 +103,7 @@ def _table(task: str, rows: list[Row]) -> str:
 def _merit(row: Row) -> tuple[float | str, ...]:
     """Best F1 first, then accuracy; an undefined F1 stands last."""
     overall = row.result.overall
-    f1, accuracy = overall["f1"], overall["accuracy"]
-    merits = (-1.0 if value is None else value for value in (f1, accuracy))
+    merits = (-1.0 if (value := overall[name]) is None else value for name in main_metrics(overall))
     return (*(-value for value in merits), row.model, row.variant, row.prompt)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from harness.types import Answer, Response
 
@@ -87,7 +88,12 @@ def verdict(response: Response) -> Answer:
     with and is not read. Reasoning between <think> tags is not part of the reply, and neither is the next
     question that a base model goes on to ask itself.
     """
-    text = _plain(response.text)
+    return _verdict(response.text, response.finish_reason == "length")
+
+
+@lru_cache(maxsize=1024)  # thousands of replies are one word
+def _verdict(reply: str, cut_off: bool) -> Answer:
+    text = _plain(reply)
     leading = _LEADING.match(text)
     if leading:
         text = re.split(r"\n(?:question|q)\b[ \d]*:", text)[0]
@@ -98,7 +104,7 @@ def verdict(response: Response) -> Answer:
         return _said(leading) if _meant(text, leading) else UNREAD
     if denied := re.match(r"not necessarily\b", text):  # the question is what follows of necessity
         return Answer(label=0, span=denied[0])
-    if response.finish_reason == "length":
+    if cut_off:
         return UNREAD
     return _conclusion(_last_sentence(text))
 

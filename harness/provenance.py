@@ -13,9 +13,10 @@ from operator import length_hint
 from pathlib import Path
 
 import harness
+from harness.codec import text_digest
 from harness.types import JSON, Item
 
-_PACKAGES = ("hydra-core", "openai", "torch", "transformers", "datasets", "scikit-learn", "numpy")
+_PACKAGES = ("hydra-core", "openai", "torch", "transformers", "datasets", "scikit-learn", "numpy", "causal-learn")
 
 
 def gather(config: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -42,7 +43,8 @@ class Traced(Iterable[Item]):
     def __iter__(self) -> Iterator[Item]:
         for item in self._items:
             self._count += 1
-            self._digest.update(repr((item.id, sorted(item.fields.items()), sorted(item.labels.items()))).encode())
+            said = sorted((name, _brief(value)) for name, value in item.fields.items())
+            self._digest.update(repr((item.id, said, sorted(item.labels.items()))).encode())
             yield item
 
     def __length_hint__(self) -> int:
@@ -52,6 +54,11 @@ class Traced(Iterable[Item]):
     def told(self) -> dict[str, JSON]:
         """How many passed, and a SHA-256 over their ids, fields and labels in order."""
         return {"count": self._count, "sha256": self._digest.hexdigest()}
+
+
+def _brief(value: JSON) -> JSON:
+    """A list of long texts (a network's data) by their digests, which are remembered."""
+    return tuple(map(text_digest, value)) if isinstance(value, tuple) else value
 
 
 def _checkout() -> dict[str, JSON]:

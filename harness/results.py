@@ -78,6 +78,10 @@ class Folder:
                 return  # nothing was answered, so the place is not taken
             self.recorded = self.recorded.replace(self.path / RECORDS)
             said = json.loads(json.dumps({"run": self.run, "complete": complete, **result_json(result)}))
+            for name, text in result.files.items():
+                file = self.path / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
             if complete and self._same(said, items):
                 return  # the manifest goes on telling how the result first came about
             _write(self.path / RESULT, said)

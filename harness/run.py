@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,7 +11,7 @@ from harness.codec import KINDS, request_digest
 from harness.errors import ConfigError, RunStopped
 from harness.models.protocol import Model
 from harness.progress import Progress
-from harness.prompts import Prompt
+from harness.prompts import Prompt, Replies
 from harness.provenance import Traced
 from harness.results import Folder
 from harness.tasks.protocol import Task
@@ -36,11 +36,18 @@ def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Prog
     """
     kind = fitting(prompt, model)
     items = Traced(task.items())
+    return leave(task, items, ask(items, prompt, model, kind, progress.say), folder, progress)
+
+
+def leave(
+    task: Task, items: Traced, answered: Iterable[tuple[Record, Request | None]], folder: Folder, progress: Progress
+) -> Outcome:
+    """Writes the records as they come, then scores them and leaves result and manifest in the folder."""
     stopped: RunStopped | None = None
     with folder.claimed():
         with folder.recording(task.headline) as writer:
             try:
-                for record, request in progress.track(ask(items, prompt, model, kind), items):
+                for record, request in progress.track(answered, items):
                     writer.write(record, request)
             except RunStopped as reason:
                 stopped = reason
@@ -59,16 +66,23 @@ def _kinds_of(result: Result) -> str:
 
 
 def ask(
-    items: Iterable[Item], prompt: Prompt, model: Model, kind: type[Request]
+    items: Iterable[Item],
+    prompt: Prompt,
+    model: Model,
+    kind: type[Request],
+    say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[Record, Request | None]]:
     """Records in the order in which the answers land, each with the request that was sent."""
     source = iter(items)
     if not prompt.words.opening:
         yield from _ask(((item, ()) for item in source), prompt, model, kind)
         return
+    played: dict[conversation.Opening, Transcript | Failure] = {}
     while block := list(islice(source, BLOCK)):
         openings = [prompt.opening(item.fields) for item in block]
-        played = conversation.play(model, prompt, openings)
+        # An opening that goes on from the block before is not played again: it would be asked, and could fail, anew.
+        played = {opening: played[opening] for opening in openings if opening in played}
+        played |= conversation.play(model, prompt, [opening for opening in openings if opening not in played], say)
         ready: list[tuple[Item, Transcript]] = []
         for item, opening in zip(block, openings, strict=True):
             transcript = played[opening]
@@ -115,14 +129,14 @@ def _record(item: Item, request: Request | None, outcome: Response | Failure, pr
     )
 
 
-def choose_prompt(task: Task, model: Model, name: str | None) -> Prompt:
+def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:
     """The prompt of that name; without a name the task's first one that the model accepts."""
     if name is not None:
-        prompt = prompts.load(task.name, name, task.examples())
+        prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format, replies=replies)
         fitting(prompt, model, task)
         return prompt
     for candidate in task.prompts:
-        prompt = prompts.load(task.name, candidate, task.examples())
+        prompt = prompts.load(task.name, candidate, task.examples(), format=task.prompt_format, replies=replies)
         if _fits(prompt, model):
             return prompt
     raise ConfigError(_no_fit(f"none of the task's prompts {', '.join(task.prompts)}", model, task))
@@ -137,7 +151,7 @@ def fitting(prompt: Prompt, model: Model, task: Task | None = None) -> type[Requ
 
 
 def _fits(prompt: Prompt, model: Model) -> list[type[Request]]:
-    if prompt.words.opening and ChatRequest not in model.accepts:
+    if prompt.words.opening and prompt.replies == "model" and ChatRequest not in model.accepts:
         return []
     return [kind for kind in prompt.makes if kind in model.accepts]
 
@@ -147,7 +161,7 @@ def _no_fit(what: str, model: Model, task: Task | None) -> str:
     if task is None:
         return sentence
     loaded = (prompts.load(task.name, name, ()) for name in prompts.available(task.name))
-    names = [prompt.name for prompt in loaded if _fits(prompt, model)]
+    names = [p.name for p in loaded if task.prompt_format in ("", *p.words.formats) and _fits(p, model)]
     return f"{sentence} {'These do: ' + ', '.join(names) if names else 'No prompt of the task does'}."
 
 

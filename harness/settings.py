@@ -76,6 +76,7 @@ class Main:
     results: Annotated[str, Field(min_length=1)]
     cache: dict[Literal["path"], Annotated[str, Field(min_length=1)]]
     prompt: str | None = None
+    replies: Literal["model", "fixed"] = "model"
     debug: bool = False
 
 

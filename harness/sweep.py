@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
+from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from harness import leaderboard
+from harness import cli, leaderboard
+from harness.errors import HarnessError, Interrupted
 from harness.results import RESULT
 
 OUTCOME = "outcome.json"
@@ -29,14 +33,42 @@ class Remember(Callback):
         _started.append(Path(config.hydra.sweep.dir))
 
 
+class RunOne(Protocol):
+    """What a command does with one composed config."""
+
+    def __call__(self, config: DictConfig, *, brief: bool) -> Path:
+        """Runs it and prints what came out, in half a line if `brief`; the results folder."""
+
+
+def job(config: DictConfig, run_one: RunOne) -> int:
+    """One run of a command, or one job of a sweep; the exit code."""
+    hydra = HydraConfig.get()
+    if hydra.mode != RunMode.MULTIRUN:
+        run_one(config, brief=False)
+        return 0
+    print(f"[{hydra.job.num}] {' '.join(hydra.overrides.task)}", file=sys.stderr)
+    folder = Path(hydra.runtime.output_dir)
+    try:
+        note(folder, run=run_one(config, brief=True), error=None)
+    except Interrupted as stop:
+        raise KeyboardInterrupt from stop  # ends the sweep too
+    except HarnessError as error:
+        if config.debug:
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        note(folder, run=None, error=str(error))
+        return cli.ERROR
+    return 0
+
+
 def note(folder: Path, *, run: Path | None, error: str | None) -> None:
     """What a job came to."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / OUTCOME).write_text(json.dumps({"run": str(run) if run else None, "error": error}), encoding="utf-8")
 
 
-def conclude() -> int:
-    """Prints the leaderboard of the sweep that has just ended, if one has; the exit code."""
+def conclude(tables: Callable[[Sequence[leaderboard.Row]], str] = leaderboard.tables) -> int:
+    """Prints the tables of the sweep that has just ended, if one has; the exit code."""
     if not _started:
         return 0
     folder = _started[-1]
@@ -45,7 +77,7 @@ def conclude() -> int:
     results = dict.fromkeys(Path(one["run"]) / RESULT for one in said if one["run"])
     rows = [leaderboard.load(file) for file in results if file.exists()]
     if rows:
-        text = leaderboard.tables(rows)
+        text = tables(rows)
         print(f"\n{text}\n")
         leaderboard.write(text, folder / "LEADERBOARD.md")
     errors = [(file.parent.name, one["error"]) for file, one in zip(outcomes, said, strict=True) if one["error"]]

@@ -8,13 +8,37 @@ from harness.types import Result, Scores
 
 TITLES = {
     "f1": "F1",
+    "macro_f1": "macro F1",
     "precision": "precision",
     "recall": "recall",
     "accuracy": "accuracy",
     "auroc": "AUROC",
     "average_precision": "avg. precision",
     "brier": "Brier",
+    "longest_chain": "longest chain",
+    "shd": "SHD",
+    "sid": "SID",
+    "density": "density",
+    "acyclic": "acyclic",
+    "cell_accuracy": "cell accuracy",
+    "cell_shd": "cell SHD",
+    "parent_set_errors": "parent set errors",
+    "cell_density": "cell density",
+    "degree": "degree",
 }
+UNSHOWN = {"shd_closure", "sid_closure", "average_in_degree", "average_out_degree"}
+"""Metrics that are left to result.json: tables of all of them would be too wide."""
+NUMBERS = {
+    "brier": 4,
+    "longest_chain": 0,
+    "shd": 2,
+    "sid": 2,
+    "cell_shd": 2,
+    "parent_set_errors": 2,
+    "degree": 2,
+    "edges": 2,
+}
+"""Metrics that are no shares, with the decimals that they are shown with; all others are shown in percent."""
 COUNTS = ("items", "positives", "unreadable", "failed")
 
 
@@ -35,39 +59,59 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_colum
 
 
 def cells(scores: Scores, metrics: Iterable[str]) -> list[str]:
-    """Metrics in percent, the counts behind them."""
-    return [percent(scores[name], name) for name in metrics] + [f"{getattr(scores, name):,}" for name in COUNTS]
+    """Metrics as they are shown, the counts behind them."""
+    return [shown(name, scores[name]) for name in metrics] + [f"{getattr(scores, name):,}" for name in COUNTS]
 
 
-def percent(value: float | None, name: str = "") -> str:
-    """Two decimals; a dash where the metric is undefined. The Brier score is no share: it stays a number."""
+def shown(name: str, value: float | None) -> str:
+    """A metric as tables show it: shares in percent with two decimals; a dash where it is undefined."""
     if value is None:
         return "–"
-    return f"{value:.4f}" if name == "brier" else f"{100 * value:.2f}"
+    if name not in NUMBERS:
+        return f"{100 * value:.2f}"
+    whole = value == int(value) and name != "brier"
+    return f"{value:,.0f}" if whole else f"{value:,.{NUMBERS[name]}f}"
 
 
 def metrics_of(results: Iterable[Scores]) -> list[str]:
-    """The metrics that occur, in the order of TITLES, others after them."""
-    found = {metric.name for scores in results for metric in scores.metrics}
+    """The metrics that occur and that tables show, in the order of TITLES, others after them."""
+    found = {metric.name for scores in results for metric in scores.metrics} - UNSHOWN
     return [name for name in TITLES if name in found] + sorted(found - set(TITLES))
 
 
-def result_table(result: Result) -> str:
-    """Overall, then every breakdown, under the headline labels."""
-    breakdowns = result.scores[result.headline]
-    metrics = metrics_of([result.overall])
-    header = [f"{result.headline} labels", *(TITLES.get(name, name) for name in metrics), *COUNTS]
+def result_tables(result: Result) -> str:
+    """A table for the headline labels, and one for every other label set that has metrics of its own."""
+    shown = [result.headline]
+    known = set(metrics_of([result.overall]))
+    for label_set, breakdowns in result.scores.items():
+        if label_set != result.headline and set(metrics_of([breakdowns["overall"]["all"]])) - known:
+            shown.append(label_set)
+    return "\n\n".join(_result_table(result, label_set) for label_set in shown)
+
+
+def _result_table(result: Result, label_set: str) -> str:
+    """Overall, then every breakdown. Breakdowns of two things (network/template) are left to result.json."""
+    breakdowns = result.scores[label_set]
+    metrics = metrics_of([breakdowns["overall"]["all"]])
+    header = [f"{label_set} labels", *(TITLES.get(name, name) for name in metrics), *COUNTS]
     rows = []
     for breakdown, groups in breakdowns.items():
-        for group, scores in groups.items():
-            name = "all" if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
+        for group, scores in groups.items() if "/" not in breakdown else ():
+            name = group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
             rows.append([name, *cells(scores, metrics)])
     return markdown(header, rows)
 
 
 def brief(result: Result) -> str:
     """A result in half a line."""
-    return f"F1 {percent(result.overall['f1'])}, accuracy {percent(result.overall['accuracy'])}"
+    return ", ".join(f"{TITLES[name]} {shown(name, result.overall[name])}" for name in main_metrics(result.overall))
+
+
+def main_metrics(scores: Scores) -> tuple[str, str]:
+    """The two metrics that a run is ranked by: F1 and accuracy, or the paper's convention of them."""
+    names = {metric.name for metric in scores.metrics}
+    f1 = "f1" if "f1" in names or "macro_f1" not in names else "macro_f1"
+    return f1, "cell_accuracy" if "cell_accuracy" in names else "accuracy"
 
 
 def remarks(result: Result) -> list[str]:

@@ -48,6 +48,8 @@ class ChatRequest:
     max_tokens: int
     stop: tuple[str, ...] = ()
     sample: int = 0
+    ahead: tuple[str, ...] = field(default=(), compare=False)
+    """User turns that will follow this one in the same conversation; not sent, not part of the request's digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A number with a name, as a fraction; None where its denominator is zero."""
+    """A number with a name, shares as fractions; None where it is undefined."""
 
     name: str
     value: float | None
@@ -170,6 +172,8 @@ class Result:
     finish_reasons: Mapping[str, int]
     usage: Usage
     """Sums over the records."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Further files of the run's folder, their text by name, such as graphs/asia/cause.csv."""
 
     @property
     def curable(self) -> int:

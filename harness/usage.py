@@ -17,6 +17,10 @@ harness: can language models reason about cause and effect?
   python -m harness -m model=always_no,random_uniform task.perturbation=none,paraphrase
                                                         a sweep: every combination, one leaderboard
 
+  python -m harness model=gpt4_0613 task=causalbench/causality task.networks=[asia,cancer]
+                                                        the other benchmark: does one variable cause another?
+  python -m harness.discover algorithm=hc network=asia  a classical algorithm on sampled data, scored alike
+
   python -m harness.leaderboard                         the leaderboard of everything below results/
   python -m harness.items task=corr2cause out=F.jsonl   the items, for your own tools
   python -m harness.tasks.corr2cause stats              Tables 1 and 3 of the Corr2Cause paper, measured
@@ -33,8 +37,24 @@ The items of a task as JSON lines: id, premise, hypothesis, input, relation, num
 """
 
 
+_DISCOVER = """\
+Classical causal discovery on data sampled from the networks, scored as the language models are.
+
+  python -m harness.discover algorithm=hc network=asia samples=500
+  python -m harness.discover -m algorithm=pc,hc,mmhc network=asia,sachs,alarm,insurance samples=500,1500
+  python -m harness.discover -m algorithm=hc network=asia seed=0,1,2,3,4     several seeds give an interval
+  python -m harness.discover algorithm=mmhc network=null                     the paper's fourteen networks in one row
+"""
+
+
 def text(config_name: str) -> str:
     """The help of a command."""
+    if config_name == "discover":
+        settings = _settings("discover", CONFIGS / "discover.yaml")
+        algorithms = (
+            _settings(f"algorithm {name}", file, "algorithm.") for name, file in listed(CONFIGS, "algorithm").items()
+        )
+        return "\n".join([_DISCOVER, settings, _group("algorithm"), *algorithms])
     if config_name == "items":
         return "\n".join([_ITEMS, _settings("items", CONFIGS / "items.yaml"), _group("task"), *_tasks()])
     prompts = (_list(f"prompt=  (task {task})", listed(PROMPTS, task)) for task in listed(CONFIGS, "task"))

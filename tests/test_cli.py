@@ -117,7 +117,7 @@ def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
         ("prompt=1", "prompt=1"),
         ("results=null", "results=None"),
         ("cache=null", "cache=None"),
-        ("task=null", "take one name each: corr2cause;"),
+        ("task=null", "take one name each: causalbench"),
         ("model.extra.foo=1 model=openai model.model=m", "+model.extra.foo"),
         ("model=openai model.model=m model.base_url=localhost", "is no address"),
         ("task.limit=-1", "greater than 0"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.tables import cells, markdown, metrics_of, percent, remarks, result_table
+from harness.tables import cells, markdown, metrics_of, remarks, result_tables, shown
 from harness.types import Metric, Result, Scores, Usage
 
 
@@ -20,7 +20,7 @@ def rows_of(table):
 
 
 @pytest.mark.parametrize(
-    ("value", "name", "shown"),
+    ("value", "name", "text"),
     [
         (None, "f1", "–"),
         (None, "brier", "–"),
@@ -30,10 +30,16 @@ def rows_of(table):
         (0.29016, "", "29.02"),
         (0.18571, "brier", "0.1857"),
         (0.0, "brier", "0.0000"),
+        (12.0, "shd", "12"),
+        (739.214, "shd", "739.21"),
+        (1234.0, "cell_shd", "1,234"),
+        (26.0, "longest_chain", "26"),
+        (None, "sid", "–"),
+        (1.0, "acyclic", "100.00"),
     ],
 )
-def test_a_share_in_percent_and_the_brier_score_as_a_number(value, name, shown):
-    assert percent(value, name) == shown
+def test_a_share_in_percent_and_anything_else_as_a_number(value, name, text):
+    assert shown(name, value) == text
 
 
 def test_columns_are_aligned_text_to_the_left_and_numbers_to_the_right():
@@ -66,7 +72,7 @@ def test_a_row_has_the_metrics_asked_for_and_the_counts():
 
 def test_metrics_come_in_one_order_whatever_order_they_are_found_in():
     found = [scores(shd=1.0, brier=0.1, f1=0.5), scores(accuracy=0.5, audit=0.2, auroc=None)]
-    assert metrics_of(found) == ["f1", "accuracy", "auroc", "brier", "audit", "shd"]
+    assert metrics_of(found) == ["f1", "accuracy", "auroc", "brier", "shd", "audit"]
 
 
 def test_the_table_of_a_result():
@@ -75,10 +81,10 @@ def test_the_table_of_a_result():
         num_nodes={"3": scores(items=1, f1=None, brier=0.5)},
         relation={"parent": scores(items=3, f1=1.0)},
     )
-    assert rows_of(result_table(result))[0] == [
+    assert rows_of(result_tables(result))[0] == [
         "published labels", "F1", "Brier", "items", "positives", "unreadable", "failed",
     ]  # fmt: skip
-    assert [row[:4] for row in rows_of(result_table(result))[2:]] == [
+    assert [row[:4] for row in rows_of(result_tables(result))[2:]] == [
         ["all", "50.00", "0.2500", "4"],
         ["num nodes: 3", "–", "0.5000", "1"],
         ["relation: parent", "100.00", "–", "3"],
@@ -86,7 +92,7 @@ def test_the_table_of_a_result():
 
 
 def test_every_line_of_a_table_is_as_wide():
-    table = result_table(result_of(scores(f1=None), relation={"a very long name": scores(f1=1.0)}))
+    table = result_tables(result_of(scores(f1=None), relation={"a very long name": scores(f1=1.0)}))
     assert len({len(line) for line in table.splitlines()}) == 1
 
 

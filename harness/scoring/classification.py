@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,6 +68,22 @@ def decisions(counts: Counts, *, unreadable: Unreadable) -> tuple[Metric, ...]:
         Metric("recall", _ratio(tp, tp + fn)),
         Metric("accuracy", _ratio(tp + tn, tp + fp + fn + tn)),
     )
+
+
+def multiclass(outcomes: Mapping[tuple[int, int], int]) -> tuple[float | None, float | None]:
+    """(macro F1, accuracy) from how often each (gold class, answered class) occurs; None where nothing does.
+
+    The classes are those that occur as either; scikit-learn's f1_score(average="macro") and accuracy_score.
+    """
+    total = sum(outcomes.values())
+    classes = {c for pair, number in outcomes.items() if number for c in pair}
+    f1 = []
+    for c in classes:
+        gold = sum(number for (g, _), number in outcomes.items() if g == c)
+        answered = sum(number for (_, a), number in outcomes.items() if a == c)
+        f1.append(2 * outcomes.get((c, c), 0) / (gold + answered))
+    right = sum(number for (g, a), number in outcomes.items() if g == a)
+    return (sum(f1) / len(f1) if f1 else None), _ratio(right, total)
 
 
 def probabilities(gold: Sequence[int], p_yes: Sequence[float]) -> tuple[Metric, ...]:

@@ -24,6 +24,10 @@ class Task(Protocol):
         """The prompts to try in this order where the user names none."""
 
     @property
+    def prompt_format(self) -> str:
+        """Which of a prompt file's `formats` the settings ask for; empty for its plain words."""
+
+    @property
     def data(self) -> Mapping[str, JSON]:
         """What the items come from, where the settings alone do not say it: the digest of a file, a revision."""
 

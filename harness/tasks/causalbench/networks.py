@@ -27,6 +27,14 @@ NETWORKS = (
 )  # fmt: skip
 """In the paper's order; pathfinder, which its tables leave out, is the last."""
 
+SCALES = {
+    **dict.fromkeys(NETWORKS[:5], "small"),
+    **dict.fromkeys(NETWORKS[5:11], "medium"),
+    **dict.fromkeys(NETWORKS[11:14], "large"),
+    "pathfinder": "very_large",
+}
+"""Up to 15, 50, 100 and more variables (Zhou et al., Section III-A)."""
+
 _VARIABLE = re.compile(r"variable (\S+) \{\s*type discrete \[ \d+ \] \{ (.*?) \};")
 _PROBABILITY = re.compile(r"probability \( (\S+)(?: \| (.*?))? \) \{\n(.*?)\n\}", re.DOTALL)
 _HEADER = re.compile(r"probability \( (\S+)(?: \| (.*?))? \)")

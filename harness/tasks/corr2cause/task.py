@@ -91,6 +91,11 @@ class Corr2Cause:
         return "published" if self.split == "test" or self.source != "builtin" else "audited"
 
     @property
+    def prompt_format(self) -> str:
+        """Plain words only."""
+        return ""
+
+    @property
     def data(self) -> Mapping[str, JSON]:
         """The file's SHA-256, or the Hub data set and its revision; nothing for the built-in data."""
         if self.source == "file":

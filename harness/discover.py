@@ -1,0 +1,132 @@
+"""python -m harness.discover algorithm=… network=… samples=… seed=…: what classical algorithms learn from data.
+
+A run leaves records, scores and graphs beside those of the language models, as if the algorithm had been asked.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from harness import cli
+from harness.errors import ConfigError
+from harness.settings import build, check_keys, chosen, first_sentence, plain
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+    from harness.causal.discovery.protocol import Algorithm, Pattern
+    from harness.tasks.causalbench import Causality
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The command's own settings; configs/discover.yaml says what each one means."""
+
+    algorithm: dict[str, Any]
+    task: dict[str, Any]
+    samples: Annotated[int, Field(gt=1, strict=True)]
+    seed: Annotated[int, Field(ge=0, strict=True)]
+    results: Annotated[str, Field(min_length=1)]
+    network: Any = None
+    debug: bool = False
+
+
+def main() -> None:
+    """The command."""
+    code = cli.launch(job, "discover")
+    if "hydra" in sys.modules:
+        from harness import sweep
+        from harness.tasks.causalbench.comparison import table
+
+        code = max(code, sweep.conclude(table))
+    sys.exit(code)
+
+
+def job(config: DictConfig) -> int:
+    """One run of the command, or one job of a sweep."""
+    from harness import sweep
+
+    return sweep.job(config, run_one)
+
+
+def run_one(config: DictConfig, *, brief: bool) -> Path:
+    """Samples the networks, learns their graphs and scores them; the results folder."""
+    from harness import provenance, tables
+    from harness.codec import digest
+    from harness.leaderboard import load
+    from harness.progress import Progress
+    from harness.provenance import Traced
+    from harness.results import RESULT, Folder, safe, variant
+    from harness.run import leave
+    from harness.tasks.causalbench import Causality
+    from harness.tasks.causalbench.comparison import table
+    from harness.tasks.causalbench.learned import answers
+
+    settings = _settings(plain(config))
+    task: Causality = build(settings.task, "task")
+    if not isinstance(task, Causality):
+        raise ConfigError("an algorithm answers the questions of task=causalbench/causality, no other task's.")
+    algorithm: Algorithm = build(settings.algorithm, "algorithm")
+    given = {"samples": settings.samples, "seed": settings.seed}
+    place = {
+        "task": task.name,
+        "variant": variant(chosen(task)),
+        "prompt": variant(given),
+        "model": algorithm.name,
+    }
+    folder = Folder(
+        path=Path(
+            settings.results, *task.name.split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model"))
+        ),
+        run=place,
+        configuration={
+            "task": chosen(task),
+            "data": dict(task.data),
+            "prompt": {"name": place["prompt"], "digest": digest(given)},
+            "model": dict(algorithm.identity),
+        },
+        provenance=provenance.gather(plain(config)),
+    )
+    progress = Progress(f"{task.name} {algorithm.name}")
+    items = Traced(task.items())
+
+    def learn(network: str) -> Pattern:
+        return _learn(algorithm, network, settings, progress)
+
+    outcome = leave(task, items, answers(task, items, algorithm.name, learn), folder, progress)
+    if brief:
+        print(f"    {tables.brief(outcome.result)}", file=sys.stderr)
+    else:
+        print(table([load(folder.path / RESULT)]))
+        print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
+    return folder.path
+
+
+def _settings(config: dict[str, Any]) -> Settings:
+    check_keys(config, list(Settings.__dataclass_fields__), "")
+    try:
+        return TypeAdapter(Settings).validate_python(config)
+    except ValidationError as error:
+        raise ConfigError(first_sentence(error, "")) from None
+
+
+def _learn(algorithm: Algorithm, network: str, settings: Settings, progress: Any) -> Pattern:
+    from harness.tasks.causalbench.networks import load, sample
+
+    rows = sample(network, settings.samples, seed=settings.seed)
+    started = time.perf_counter()
+    pattern = algorithm.learn(rows, [len(states) for states in load(network).states], seed=settings.seed)
+    seconds = time.perf_counter() - started
+    if seconds > 2:
+        progress.say(f"{algorithm.name} has learned {network} from {settings.samples:,} samples in {seconds:.1f} s")
+    return pattern
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""Chains of causes, "If A causes B and B causes C, does A cause C?": the paper's CoT-analogous task (Appendix C.D)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from string import ascii_uppercase
+from typing import Annotated
+
+from pydantic import Field
+
+from harness.draws import shuffled
+from harness.scoring.classification import Unreadable
+from harness.scoring.summary import summarize
+from harness.tasks.sampling import stratified
+from harness.types import JSON, Item, Metric, Record, Result, Scores
+
+LENGTHS = range(3, 27)
+"""Letters of a chain: A, B, C up to the whole alphabet, 24 questions."""
+KINDS = ("chain", "reversed", "broken", "shuffled")
+"""Published chains, whose answer is Yes, and three ways in which it is No."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One question: statements (cause, effect), and whether the first of `asked` causes the second."""
+
+    kind: str
+    length: int
+    statements: tuple[tuple[str, str], ...]
+    asked: tuple[str, str]
+
+    @property
+    def id(self) -> str:
+        """Such as reversed/5."""
+        return f"{self.kind}/{self.length}"
+
+    @property
+    def follows(self) -> int:
+        """1 iff a directed path leads from the one asked about to the other."""
+        reached = {self.asked[0]}
+        for _ in self.statements:
+            reached |= {effect for cause, effect in self.statements if cause in reached}
+        return int(self.asked[1] in reached)
+
+    def item(self) -> Item:
+        """The question as an item."""
+        said = [f"{cause} causes {effect}" for cause, effect in self.statements]
+        premise = f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
+        a, b = self.asked
+        question = f"If {premise}, does {a} cause {b}?"
+        return Item(
+            id=self.id,
+            fields={
+                "question": question,
+                "question_within": f"i{question[1:]}",
+                "premise": f"{premise}.",
+                "statement": f"{a} causes {b}.",
+            },
+            labels={"exact": self.follows},
+            cluster=self.id,
+            groups={"kind": self.kind, "length": str(self.length)},
+        )
+
+
+def chain(length: int) -> Chain:
+    """The published question of so many letters; its answer is Yes."""
+    letters = ascii_uppercase[:length]
+    return Chain("chain", length, tuple(pairwise(letters)), (letters[0], letters[-1]))
+
+
+def counterpart(length: int, seed: int) -> Chain:
+    """A question of so many letters whose answer is No, of the three kinds in turn.
+
+    - reversed: does the last letter cause the first?
+    - broken: the statement in the middle is left out.
+    - shuffled: the statements in an order drawn from the seed; asked from the cause of the first one to the effect of
+      the last one, which lies before it in the chain.
+    """
+    whole = chain(length)
+    kind = KINDS[1:][(length - LENGTHS[0]) % 3]
+    statements, (first, last) = whole.statements, whole.asked
+    if kind == "reversed":
+        return replace(whole, kind=kind, asked=(last, first))
+    if kind == "broken":
+        middle = len(statements) // 2
+        return replace(whole, kind=kind, statements=statements[:middle] + statements[middle + 1 :])
+    # The first statement comes from the chain's second half and the last from its first half, so the way leads back.
+    half = len(statements) // 2
+    first_said = shuffled(statements[half + 1 :], seed, "first", length)[0]
+    last_said = shuffled(statements[:half], seed, "last", length)[0]
+    between = shuffled([s for s in statements if s not in (first_said, last_said)], seed, "between", length)
+    return replace(whole, kind=kind, statements=(first_said, *between, last_said), asked=(first_said[0], last_said[1]))
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The task causalbench/cot; configs/task/causalbench/cot.yaml says what each setting means."""
+
+    name: str
+    prompts: tuple[str, ...]
+    limit: Annotated[int, Field(gt=0, strict=True)] | None = None
+    unreadable: Unreadable = "wrong"
+    seed: int = 0
+    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.5, kw_only=True)
+
+    @property
+    def headline(self) -> str:
+        """The answer that follows; the published questions have no other label."""
+        return "exact"
+
+    @property
+    def prompt_format(self) -> str:
+        """Plain words only: the letters mean nothing."""
+        return ""
+
+    @property
+    def data(self) -> Mapping[str, JSON]:
+        """Nothing: the questions are made here."""
+        return {}
+
+    def items(self) -> Sequence[Item]:
+        """The 24 published questions and 24 counterparts, by length."""
+        found = [chain.item() for chain in self._chains()]
+        if self.limit is None:
+            return found
+        return stratified(
+            found, self.limit, stratum=lambda item: item.labels["exact"], name=lambda item: item.id, seed=self.seed
+        )
+
+    def _chains(self) -> Iterator[Chain]:
+        for length in LENGTHS:
+            yield chain(length)
+            yield counterpart(length, self.seed)
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        """None: the paper asks zero-shot."""
+        return ()
+
+    def summarize(self, records: Iterable[Record]) -> Result:
+        """Scores overall, per kind and per length, with the longest chain that was answered right throughout."""
+        right: dict[str, dict[int, bool]] = defaultdict(dict)
+
+        def watched() -> Iterator[Record]:
+            for record in records:
+                correct = record.answer is not None and record.answer.label == record.labels["exact"]
+                right[record.groups["kind"]][int(record.groups["length"])] = correct
+                yield record
+
+        orders = {"kind": KINDS, "length": tuple(map(str, LENGTHS))}
+        counted = summarize(watched(), headline=self.headline, orders=orders, unreadable=self.unreadable)
+        rows = {name: dict(groups) for name, groups in counted.scores["exact"].items()}
+        for kind, row in rows.get("kind", {}).items():
+            rows["kind"][kind] = _with_longest(row, right[kind])
+        both: dict[int, bool] = {}
+        for answers in right.values():
+            for length, correct in answers.items():
+                both[length] = correct and both.get(length, True)
+        rows["overall"]["all"] = _with_longest(rows["overall"]["all"], both)
+        return replace(counted, scores={"exact": rows})
+
+
+def _with_longest(row: Scores, right: Mapping[int, bool]) -> Scores:
+    return replace(row, metrics=(*row.metrics, Metric("longest_chain", longest(right))))
+
+
+def longest(right: Mapping[int, bool]) -> float | None:
+    """The letters of the longest chain that, like every shorter one asked, was answered right.
+
+    0 where the shortest was answered wrong, None where nothing was asked. Table V counts questions instead: its 24 are
+    26 letters.
+    """
+    if not right:
+        return None
+    best = 0
+    for length, correct in sorted(right.items()):
+        if not correct:
+            break
+        best = length
+    return float(best)

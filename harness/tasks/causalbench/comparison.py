@@ -1,0 +1,88 @@
+"""Algorithms side by side with Table XI of the paper, with the convention of each distance named."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from statistics import fmean, stdev
+
+from harness import leaderboard
+from harness.leaderboard import Row
+from harness.tables import markdown, shown
+from harness.tasks.causalbench.networks import NETWORKS, load
+
+_PUBLISHED = {"hc": "HC", "hc_bdeu": "HC", "mmhc": "MMHC", "pc": "PC"}
+"""Table XI's columns by the names of our configs."""
+_TITLES = {"shd": "SHD", "published": "Table XI", "cell_shd": "cell SHD", "sid": "SID", "f1": "F1", "edges": "edges"}
+_NOTES = """
+SHD counts the pairs of variables whose edge differs; a reversal or an unknown direction counts once. Cell SHD counts
+cells of the adjacency matrix; a reversal counts twice (the paper's measure for language models). Table XI's numbers for
+algorithms count edges; their sample sizes are not told. An undirected edge counts as both directions. F1, in percent,
+and edges are those of "does a directly cause b?"."""
+
+
+def table(rows: Sequence[Row]) -> str:
+    """A line for each algorithm, network and number of samples; over several seeds the mean and its 95% interval.
+
+    The numbers are those of the learned graph, that is, of the answers to "directly causes" (second method); runs of
+    the first method, which does not ask that, get the leaderboard's table. The interval is Student's t over the seeds:
+    it tells of the sampling of data, not of networks.
+    """
+    if any("structure" not in row.result.scores["exact"] for row in rows):
+        return leaderboard.tables(rows)
+    found: dict[tuple[str, str, int], list[Mapping[str, float | None]]] = defaultdict(list)
+    for row in rows:
+        samples = int(row.prompt.partition(",")[0].removeprefix("samples="))
+        for network in row.result.scores["exact"]["network"]:
+            found[network, row.model, samples].append(_values(row, network))
+    lines = [
+        [
+            network,
+            algorithm,
+            f"{samples:,}",
+            str(len(values)),
+            *(_cell(name, network, algorithm, values) for name in _TITLES),
+        ]
+        for (network, algorithm, samples), values in sorted(found.items(), key=_place)
+    ]
+    header = ["network", "algorithm", "samples", "seeds", *_TITLES.values()]
+    return f"{markdown(header, lines, text_columns=2)}\n{_NOTES}"
+
+
+def _place(found: tuple[tuple[str, str, int], object]) -> tuple[int, int, str]:
+    network, algorithm, samples = found[0]
+    return NETWORKS.index(network), samples, algorithm
+
+
+def _values(row: Row, network: str) -> Mapping[str, float | None]:
+    """The metrics of the graph learned of a network."""
+    exact, paper = (row.result.scores[name]["network/structure"][f"{network}/direct"] for name in ("exact", "paper"))
+    degree = exact["average_in_degree"]
+    edges = None if degree is None else round(degree * len(load(network).variables))
+    return {"shd": exact["shd"], "cell_shd": paper["cell_shd"], "sid": exact["sid"], "f1": exact["f1"], "edges": edges}
+
+
+def _cell(name: str, network: str, algorithm: str, values: Sequence[Mapping[str, float | None]]) -> str:
+    if name == "published":
+        return _published().get((network, _PUBLISHED.get(algorithm, "")), "")
+    known = [value for one in values if (value := one[name]) is not None]
+    if not known or len(known) < len(values):
+        return "–"
+    if len(known) == 1:
+        return shown(name, known[0])
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, len(known) - 1)) * stdev(known) / math.sqrt(len(known))
+    return f"{shown(name, fmean(known))} ± {shown(name, half)}"
+
+
+@cache
+def _published() -> Mapping[tuple[str, str], str]:
+    """Table XI: SHD by network and algorithm."""
+    file = resources.files("harness") / "data" / "published" / "causalbench.csv"
+    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
+    return {(row["network"], row["model"]): row["value"] for row in rows if row["table"] == "Table XI"}

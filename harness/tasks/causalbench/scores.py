@@ -1,0 +1,204 @@
+"""Records into a Result: both conventions side by side; docs/conventions.md says in plain words what each one means."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from statistics import fmean
+
+from harness.scoring import graphs
+from harness.scoring.classification import Unreadable, multiclass
+from harness.scoring.graphs import EdgeDirection
+from harness.scoring.sid import sid
+from harness.scoring.summary import summarize as count
+from harness.tasks.causalbench.graph_files import graph_files
+from harness.tasks.causalbench.networks import NETWORKS, SCALES
+from harness.tasks.causalbench.questions import Template
+from harness.tasks.causalbench.sheets import Sheet, Sheets
+from harness.tasks.causalbench.structures import RELATIONS, matrix, structures
+from harness.types import Metric, Record, Result, Scores
+
+Breakdowns = Mapping[str, Mapping[str, Scores]]
+Values = Mapping[str, float | None]
+"""Metrics by name; None where one is undefined."""
+
+DIRECTION: EdgeDirection = "from row to column"
+MEAN = "mean of networks"
+
+
+def summarize(
+    records: Iterable[Record],
+    *,
+    templates: Mapping[str, Template],
+    breakdown: str,
+    asked: Mapping[str, int],
+    headline: str,
+    unreadable: Unreadable,
+) -> Result:
+    """Scores by every convention that the records have labels of, and the predicted graphs as files.
+
+    `breakdown` is what the templates are called (template, structure), `asked` says how many questions each of them
+    has about a network: the paper's numbers exist only where all of them were asked.
+    """
+    sheets = Sheets(templates, breakdown)
+    each = f"network/{breakdown}"
+
+    def entered() -> Iterator[Record]:
+        for record in records:
+            sheets.add(record)
+            yield record
+
+    orders = {
+        "network": NETWORKS,
+        "scale": tuple(dict.fromkeys(SCALES.values())),
+        breakdown: tuple(templates),
+        "relation": RELATIONS,
+        each: [f"{network}/{template}" for network in NETWORKS for template in templates],
+    }
+    counted = count(
+        entered(),
+        headline="exact",
+        orders=orders,
+        unreadable=unreadable,
+        without=("pair",),
+        crossed=[("network", breakdown)],
+    )
+    if not counted.overall.items:
+        return replace(counted, headline=headline, scores={headline: counted.scores["exact"]})
+    scores = {"exact": _exact(counted.scores["exact"], sheets, breakdown)}
+    if published := counted.scores.get("paper"):
+        if any(template.exact == "path" for template in templates.values()):
+            scores["direct"] = published  # every question taken for the direct edge, and scored as here
+        scores["paper"] = _paper(published, sheets, breakdown, asked)
+    return replace(counted, headline=headline, scores={headline: scores[headline]} | scores, files=graph_files(sheets))
+
+
+def _exact(rows: Breakdowns, sheets: Sheets, breakdown: str) -> Breakdowns:
+    """The counted scores, the predicted graphs' distances beside them, and the mean over the networks."""
+    cells = {key: _graph_metrics(sheet) for key, sheet in sheets.items() if sheet.template.graph}
+    found = _beside(rows, _averages(cells, _over_templates(cells), breakdown))
+    means = _mean({m.name: m.value for m in row.metrics} for row in found["network"].values())
+    overall = found["overall"]["all"]
+    return found | {"overall": {"all": overall, MEAN: replace(overall, metrics=_metrics(means))}}
+
+
+def _graph_metrics(sheet: Sheet) -> Values:
+    """Distances of a sheet's graph from the true one; None where a pair has no reply."""
+    true, predicted = matrix(sheet.network.dag), sheet.graph
+    measures: dict[str, Callable[[], float]]
+    if sheet.template.graph == "undirected":
+        measures = {"shd": lambda: graphs.skeleton_shd(true, predicted), "density": lambda: graphs.density(predicted)}
+        return _measured(measures, sheet.every_pair)
+    measures = {
+        "shd": lambda: graphs.shd(true, predicted, edge_direction=DIRECTION),
+        "sid": lambda: sid(true, predicted, edge_direction=DIRECTION),
+    }
+    if sheet.template.exact == "path":
+        closure = structures(true)["path"]
+        measures |= {
+            "shd_closure": lambda: graphs.shd(closure, predicted, edge_direction=DIRECTION),
+            "sid_closure": lambda: sid(closure, predicted, edge_direction=DIRECTION),
+        }
+    measures |= {
+        "density": lambda: graphs.density(predicted),
+        "average_in_degree": lambda: graphs.average_in_degree(predicted, edge_direction=DIRECTION),
+        "average_out_degree": lambda: graphs.average_out_degree(predicted, edge_direction=DIRECTION),
+        "acyclic": lambda: graphs.is_acyclic(predicted),
+    }
+    return _measured(measures, sheet.every_cell)
+
+
+def _paper(rows: Breakdowns, sheets: Sheets, breakdown: str, asked: Mapping[str, int]) -> Breakdowns:
+    """The paper's numbers, per network and template; averaged over the templates, then over the networks.
+
+    The skeleton's questions fill no matrix: its numbers are over the questions, of all templates of a network together.
+    """
+    bare = {
+        name: {group: replace(row, metrics=()) for group, row in groups.items()}
+        for name, groups in rows.items()
+        if name != "relation"
+    }
+    if any("{c}" in sheet.template.question for sheet in sheets.values()):
+        cells = {key: _question_metrics(sheet.outcomes) for key, sheet in sheets.items()}
+        pooled: dict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
+        for (network, _), sheet in sheets.items():
+            pooled[network] += sheet.outcomes
+        return _beside(bare, _averages(cells, {n: _question_metrics(o) for n, o in pooled.items()}, breakdown))
+    cells = {key: _cell_metrics(sheet, asked.get(key[0])) for key, sheet in sheets.items()}
+    return _beside(bare, _averages(cells, _over_templates(cells), breakdown))
+
+
+def _cell_metrics(sheet: Sheet, asked: int | None) -> Values:
+    """The numbers of one template about one network; None where not all of its `asked` pairs were."""
+    truth, cells = structures(matrix(sheet.network.dag))[sheet.template.paper], sheet.strict
+    measures: dict[str, Callable[[], float]] = {
+        "macro_f1": lambda: graphs.macro_f1(truth, cells),
+        "cell_accuracy": lambda: graphs.cell_accuracy(truth, cells),
+        "cell_shd": lambda: graphs.cell_shd(truth, cells),
+        "parent_set_errors": lambda: graphs.parent_set_errors(truth, cells, edge_direction=DIRECTION),
+        "cell_density": lambda: graphs.cell_density(cells),
+        "degree": lambda: graphs.predicted_degree(cells),
+    }
+    return _measured(measures, int(sheet.asked.sum()) == asked)
+
+
+def _question_metrics(outcomes: Mapping[tuple[int, int], int]) -> Values:
+    """Macro F1 and accuracy over questions that have a reply; unreadable is a third class."""
+    macro_f1, accuracy = multiclass({key: n for key, n in outcomes.items() if key[1] != graphs.MISSING})
+    return {"macro_f1": macro_f1, "accuracy": accuracy}
+
+
+def _measured(measures: Mapping[str, Callable[[], float]], defined: bool) -> Values:
+    return {name: float(measure()) if defined else None for name, measure in measures.items()}
+
+
+def _over_templates(cells: Mapping[tuple[str, str], Values]) -> dict[str, Values]:
+    """Each network's mean over the templates."""
+    return {name: _mean(v for (network, _), v in cells.items() if network == name) for name, _ in cells}
+
+
+def _averages(
+    cells: Mapping[tuple[str, str], Values], networks: Mapping[str, Values], breakdown: str
+) -> dict[tuple[str, str], Values]:
+    """Values by (breakdown, group): of each network and template, of each network, and the means over networks."""
+    rows: dict[tuple[str, str], Values] = {}
+    for (network, template), values in cells.items():
+        rows[f"network/{breakdown}", f"{network}/{template}"] = values
+    for template in dict.fromkeys(template for _, template in cells):
+        rows[breakdown, template] = _mean(values for (_, name), values in cells.items() if name == template)
+    for network, values in networks.items():
+        rows["network", network] = values
+    for scale in dict.fromkeys(SCALES[network] for network in networks):
+        rows["scale", scale] = _mean(values for network, values in networks.items() if SCALES[network] == scale)
+    rows["overall", "all"] = _mean(networks.values())
+    return rows
+
+
+def _beside(rows: Breakdowns, values: Mapping[tuple[str, str], Values]) -> dict[str, dict[str, Scores]]:
+    """The rows with the values after their metrics."""
+    return {
+        breakdown: {
+            group: replace(row, metrics=row.metrics + _metrics(values.get((breakdown, group), {})))
+            for group, row in groups.items()
+        }
+        for breakdown, groups in rows.items()
+    }
+
+
+def _metrics(values: Values) -> tuple[Metric, ...]:
+    return tuple(Metric(name, value) for name, value in values.items())
+
+
+def _mean(values: Iterable[Values]) -> Values:
+    """The mean of each metric; None where one of the values is."""
+    columns: dict[str, list[float | None]] = defaultdict(list)
+    for one in values:
+        for name, value in one.items():
+            columns[name].append(value)
+    return {name: _fmean(column) for name, column in columns.items()}
+
+
+def _fmean(column: list[float | None]) -> float | None:
+    known = [value for value in column if value is not None]
+    return fmean(known) if len(known) == len(column) else None

@@ -1,0 +1,69 @@
+"""What holds between two variables of a causal graph: the truth behind every question of the benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.causal.dag import DAG, bits
+from harness.scoring.graphs import transitive_closure
+
+Matrix = NDArray[np.bool_]
+
+RELATIONS = ("direct", "indirect", "reversed_direct", "reversed_indirect", "common_cause", "independent")
+"""How two variables stand to each other, the first that holds: an edge, a longer directed path, the same the other way
+round, a common ancestor, none of these (d-separated)."""
+
+
+def matrix(dag: DAG) -> Matrix:
+    """n×n; entry (a, b) is the edge a → b."""
+    edges = np.zeros((len(dag), len(dag)), dtype=np.bool_)
+    for effect, causes in enumerate(dag):
+        edges[list(bits(causes)), effect] = True
+    return edges
+
+
+def structures(edges: Matrix) -> Mapping[str, Matrix]:
+    """For each structure an n×n matrix: does it hold of (a, b)? The diagonals are False.
+
+    - direct: the edge a → b. indirect: a directed path of two or more edges leads from a to b, whether or not the edge
+      is there too. reversed_direct, reversed_indirect: the same from b to a.
+    - path: a directed path of any length from a to b. path_either_way: from a to b or from b to a.
+    - common_effect: directed paths lead from both to some third variable. common_cause: directed paths lead from some
+      third variable to both. Both in the plain sense of the words: in a → b → c, c is an effect of a and of b.
+    - adjacent: an edge either way. d_connected: path_either_way or common_cause, that is, not d-separated by the empty
+      set.
+
+    Defined on cyclic graphs too, as predictions may be; there a path may pass through a variable twice.
+    """
+    path = transitive_closure(edges).astype(np.bool_)
+    off = ~np.eye(len(edges), dtype=np.bool_)
+    either = path | path.T
+    # Through a third variable: on a cyclic graph a walk a → b → a → b would say so otherwise.
+    indirect = _through(edges, path) & off
+    common_cause = _through(path.T, path) & off
+    return {
+        "direct": edges,
+        "indirect": indirect,
+        "reversed_direct": edges.T,
+        "reversed_indirect": indirect.T,
+        "path": path,
+        "path_either_way": either,
+        "common_effect": _through(path, path.T) & off,
+        "common_cause": common_cause,
+        "adjacent": edges | edges.T,
+        "d_connected": either | common_cause,
+    }
+
+
+def relations(found: Mapping[str, Matrix]) -> NDArray[np.int8]:
+    """n×n; entry (a, b) is the number in RELATIONS of the first that holds."""
+    masks = [found[name] for name in RELATIONS[:-1]]
+    return np.select(masks, range(len(masks)), default=len(masks)).astype(np.int8)
+
+
+def _through(first: Matrix, second: Matrix) -> Matrix:
+    """Whether some c makes first[a, c] and second[c, b]; c differs from a and b, as the diagonals are False."""
+    return (first.astype(np.int32) @ second.astype(np.int32)) > 0

@@ -1,0 +1,83 @@
+"""The questions about one network as columns of small numbers: win95pts has 378,876 of them for one task."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.tasks.sampling import quotas
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Table:
+    """Parallel columns, one entry a question."""
+
+    template: NDArray[np.int8]
+    """The template's number."""
+    a: NDArray[np.int16]
+    b: NDArray[np.int16]
+    c: NDArray[np.int16]
+    """The third variable, -1 where the template has none."""
+    labels: Mapping[str, NDArray[np.int8]]
+    """0 or 1, by label set."""
+
+    @classmethod
+    def of(cls, template: Any, a: NDArray[Any], b: NDArray[Any], c: Any = -1, **labels: NDArray[Any]) -> Table:
+        """A table from columns; template and c may be one number for all."""
+        return cls(
+            np.broadcast_to(np.asarray(template, dtype=np.int8), a.shape),
+            a.astype(np.int16),
+            b.astype(np.int16),
+            np.broadcast_to(np.asarray(c, dtype=np.int16), a.shape),
+            {name: column.astype(np.int8) for name, column in labels.items()},
+        )
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def __add__(self, other: Table) -> Table:
+        """The questions of both, those of `other` last."""
+        return Table(
+            np.concatenate([self.template, other.template]),
+            np.concatenate([self.a, other.a]),
+            np.concatenate([self.b, other.b]),
+            np.concatenate([self.c, other.c]),
+            {name: np.concatenate([column, other.labels[name]]) for name, column in self.labels.items()},
+        )
+
+    def __getitem__(self, rows: NDArray[Any]) -> Table:
+        """The questions in the given rows."""
+        labels = {name: column[rows] for name, column in self.labels.items()}
+        return Table(self.template[rows], self.a[rows], self.b[rows], self.c[rows], labels)
+
+
+def sample(tables: Mapping[str, Table], limit: int, *, label_set: str, seed: int) -> dict[str, Table]:
+    """`limit` questions of all networks: each network with its share, and in it each label with its share.
+
+    In their original order. Which questions of a network and label are taken depends on the seed and on nothing
+    outside them, and a smaller sample of them is part of a larger one.
+    """
+    rows = {
+        (name, label): np.flatnonzero(table.labels[label_set] == label)
+        for name, table in tables.items()
+        for label in (0, 1)
+    }
+    quota = quotas({key: len(found) for key, found in rows.items()}, limit, seed=seed)
+    taken = {}
+    for name, table in tables.items():
+        drawn = [_draw(rows[name, label], quota[name, label], seed, name, label) for label in (0, 1)]
+        taken[name] = table[np.sort(np.concatenate(drawn))]
+    return {name: table for name, table in taken.items() if len(table)}
+
+
+def _draw(rows: NDArray[np.intp], count: int, *parts: Hashable) -> NDArray[np.intp]:
+    """The first `count` rows in an order drawn from the parts, by NumPy's frozen generator."""
+    digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
+    return np.random.RandomState(int.from_bytes(digest[:4], "big")).permutation(rows)[:count]

@@ -1,0 +1,264 @@
+"""CausalBench: correlation, causal skeleton and causality in fifteen networks (Zhou et al. 2024, CausalBench)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from harness.errors import ConfigError
+from harness.scoring.classification import Unreadable
+from harness.tasks.causalbench import questions, skeleton
+from harness.tasks.causalbench.networks import NETWORKS, SCALES, Network, load
+from harness.tasks.causalbench.questions import Template
+from harness.tasks.causalbench.scores import summarize
+from harness.tasks.causalbench.structures import RELATIONS, Matrix, matrix, relations, structures
+from harness.tasks.causalbench.table import Table, sample
+from harness.tasks.causalbench.wording import Format, Names, Wording
+from harness.types import JSON, Item, Record, Result
+
+DEFAULT = tuple(name for name in NETWORKS if name != "pathfinder")
+"""The fourteen networks of the paper's tables."""
+
+Convention = Literal["exact", "paper"]
+Count = Annotated[int, Field(gt=0, strict=True)]
+Share = Annotated[float, Field(ge=0, le=1)]
+# task.networks=asia means task.networks=[asia].
+OneOrMore = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+Networks = Annotated[
+    tuple[Literal[("all", *NETWORKS)], ...],  # type: ignore[valid-type]
+    OneOrMore,
+    AfterValidator(lambda names: ("all",) if "all" in names else tuple(n for n in NETWORKS if n in names)),
+]
+Scales = Annotated[tuple[Literal["all", "small", "medium", "large", "very_large"], ...], OneOrMore]
+
+
+@dataclass(frozen=True)
+class CausalBench(ABC):
+    """What the three tasks about networks share; configs/task/causalbench/ says what each setting means."""
+
+    name: str
+    prompts: tuple[str, ...]
+    networks: Networks | None = None
+    scale: Scales | None = None
+    format: Format = "variable_name"
+    names: Names = "original"
+    rows: Count = 500
+    parts: Count = 5
+    convention: Convention = "exact"
+    limit: Count | None = None
+    unreadable: Unreadable = "wrong"
+    seed: int = 0
+    prior: Share = field(default=0.5, kw_only=True)
+
+    asks: ClassVar[str] = "template"
+    """The breakdown that the templates' names make."""
+
+    def __post_init__(self) -> None:
+        """Refuses combinations of settings that mean nothing."""
+        if self.networks is not None and self.scale is not None:
+            raise ConfigError("task.networks and task.scale both choose networks: give one of them.")
+        if self.networks == () or self.scale == ():
+            raise ConfigError(f"no network is left: task.networks takes {', '.join(NETWORKS)}, or all.")
+        if self.parts > self.rows:
+            raise ConfigError(f"task.parts={self.parts} parts need as many rows at least; task.rows={self.rows}.")
+
+    @property
+    def headline(self) -> str:
+        """The convention that the tables show first."""
+        return self.convention
+
+    @property
+    def prompt_format(self) -> str:
+        """The words for background knowledge and data, where the settings ask for them."""
+        return "" if self.format == "variable_name" else self.format
+
+    @property
+    def data(self) -> Mapping[str, JSON]:
+        """Nothing: the networks come with the package."""
+        return {}
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        """None: the paper asks zero-shot."""
+        return ()
+
+    def items(self) -> Iterable[Item]:
+        """The questions, network by network, template by template."""
+        return Questions(self, self._asked)
+
+    def summarize(self, records: Iterable[Record]) -> Result:
+        """Scores by both conventions, and the predicted graphs."""
+        return summarize(
+            records,
+            templates=self.asked_templates,
+            breakdown=self.asks,
+            asked={} if self.limit else {name: self.pairs(load(name)) for name in self.chosen_networks},
+            headline=self.headline,
+            unreadable=self.unreadable,
+        )
+
+    @property
+    def chosen_networks(self) -> tuple[str, ...]:
+        """The networks that the settings choose, in the paper's order."""
+        if "all" in (*(self.networks or ()), *(self.scale or ())):
+            return NETWORKS
+        if self.scale is not None:
+            return tuple(name for name in NETWORKS if SCALES[name] in self.scale)
+        return DEFAULT if self.networks is None else self.networks
+
+    @property
+    @abstractmethod
+    def asked_templates(self) -> Mapping[str, Template]:
+        """The templates that the settings choose, by name, in their order."""
+
+    @abstractmethod
+    def table(self, network: Network) -> Table:
+        """All questions about a network, with the labels of every convention that has one."""
+
+    def pairs(self, network: Network) -> int:
+        """How many ordered pairs each template asks about; 0 where the questions fill no matrix."""
+        return 0
+
+    def item(self, wording: Wording, template: Template, nodes: tuple[int, ...], labels: dict[str, int]) -> Item:
+        """The item that asks a template about some variables."""
+        names = [load(wording.network).variables[node] for node in nodes]
+        return Item(
+            id="/".join([wording.network, template.name, *names]),
+            fields=wording.fields(template, *nodes),
+            labels=labels,
+            cluster=wording.network,
+            groups={
+                "network": wording.network,
+                "scale": SCALES[wording.network],
+                self.asks: template.name,
+                "relation": RELATIONS[self._relations[wording.network][nodes[0], nodes[1]]],
+                "pair": f"{names[0]} -> {names[1]}",
+            },
+        )
+
+    def wording(self, network: str) -> Wording:
+        """How the questions about a network are put."""
+        return Wording(network, self.names, self.format, self.rows, self.parts, self.seed)
+
+    @cached_property
+    def _asked(self) -> dict[str, Table]:
+        tables = {name: self.table(load(name)) for name in self.chosen_networks}
+        return sample(tables, self.limit, label_set=self.headline, seed=self.seed) if self.limit else tables
+
+    @cached_property
+    def _relations(self) -> dict[str, np.ndarray[tuple[int, int], np.dtype[np.int8]]]:
+        return {name: relations(structures(matrix(load(name).dag))) for name in self.chosen_networks}
+
+
+@dataclass(frozen=True)
+class Correlation(CausalBench):
+    """Are two variables correlated? Every ordered pair, five templates (Appendix C.A)."""
+
+    kind: Literal["all", "direct", "indirect"] = "all"
+    prior: Share = field(default=0.51, kw_only=True)
+
+    @property
+    def asked_templates(self) -> Mapping[str, Template]:
+        """Five."""
+        return questions.CORRELATION
+
+    def table(self, network: Network) -> Table:
+        """All pairs; with kind=direct the adjacent and the d-separated ones, with indirect the non-adjacent ones."""
+        found = structures(matrix(network.dag))
+        return _pairs(self.asked_templates, found, self._chosen(found))
+
+    def pairs(self, network: Network) -> int:
+        """The ordered pairs of the kind."""
+        return int(self._chosen(structures(matrix(network.dag))).sum())
+
+    def _chosen(self, found: Mapping[str, Matrix]) -> Matrix:
+        every = ~np.eye(len(found["adjacent"]), dtype=np.bool_)
+        if self.kind == "direct":
+            return every & (found["adjacent"] | ~found["d_connected"])
+        return every & ~found["adjacent"] if self.kind == "indirect" else every
+
+
+@dataclass(frozen=True)
+class Causality(CausalBench):
+    """Does one variable cause another? Every ordered pair, five templates or six structures (Appendix C.C)."""
+
+    method: Literal[1, 2] = 1
+    prior: Share = field(default=0.22, kw_only=True)
+
+    @property
+    def asked_templates(self) -> Mapping[str, Template]:
+        """The five templates of the first method, the six structures of the second."""
+        return questions.CAUSALITY if self.method == 1 else questions.STRUCTURES
+
+    @property
+    def asks(self) -> str:  # type: ignore[override]
+        """The second method asks about structures."""
+        return "template" if self.method == 1 else "structure"
+
+    def table(self, network: Network) -> Table:
+        """All ordered pairs under each template."""
+        found = structures(matrix(network.dag))
+        return _pairs(self.asked_templates, found, ~np.eye(len(network.dag), dtype=np.bool_))
+
+    def pairs(self, network: Network) -> int:
+        """n(n-1)."""
+        return len(network.dag) * (len(network.dag) - 1)
+
+
+@dataclass(frozen=True)
+class Skeleton(CausalBench):
+    """Which variables are directly related, and which related given a third? (Appendix C.B)."""
+
+    prior: Share = field(default=0.52, kw_only=True)
+
+    @property
+    def asked_templates(self) -> Mapping[str, Template]:
+        """Two questions by the convention exact, the three of the appendix by the paper's."""
+        return questions.SKELETON if self.convention == "exact" else questions.PAPER_SKELETON
+
+    def table(self, network: Network) -> Table:
+        """The convention's questions: they differ in more than their labels."""
+        found = structures(matrix(network.dag))
+        if self.convention == "exact":
+            return skeleton.exact(network, found["adjacent"], seed=self.seed)
+        return skeleton.paper(network, found["adjacent"], found["path_either_way"])
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Items made one at a time from the tables, with a length."""
+
+    task: CausalBench
+    tables: Mapping[str, Table]
+
+    def __iter__(self) -> Iterator[Item]:
+        templates = tuple(self.task.asked_templates.values())
+        for name, table in self.tables.items():
+            wording = self.task.wording(name)
+            sets = tuple(table.labels)
+            labels = zip(*(column.tolist() for column in table.labels.values()), strict=True)
+            columns = (column.tolist() for column in (table.template, table.a, table.b, table.c))
+            for gold, template, a, b, c in zip(labels, *columns, strict=True):
+                nodes = (a, b) if c < 0 else (a, b, c)
+                yield self.task.item(wording, templates[template], nodes, dict(zip(sets, gold, strict=True)))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.tables.values()))
+
+
+def _pairs(templates: Mapping[str, Template], found: Mapping[str, Matrix], chosen: Matrix) -> Table:
+    """Every chosen ordered pair under each template."""
+    a, b = np.nonzero(chosen)
+    blocks = [
+        Table.of(number, a, b, exact=found[template.exact][a, b], paper=found[template.paper][a, b])
+        for number, template in enumerate(templates.values())
+    ]
+    table = blocks[0]
+    for block in blocks[1:]:
+        table += block
+    return table
