@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import cast
 
 from harness.models.protocol import Model
 from harness.prompts import Prompt
-from harness.types import Failure, Message, Request, Response, Transcript
+from harness.types import ChatRequest, Failure, Message, Request, Response, Transcript
 
 Opening = tuple[str, ...]
 SLOW = 2.0
@@ -29,16 +31,18 @@ def play(
     turns = max(map(len, played), default=0)
     for k in range(turns):
         started = time.monotonic()
-        waiting: dict[Request, list[Opening]] = {}
+        waiting: dict[ChatRequest, list[Opening]] = {}
         for opening, transcript in played.items():
             if len(opening) > k and not isinstance(transcript, Failure):
                 waiting.setdefault(prompt.turn(transcript, opening, k), []).append(opening)
         outcomes: dict[Request, Response | Failure] = {
             request: Failure("unanswered", "the model ended without answering") for request in waiting
         }
-        outcomes |= model.respond(list(waiting))
+        # Of openings that share this turn the shortest goes along: a longer one must not fail it for the others.
+        shortest = {request: min(sharing, key=_length) for request, sharing in waiting.items()}
+        outcomes |= model.respond([replace(request, ahead=o[k + 1 :]) for request, o in shortest.items()])
         for request, outcome in outcomes.items():
-            for opening in waiting[request]:
+            for opening in waiting[cast(ChatRequest, request)]:
                 before = played[opening]
                 if isinstance(outcome, Failure):
                     played[opening] = Failure(outcome.kind, f"opening, turn {k + 1}: {outcome.detail}")
@@ -48,3 +52,7 @@ def play(
         if time.monotonic() - started > SLOW:
             say(f"opening: turn {k + 1} of {turns} has been answered in {len(waiting):,} conversations")
     return played
+
+
+def _length(opening: Opening) -> int:
+    return sum(map(len, opening))

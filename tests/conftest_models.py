@@ -52,6 +52,63 @@ def nli_checkpoint(folder: Path, labels: dict[int, str], max_positions: int = 64
     return folder
 
 
+def mlm_checkpoint(folder: Path, kind: str, max_positions: int = 128) -> Path:
+    """kind: bert (words, lower case), roberta (bytes, positions after the padding index) or deberta (sentencepiece)."""
+    import torch
+    from tokenizers import AddedToken, ByteLevelBPETokenizer, Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import (
+        BertConfig,
+        BertForMaskedLM,
+        DebertaV2Config,
+        DebertaV2ForMaskedLM,
+        DebertaV2Tokenizer,
+        PreTrainedTokenizerFast,
+        RobertaConfig,
+        RobertaForMaskedLM,
+    )
+
+    words = list(dict.fromkeys([*TEXT.split(), "Question", "Answer", "Yes", "No"]))
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    sizes |= {"initializer_range": 0.5, "max_position_embeddings": max_positions}
+    torch.manual_seed(0)
+    if kind == "deberta":
+        special = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]
+        vocabulary = [(word, 0.0) for word in special] + [(f"▁{word}", -1.0) for word in words] + [("▁", -5.0)]
+        DebertaV2Tokenizer(vocab=vocabulary, unk_id=3, model_max_length=max_positions).save_pretrained(folder)
+        config = DebertaV2Config(
+            vocab_size=len(vocabulary), **sizes, pad_token_id=0, relative_attention=True, legacy=False
+        )
+        DebertaV2ForMaskedLM(config).save_pretrained(folder)
+        return folder
+    if kind == "bert":
+        special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+        special |= {"mask_token": "[MASK]"}
+        lower = dict.fromkeys([*special.values(), *(word.lower() for word in words)])
+        raw = Tokenizer(models.WordLevel({word: k for k, word in enumerate(lower)}, unk_token="[UNK]"))
+        raw.normalizer = normalizers.Lowercase()
+        raw.pre_tokenizer = pre_tokenizers.Whitespace()
+        ends = ("[CLS]", "[SEP]")
+    else:
+        special = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+        special |= {"cls_token": "<s>", "sep_token": "</s>", "mask_token": AddedToken("<mask>", lstrip=True)}
+        trained = ByteLevelBPETokenizer()
+        names = ["<s>", "<pad>", "</s>", "<unk>"]
+        trained.train_from_iterator([TEXT, " Yes No" * 20], vocab_size=600, special_tokens=names)
+        raw = trained._tokenizer
+        ends = ("<s>", "</s>")
+    raw.post_processor = processors.TemplateProcessing(
+        single=f"{ends[0]} $A {ends[1]}", special_tokens=[(end, raw.token_to_id(end)) for end in ends]
+    )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, model_max_length=max_positions, **special)
+    sizes |= {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+    if kind == "bert":
+        BertForMaskedLM(BertConfig(**sizes)).save_pretrained(folder)
+    else:
+        RobertaForMaskedLM(RobertaConfig(**sizes)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
 def lm_checkpoint(folder: Path, kind: str, template: str | None = None, max_positions: int = 2048) -> Path:
     import torch
     from tokenizers import ByteLevelBPETokenizer
@@ -95,6 +152,94 @@ def lm_checkpoint(folder: Path, kind: str, template: str | None = None, max_posi
         )
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+OWN_CONFIGURATION = """
+from transformers import PretrainedConfig
+
+
+class TinyConfig(PretrainedConfig):
+    model_type = "tiny_of_its_own"
+
+    def __init__(self, vocab_size=8, max_position_embeddings=256, **kwargs):
+        self.vocab_size = vocab_size
+        self.max_position_embeddings = max_position_embeddings
+        super().__init__(**kwargs)
+"""
+
+OWN_MODEL = """
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+from transformers.modeling_outputs import CausalLMOutputWithPast
+
+from .configuration_tiny import TinyConfig
+
+
+class TinyForCausalLM(PreTrainedModel):
+    config_class = TinyConfig
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.embed = nn.Embedding(config.vocab_size, 8)
+        self.head = nn.Linear(8, config.vocab_size, bias=False)
+        table = torch.cos(torch.arange(config.max_position_embeddings).float()[:, None] * torch.arange(1, 9).float())
+        self.register_buffer("table", table, persistent=False)
+        self.post_init()
+
+    def _init_weights(self, module):
+        if isinstance(module, (nn.Linear, nn.Embedding)):
+            module.weight.data.normal_(mean=0.0, std=1.0)
+
+    def get_output_embeddings(self):
+        return self.head
+
+    def forward(self, input_ids, attention_mask=None, past_key_values=None, use_cache=None, **kwargs):
+        use_cache = use_cache if use_cache is not None else self.config.use_cache
+        if past_key_values is not None:
+            past_key_values[0][0].shape
+        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        places = (mask.cumsum(-1) - 1).clamp(min=0)
+        seen = (self.embed(input_ids) + self.table[places]) * mask[..., None]
+        mean = seen.cumsum(1) / mask.cumsum(-1).clamp(min=1)[..., None]
+        past = ((mean, mean),) if use_cache else None
+        return CausalLMOutputWithPast(logits=self.head(mean), past_key_values=past)
+
+    def prepare_inputs_for_generation(self, input_ids, past_key_values=None, attention_mask=None, **kwargs):
+        return {
+            "input_ids": input_ids,
+            "past_key_values": past_key_values,
+            "attention_mask": attention_mask,
+            "use_cache": kwargs.get("use_cache"),
+        }
+"""
+
+
+def own_code_checkpoint(folder: Path) -> Path:
+    """A checkpoint with a class of its own: each token sees the mean of what came before it."""
+    import json
+
+    import torch
+    from safetensors.torch import save_file
+
+    lm_checkpoint(folder, "gpt2")
+    size = json.loads((folder / "config.json").read_text())["vocab_size"]
+    torch.manual_seed(0)
+    weights = {"embed.weight": torch.randn(size, 8), "head.weight": torch.randn(size, 8)}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "configuration_tiny.py").write_text(OWN_CONFIGURATION)
+    (folder / "modeling_tiny.py").write_text(OWN_MODEL)
+    config = {
+        "model_type": "tiny_of_its_own",
+        "architectures": ["TinyForCausalLM"],
+        "auto_map": {
+            "AutoConfig": "configuration_tiny.TinyConfig",
+            "AutoModelForCausalLM": "modeling_tiny.TinyForCausalLM",
+        },
+        "vocab_size": size,
+    }
+    (folder / "config.json").write_text(json.dumps(config))
     return folder
 
 

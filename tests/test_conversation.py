@@ -63,3 +63,19 @@ def test_a_turn_that_was_not_answered_is_a_failure(tmp_path):
 
     (played,) = play(Silent(echo), prompt(tmp_path, []), [("one",)]).values()
     assert isinstance(played, Failure) and played.kind == "unanswered"
+
+
+def test_openings_that_share_a_turn_are_announced_by_the_shortest(tmp_path):
+    model = Scripted(echo)
+    play(model, prompt(tmp_path, []), [("a", "a very long turn"), ("a", "short")])
+    assert [request.ahead for request in model.asked] == [("short",), (), ()]
+
+
+def test_an_opening_that_goes_on_in_the_next_block_is_not_played_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.run.BLOCK", 2)
+    model = Scripted(echo)
+    items = [Item(f"{net}{k}", {"net": net, "q": k}, {"gold": 1}, net, {}) for net in "xy" for k in range(5)]
+    found = list(ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest))
+    assert len(found) == 10
+    assert [r.messages[-1].content for r in model.asked].count("tell me of x") == 1
+    assert len(model.asked) == 12

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from harness.errors import RunStopped
-from harness.models.protocol import Outcome, as_text
+from harness.models.own_code import brings_code
+from harness.models.protocol import Outcome, as_text, unanswered
 from harness.models.torch_model import Checkpoint, batches, enough_memory, exact_head, windows
-from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Transcript, Usage
+from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
 
 CHAT_DATE = date(2024, 7, 26)
 """What a chat template is told where it asks for today's date (Llama 3 writes it into every prompt)."""
@@ -92,6 +93,8 @@ class CausalLM(Checkpoint):
             num_beams=1,
             eos_token_id=sorted(ends) or None,
             pad_token_id=tokenizer.pad_token_id,
+            # Code from before 2024 takes the cache for a tuple of tensors, which it no longer is: slower, but right.
+            use_cache=not brings_code(model),
         )
         return tokenizer, model
 
@@ -206,23 +209,38 @@ class CausalLM(Checkpoint):
         """Greedy continuations."""
         writings: list[Writing] = []
         for request in requests:
-            assert not isinstance(request, PairRequest)
-            prompt = tuple(self._tokens(*self._text(request.messages)))
-            if len(prompt) + request.max_tokens > self._limit:
-                yield (
-                    request,
-                    Failure(
-                        "context_length",
-                        f"{len(prompt)} tokens and {request.max_tokens} to write, the model takes {self._limit}",
-                    ),
-                )
+            found = self._writing(request)
+            if isinstance(found, Failure):
+                yield request, found
             else:
-                writings.append(Writing(request, prompt))
+                writings.append(found)
         # One limit of new tokens a batch: writings of different limits do not share one.
         for limit in sorted({writing.request.max_tokens for writing in writings}):
             alike = [writing for writing in writings if writing.request.max_tokens == limit]
             for batch in batches(alike, lambda writing: writing.length, self.batch_tokens):
                 yield from self._generate(batch, limit)
+
+    def _writing(self, request: ChatRequest) -> Writing | Failure:
+        """The request in tokens, or why it or the turns that will follow it cannot fit."""
+        prompt = tuple(self._tokens(*self._text(request.messages)))
+        if len(prompt) + request.max_tokens > self._limit:
+            return Failure(
+                "context_length",
+                f"{len(prompt)} tokens and {request.max_tokens} to write, the model takes {self._limit}",
+            )
+        if request.ahead:
+            least = self._least(request.messages, request.ahead) + request.max_tokens
+            if least > self._limit:
+                return Failure(
+                    "context_length",
+                    f"the whole conversation has at least {least} tokens, the model takes {self._limit}",
+                )
+        return Writing(request, prompt)
+
+    @cached_property
+    def _least(self) -> Callable[[Transcript, tuple[str, ...]], int]:
+        """How many tokens a conversation and its turns ahead have at least; each conversation is counted once."""
+        return lru_cache(256)(lambda messages, ahead: len(self._tokens(*self._text(unanswered(messages, ahead)))))
 
     def _generate(self, batch: list[Writing], limit: int) -> Iterator[Outcome]:
         import torch

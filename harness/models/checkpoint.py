@@ -25,8 +25,11 @@ _WORDS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
 _IDLE = re.compile(r"^(?:README|LICENSE|\.|training_args|trainer_state|optimizer|flax_|tf_|rust_)|\.(?:md|onnx)$")
 
 
-def locate(path: str, revision: str | None) -> Path:
-    """The folder of a checkpoint: a local one as it is, a Hub name from the local Hub cache, else downloaded."""
+def locate(path: str, revision: str | None, *, code: bool = False) -> Path:
+    """The folder of a checkpoint: a local one as it is, a Hub name from the local Hub cache, else downloaded.
+
+    Its Python files are fetched only where `code` says that they may run. Raises ConfigError.
+    """
     folder = Path(path).expanduser()
     if folder.is_dir():
         if not _has_weights(folder):
@@ -42,14 +45,15 @@ def locate(path: str, revision: str | None) -> Path:
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # five retries would be told line by line
     try:
         found = Path(snapshot_download(path, revision=revision, local_files_only=True))
-        if _has_weights(found):
+        if _has_weights(found) and (not code or _has_code(found)):
             return found
     except LocalEntryNotFoundError:
         pass
     try:
         files = HfApi().list_repo_files(path, revision=revision)
         weights = _WEIGHTS[:1] if any(name.endswith(".safetensors") for name in files) else _WEIGHTS[1:]
-        return Path(snapshot_download(path, revision=revision, allow_patterns=[*_WORDS, *weights]))
+        wanted = [*_WORDS, *weights, *(["*.py"] if code else [])]
+        return Path(snapshot_download(path, revision=revision, allow_patterns=wanted))
     except Exception as error:  # the Hub's client raises its own, httpx's and requests' kinds
         raise ConfigError(
             f"the checkpoint {path} is neither a folder, nor in the local Hub cache, nor can it be downloaded "
@@ -58,17 +62,32 @@ def locate(path: str, revision: str | None) -> Path:
 
 
 @cache
-def fingerprint(folder: Path) -> str:
+def fingerprint(folder: Path, *, code: bool = False) -> str:
     """SHA-256 over the names and contents of a checkpoint's weight, tokenizer and configuration files.
 
-    The Hub's cache names large files by their SHA-256, so those are not read again; others are remembered by
-    size and time of change in the user's cache folder.
+    Its Python files count where `code` says that they may run: only then can they change an output. The Hub's cache
+    names large files by their SHA-256, so those are not read again; others are remembered by size and time of change
+    in the user's cache folder.
     """
     total = hashlib.sha256()
     for file in sorted(folder.iterdir()):
-        if file.is_file() and not _IDLE.search(file.name):
+        idle = _IDLE.search(file.name) or (file.suffix == ".py" and not code)
+        if file.is_file() and not idle:
             total.update(f"{file.name}\0{_file_digest(file)}\n".encode())
     return total.hexdigest()
+
+
+def own_classes(folder: Path) -> list[str]:
+    """The classes that a checkpoint brings along, as its configuration names them (`auto_map`): module.Class.
+
+    `REPOSITORY--module.Class` stands for code that lies in another repository.
+    """
+    found: list[str] = []
+    for file in (folder / "config.json", folder / "tokenizer_config.json"):
+        named = json.loads(file.read_text(encoding="utf-8")).get("auto_map", {}) if file.exists() else {}
+        for classes in named.values() if isinstance(named, dict) else [named]:
+            found += [name for name in (classes if isinstance(classes, list) else [classes]) if name]
+    return found
 
 
 def device_of(wanted: Device) -> str:
@@ -100,6 +119,12 @@ def _has_weights(folder: Path) -> bool:
         named = set(json.loads(index.read_text(encoding="utf-8")).get("weight_map", {}).values())
         return all((folder / name).exists() for name in named)
     return any(not _IDLE.search(file.name) for pattern in _WEIGHTS for file in folder.glob(pattern))
+
+
+def _has_code(folder: Path) -> bool:
+    """Whether the Python files of its own classes are there: other programs fetch weights without them."""
+    local = (name for name in own_classes(folder) if "--" not in name)
+    return all((folder / f"{name.partition('.')[0]}.py").exists() for name in local)
 
 
 def _file_digest(file: Path) -> str:

@@ -17,9 +17,10 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.models.concurrent import answer_all
-from harness.models.protocol import Outcome
+from harness.models.length import tokens_at_least
+from harness.models.protocol import Outcome, unanswered
 from harness.models.retry import InvalidReplyError, Policy
-from harness.types import JSON, Failure, Request, Response, Usage
+from harness.types import JSON, ChatRequest, Failure, Request, Response, Transcript, Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -54,6 +55,7 @@ class Endpoint(ABC):
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: int | None = 0
     extra: Mapping[str, Any] = field(default_factory=dict)
+    context: Annotated[int, Field(gt=0)] | None = None
     max_concurrency: Annotated[int, Field(gt=0)] = 32
     timeout: Positive = 600.0
     attempts: Annotated[int, Field(gt=0)] = 10
@@ -108,6 +110,9 @@ class Endpoint(ABC):
         policy = Policy(self.base_url, attempts=self.attempts, max_wait=self.max_wait)
 
         async def call(request: Request) -> Response | Failure:
+            if too_long := self._too_long(request):
+                return too_long
+
             async def attempt() -> Response | Failure:
                 # A limit of our own: the SDK's counts from the last byte, so a slow drip would pass it.
                 async with asyncio.timeout(self.timeout):
@@ -118,6 +123,23 @@ class Endpoint(ABC):
         yield from answer_all(
             requests, call, max_concurrency=self.max_concurrency, stopping=policy.stopping, close=client.close
         )
+
+    def _too_long(self, request: Request) -> Failure | None:
+        """Why a request is not worth sending: it, or the turns that will follow it, cannot fit the context."""
+        if self.context is None or not isinstance(request, ChatRequest):
+            return None
+        least = sum(map(tokens_at_least, self.texts(unanswered(request.messages, request.ahead))))
+        if least + request.max_tokens <= self.context:
+            return None
+        return Failure(
+            "context_length",
+            f"at least {least} tokens and {request.max_tokens} to write, the model takes {self.context} "
+            "(model.context)",
+        )
+
+    @abstractmethod
+    def texts(self, messages: Transcript) -> Iterable[str]:
+        """What of a conversation the server splits into tokens, each text on its own."""
 
     async def _attempt(self, client: AsyncOpenAI, request: Request) -> Response | Failure:
         started = time.perf_counter()

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from harness.errors import ConfigError
 from harness.models.protocol import Outcome
-from harness.models.torch_model import Checkpoint, batches, enough_memory, exact_head, windows
+from harness.models.torch_model import Checkpoint, batches, enough_memory, exact_head, input_limit, windows
 from harness.types import JSON, Failure, PairRequest, Request, Response, Usage
 
 CLASSES = ("entailment", "neutral", "contradiction")
@@ -88,13 +88,7 @@ class NLI(Checkpoint):
     def _limit(self) -> int:
         """The longest input that the model takes, in tokens."""
         tokenizer, model, _ = self._parts
-        known = [self.max_length, tokenizer.model_max_length]
-        positions = getattr(model.config, "max_position_embeddings", None)
-        if positions:
-            # RoBERTa and its kin count positions from the padding index on.
-            offset = model.config.pad_token_id + 1 if model.config.model_type in _OFFSET else 0
-            known.append(positions - offset)
-        return min(int(length) for length in known if length)
+        return input_limit(tokenizer, model.config, self.max_length)
 
     def _encode(self, request: PairRequest) -> Encoded | Failure:
         """The pair in tokens, its premise cut to fit if need be, its hypothesis never."""
@@ -134,6 +128,3 @@ class NLI(Checkpoint):
                     seconds=seconds,
                 ),
             )
-
-
-_OFFSET = {"roberta", "xlm-roberta", "camembert", "longformer", "xlm-roberta-xl"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ from pydantic import Field
 from harness.errors import ConfigError, RunStopped
 from harness.models.endpoint import Endpoint, first_choice, response
 from harness.models.protocol import as_text
-from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Usage
+from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Transcript, Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -62,6 +62,10 @@ class Chat(Endpoint):
             given = {name: value for name, value in given.items() if name not in ("temperature", "top_p")}
         return given | ({"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {})
 
+    def texts(self, messages: Transcript) -> Iterable[str]:
+        """Each message."""
+        return (message.content for message in messages)
+
     async def send(self, client: AsyncOpenAI, request: Request) -> Any:
         """One chat completion."""
         assert isinstance(request, ChatRequest)
@@ -103,6 +107,10 @@ class Completions(Endpoint):
     def identity(self) -> Mapping[str, JSON]:
         """What the answers depend on."""
         return self._identity("openai.completions")
+
+    def texts(self, messages: Transcript) -> Iterable[str]:
+        """The one text that is sent."""
+        return (as_text(messages),)
 
     async def send(self, client: AsyncOpenAI, request: Request) -> Any:
         """One completion, or one scored continuation for each choice."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from harness.types import JSON, Failure, Request, Response, Transcript
+from harness.types import JSON, Failure, Message, Request, Response, Transcript
 
 Outcome = tuple[Request, Response | Failure]
 
@@ -47,3 +47,12 @@ def as_text(messages: Transcript) -> str:
         else:
             text += f"\n\n{message.content}" if text else message.content
     return text
+
+
+def unanswered(messages: Transcript, ahead: Iterable[str]) -> Transcript:
+    """A conversation with the user turns that will follow, each reply in between empty.
+
+    Empty, not left out: many chat templates refuse two turns of the user in a row.
+    """
+    turns = ((Message("assistant", ""), Message("user", turn)) for turn in ahead)
+    return (*messages, *(message for pair in turns for message in pair))

@@ -13,7 +13,17 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.checkpoint import Device, DType, device_of, dtype_of, fingerprint, locate, missing_packages
+from harness.models.checkpoint import (
+    Device,
+    DType,
+    device_of,
+    dtype_of,
+    fingerprint,
+    locate,
+    missing_packages,
+    own_classes,
+)
+from harness.models.own_code import brings_code, model_class, restore_buffers
 from harness.stop import STOP
 from harness.types import JSON
 
@@ -27,6 +37,7 @@ class Checkpoint:
     name: str
     path: str
     revision: str | None = None
+    trust_remote_code: bool = False
     dtype: DType = "auto"
     device: Device = "auto"
     max_length: Annotated[int, Field(gt=0)] | None = None
@@ -36,18 +47,22 @@ class Checkpoint:
     @cached_property
     def folder(self) -> Path:
         """Where the checkpoint's files are."""
-        return locate(self.path, self.revision)
+        return locate(self.path, self.revision, code=self.trust_remote_code)
 
     def _identity(self, kind: str) -> dict[str, JSON]:
         return {
             "kind": kind,
-            "checkpoint": fingerprint(self.folder),
+            "checkpoint": fingerprint(self.folder, code=self.trust_remote_code),
             "dtype": dtype_of(self.dtype, device_of(self.device)),
             "max_length": self.max_length,
         }
 
-    def _load(self, auto_class: str) -> tuple[Any, Any]:
-        """(tokenizer, model on its device in evaluation mode). Raises ConfigError for what cannot be loaded."""
+    def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
+        """(tokenizer, model on its device in evaluation mode).
+
+        `config` replaces values of the checkpoint's config.json. Raises ConfigError for what cannot be loaded, and
+        for weights that the checkpoint does not have: transformers would make them up at random.
+        """
         try:
             import torch
             import transformers
@@ -61,15 +76,55 @@ class Checkpoint:
                 "torch sees no CUDA device, though the machine shows a GPU or model.device=cuda asks for one: "
                 "set model.device=cpu, or install a torch with CUDA."
             )
+        self._check_code()
         dtype = getattr(torch, dtype_of(self.dtype, device))
+        trust = {"trust_remote_code": self.trust_remote_code}
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder)
-            model = getattr(transformers, auto_class).from_pretrained(self.folder, dtype=dtype)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **trust)
+            settings = transformers.AutoConfig.from_pretrained(self.folder, **config, **trust)
+            kind = model_class(self.folder, auto_class, trusted=self.trust_remote_code)
+            model, told = kind.from_pretrained(
+                self.folder, config=settings, dtype=dtype, output_loading_info=True, **trust
+            )
         except Exception as error:  # safetensors, tokenizers and transformers each raise kinds of their own
+            if not self.trust_remote_code and "trust_remote_code" in str(error):
+                raise ConfigError(
+                    f"the checkpoint {self.path} brings Python code of its own: read it, and set "
+                    "model.trust_remote_code=true to let it run on this machine."
+                ) from error
             raise ConfigError(
                 f"the checkpoint {self.path} cannot be loaded: {' '.join(str(error).split())[:300]}"
             ) from error
+        if absent := sorted(told["missing_keys"]):
+            raise ConfigError(
+                f"the checkpoint {self.path} has no weights for {', '.join(absent[:3])}{', …' * (len(absent) > 3)}: it "
+                f"was not made for {auto_class.removeprefix('AutoModelFor')}."
+            )
+        if brings_code(model):
+            restore_buffers(model)
         return tokenizer, model.to(device).eval()
+
+    def _check_code(self) -> None:
+        """Refuses code from another repository: it is fetched anew when it changes, and no fingerprint holds it."""
+        elsewhere = sorted({name.partition("--")[0] for name in own_classes(self.folder) if "--" in name})
+        if self.trust_remote_code and elsewhere:
+            raise ConfigError(
+                f"the checkpoint {self.path} runs code of {', '.join(elsewhere)}: put those Python files into its "
+                "folder and take the name before -- out of auto_map in its config.json and tokenizer_config.json."
+            )
+
+
+_OFFSET = {"roberta", "xlm-roberta", "camembert", "longformer", "xlm-roberta-xl"}
+"""Model types that count positions from the padding index on."""
+
+
+def input_limit(tokenizer: Any, config: Any, max_length: int | None) -> int:
+    """The longest input that an encoder takes, in tokens: the least of what tokenizer, model and settings say."""
+    known = [max_length, tokenizer.model_max_length]
+    positions = getattr(config, "max_position_embeddings", None)
+    if positions:
+        known.append(positions - (config.pad_token_id + 1 if config.model_type in _OFFSET else 0))
+    return min(int(length) for length in known if length)
 
 
 def exact_head(head: Any) -> None:

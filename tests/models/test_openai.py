@@ -372,3 +372,49 @@ def test_a_server_without_log_probabilities_is_told_apart(serve, key):
     )
     with pytest.raises(RunStopped, match="method=generate"):
         outcomes(completions(server, method="rank"), [ChoiceRequest((Message("user", "?"),), ("Yes", "No"))])
+
+
+TABLE = "0,1,0\n" * 1000  # 6,000 pieces under any of OpenAI's patterns
+
+
+def test_what_cannot_fit_is_a_failure_before_anything_is_sent(serve, key):
+    server = serve()
+    fits, too_long = ask(TABLE), ask(TABLE * 2)
+    found = outcomes(chat(server, context=6100), [fits, too_long])
+    assert isinstance(found[fits], Response) and len(server.calls) == 1
+    assert found[too_long].kind == "context_length"
+    assert found[too_long].detail == "at least 12003 tokens and 16 to write, the model takes 6100 (model.context)"
+
+
+def test_turns_ahead_count_before_the_first_is_paid_for_and_are_not_sent(serve, key):
+    server = serve()
+    short, long = ask("Hello.", ahead=("Here is a table:", "And?")), ask("Hi.", ahead=("Here it is:", TABLE))
+    found = outcomes(chat(server, context=2000), [short, long])
+    assert found[long].kind == "context_length" and isinstance(found[short], Response)
+    assert [sent["messages"][1:] for sent in server.calls] == [[{"role": "user", "content": "Hello."}]]
+
+
+def test_the_room_to_write_counts(serve, key):
+    server = serve()
+    least = 6000 + 3  # Be| brief|.
+    for context, sent in ((least + 15, 0), (least + 16, 1)):
+        outcomes(chat(server, context=context), [ask(TABLE)])
+        assert len(server.calls) == sent
+
+
+def test_an_unknown_context_is_left_to_the_server(serve, key):
+    server = serve()
+    outcomes(chat(server), [ask(TABLE * 30, ahead=(TABLE,))])
+    assert len(server.calls) == 1
+
+
+def test_the_context_is_no_part_of_the_identity(serve, key):
+    server = serve()
+    assert chat(server, context=5).identity == chat(server).identity
+
+
+def test_completions_know_their_context_too(serve, key):
+    server = serve()
+    request = ask("Hello.", ahead=(TABLE,))
+    found = outcomes(completions(server, context=6000), [request])
+    assert found[request].kind == "context_length" and not server.calls

@@ -1,0 +1,142 @@
+"""What a prompt file holds, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from string import Formatter
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from harness import parsing
+from harness.codec import KINDS
+from harness.errors import ConfigError, unknown
+from harness.settings import first_sentence
+from harness.types import JSON, Answer, Response
+
+Parser = Callable[[Response], Answer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """What a prompt file holds; templates name fields of the item in braces."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    source: str
+    """The paper and section that the words come from, and what of them is ours."""
+    makes: tuple[str, ...]
+    """Kinds of request (chat, choice, pair) in order of preference."""
+    system: str | None = None
+    system_role: Literal["system", "user"] = "system"
+    """Who says the system words: a turn of their own, or the beginning of the first user turn."""
+    shots: bool = False
+    """Whether the task's solved examples go before the question."""
+    example: str | None = None
+    """The user's turn of an example, where it is not the question's."""
+    opening: tuple[str, ...] = ()
+    """User turns that the model answers first, one after the other."""
+    opening_for_each: str | None = None
+    """A field that holds a list: the opening is said once for each of its values, as {value} and {number} (from 1)."""
+    opening_reply: str | None = None
+    """What the assistant is made to have said after every turn of the opening, with replies=fixed."""
+    opening_max_tokens: Annotated[int, Field(gt=0)] = 1024
+    user: str | None = None
+    premise: str | None = None
+    hypothesis: str | None = None
+    choices: tuple[str, ...] = ("Yes", "No")
+    """For ranking; the first one says Yes."""
+    max_tokens: Annotated[int, Field(gt=0)] = 16
+    stop: tuple[str, ...] = ()
+    parser: str = "verdict"
+    """A function of harness/parsing.py, or module:function."""
+    formats: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Words that replace those above where a setting of the task (task.format) asks for more than the plain ones."""
+
+
+def read(where: Path, format: str = "") -> Words:
+    """The words of a file, with those of a format in place of the plain ones. Raises ConfigError."""
+    try:
+        plain = _words(yaml.safe_load(where.read_text(encoding="utf-8")), where)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{where} is not YAML: {' '.join(str(error).split())}") from None
+    if format and format not in plain.formats:
+        raise ConfigError(
+            f"prompt {where.stem} has no words for task.format={format}"
+            f"{'; it has them for ' + ', '.join(plain.formats) if plain.formats else ''}."
+        )
+    variants = {"": plain} | {name: _formatted(plain, name, where) for name in plain.formats}
+    for words in variants.values():
+        _check(words, where)
+    return variants[format]
+
+
+def _words(content: Any, where: Path) -> Words:
+    try:
+        return TypeAdapter(Words).validate_python(_tuples(content))
+    except ValidationError as error:
+        raise ConfigError(f"{where}: {first_sentence(error, '')}") from None
+
+
+def _formatted(words: Words, format: str, where: Path) -> Words:
+    plain = {setting.name: getattr(words, setting.name) for setting in fields(words)}
+    return replace(_words(plain | _tuples(words.formats[format]), where), formats=words.formats)
+
+
+def _tuples(content: Any) -> Any:
+    """YAML lists as the tuples that frozen values hold."""
+    if not isinstance(content, Mapping):
+        return content
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+
+
+def _check(words: Words, where: Path) -> None:
+    for kind in words.makes:
+        if kind not in KINDS:
+            raise ConfigError(f"{where}: makes: {unknown('kind of request', kind, KINDS)}")
+    needed = ["premise", "hypothesis"] if "pair" in words.makes else []
+    needed += ["user"] if {"chat", "choice"} & set(words.makes) else []
+    missing = [name for name in needed if getattr(words, name) is None]
+    if missing or not words.makes:
+        raise ConfigError(f"{where}: what it makes ({', '.join(words.makes)}) needs {', '.join(missing) or 'a kind'}.")
+    said = "".join([words.user or "", words.premise or "", *words.opening])
+    if not names_in(said, where):
+        raise ConfigError(
+            f"{where}: its words name no field of the item, such as {{premise}}: every question would be one."
+        )
+    parser_of(words.parser, where)
+
+
+@lru_cache(maxsize=256)
+def names_in(template: str, where: Path) -> frozenset[str]:
+    """The fields that a template names."""
+    try:
+        return frozenset(name for _, name, _, _ in Formatter().parse(template) if name)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}; write {{{{ and }}}} for braces.") from None
+
+
+def parser_of(name: str, where: Path) -> Parser:
+    """A function of harness/parsing.py, or module:function. Raises ConfigError."""
+    module, _, function = name.rpartition(":")
+    try:
+        parser: Parser = getattr(import_module(module) if module else parsing, function)
+        return parser
+    except (ImportError, AttributeError):
+        raise ConfigError(f"{where}: there is no parser {name!r}; harness/parsing.py has verdict.") from None
+
+
+def fill(template: str | None, fields: Mapping[str, JSON], where: Path) -> str:
+    """The template with the fields of an item. Raises ConfigError for a field that the item does not have."""
+    try:
+        return str(template).format_map(fields)
+    except (KeyError, IndexError, ValueError, AttributeError) as error:
+        raise ConfigError(
+            f"{where}: the template asks for {{{str(error).strip(chr(39))}}}; the item has the fields "
+            f"{', '.join(fields)} (write {{{{ and }}}} for braces)."
+        ) from None
