@@ -35,6 +35,10 @@ results: $(RUN_READY)  ## the baselines and the reasoner once more, as in result
 	$(BIN)/python -m harness -m model=reasoner,always_yes,always_no,random_uniform,random_proportional task.version=v1
 	$(BIN)/python -m harness -m model=reasoner task.labels=audited task.perturbation=none,paraphrase,refactorization,permutation
 	$(BIN)/python -m harness model=random_uniform model.p_yes=0.3333 model.name=random_third task.version=v1
+	$(BIN)/python -m harness -m model=always_yes,always_no,random_uniform task=causalbench/causality task.method=1,2
+	$(BIN)/python -m harness -m model=always_yes,always_no,random_uniform task=causalbench/correlation,causalbench/cot
+	$(BIN)/python -m harness -m model=always_yes,always_no task=causalbench/skeleton
+	$(BIN)/python -m harness.discover -m algorithm=hc,mmhc network=null,asia,sachs,alarm,insurance samples=500,1500
 	$(BIN)/python -m harness.leaderboard
 
 leaderboard: $(RUN_READY)  ## results/LEADERBOARD.md from everything below results/

@@ -37,12 +37,17 @@ _AHEAD = 512
 as they are found and none wait in memory."""
 
 
+_LONG = 4096
+"""Characters from which on a text that is stored is remembered, so that it is not handed to SQLite again."""
+
+
 class Store:
     """The SQLite file. One connection; several processes may share the file (not over NFS: WAL needs shared memory)."""
 
     def __init__(self, path: Path) -> None:
         """Opens or makes the file. Raises StoreError where that cannot be done or the file is not one of ours."""
         self.path = path
+        self._long_texts: set[str] = set()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
@@ -69,7 +74,9 @@ class Store:
         texts: dict[str, str] = {}
 
         def content(text: str) -> Mapping[str, str]:
-            texts[text_digest(text)] = text
+            name = text_digest(text)
+            if name not in self._long_texts:  # a network's data would be written again with each of its questions
+                texts[name] = text
             return by_digest(text)
 
         asked = canonical(request_json(request, content))
@@ -85,6 +92,7 @@ class Store:
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._trouble(error) from error
+        self._long_texts.update(name for name, text in texts.items() if len(text) > _LONG)
 
     def close(self) -> None:
         """Closes the file; the write-ahead log is folded in."""
