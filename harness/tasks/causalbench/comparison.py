@@ -59,9 +59,10 @@ def _place(found: tuple[tuple[str, str, int], object]) -> tuple[int, int, str]:
 
 
 def _values(row: Row, network: str) -> Mapping[str, float | None]:
-    """The metrics of the graph learned of a network."""
-    exact, paper = (row.result.scores[name]["network/structure"][f"{network}/direct"] for name in ("exact", "paper"))
-    degree = exact["average_in_degree"]
+    """The metrics of the graph learned of a network; none where its edges were not asked about (task.limit)."""
+    rows = (row.result.scores[name]["network/structure"].get(f"{network}/direct") for name in ("exact", "paper"))
+    exact, paper = (dict.fromkeys(_TITLES) if one is None else {m.name: m.value for m in one.metrics} for one in rows)
+    degree = exact.get("average_in_degree")
     edges = None if degree is None else round(degree * len(load(network).variables))
     return {"shd": exact["shd"], "cell_shd": paper["cell_shd"], "sid": exact["sid"], "f1": exact["f1"], "edges": edges}
 

@@ -1,0 +1,170 @@
+"""python -m harness.discover as a user types it, and the answers that a learned graph gives."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+import yaml
+
+from harness.causal.discovery.protocol import Pattern
+from harness.leaderboard import Row
+from harness.settings import CONFIGS, build
+from harness.tasks.causalbench import Causality
+from harness.tasks.causalbench.comparison import table
+from harness.tasks.causalbench.learned import answers
+from harness.tasks.causalbench.networks import load
+
+
+def cells(output: str, *names: str) -> list[str]:
+    """The cells of the row that begins with the names."""
+    lines = ([cell.strip() for cell in line.strip("| ").split("|")] for line in output.splitlines() if "|" in line)
+    return next(line[len(names) :] for line in lines if line[: len(names)] == list(names))
+
+
+def task(**settings) -> Causality:
+    return Causality("causalbench/causality", ("closed",), networks=("cancer",), **settings)
+
+
+def answered(pattern: Pattern, **settings) -> dict[str, int]:
+    of = task(**settings)
+    return {record.item: record.answer.label for record, _ in answers(of, of.items(), "a", lambda _: pattern)}
+
+
+@pytest.mark.parametrize("method", [1, 2])
+def test_the_true_graph_answers_everything_right(method):
+    of = task(method=method)
+    records = [record for record, _ in answers(of, of.items(), "oracle", lambda name: Pattern.of(load(name).dag))]
+    result = of.summarize(records)
+    overall = result.scores["exact"]["overall"]["all"]
+    assert overall["f1"] == overall["accuracy"] == 1
+    assert overall["shd" if method == 2 else "shd_closure"] == 0
+    assert all(record.request is None for record in records)
+
+
+def test_an_undirected_edge_counts_as_both_directions():
+    # cancer's variables: Pollution, Smoker, Cancer, Xray, Dyspnoea; one undirected edge Smoker – Cancer.
+    pattern = Pattern((0,) * 5, (0, 1 << 2, 1 << 1, 0, 0))
+    found = answered(pattern, method=2)
+    assert [name for name, yes in found.items() if yes] == [
+        f"cancer/{structure}/{pair}"
+        for structure in ("direct", "reversed_direct")
+        for pair in ("Smoker/Cancer", "Cancer/Smoker")
+    ]
+    of = task(method=2)
+    result = of.summarize(record for record, _ in answers(of, of.items(), "a", lambda _: pattern))
+    # Three of the four true edges are missing, the fourth has no direction: four errors.
+    assert result.scores["exact"]["structure"]["direct"]["shd"] == 4
+    assert result.scores["paper"]["structure"]["direct"]["cell_shd"] == 4
+
+
+def test_a_run_leaves_records_scores_and_the_graph_where_models_leave_theirs(harness, tmp_path):
+    done = harness("algorithm=hc", "network=cancer", "samples=2000", "seed=3", module="harness.discover")
+    assert done.returncode == 0, done.stderr
+    place = tmp_path / "results/causalbench/causality/method=2,networks=cancer/samples=2000,seed=3/hc"
+    result = json.loads((place / "result.json").read_text())
+    assert result["complete"] and result["run"]["model"] == "hc"
+    lines = [json.loads(line) for line in (place / "records.jsonl").read_text().splitlines()]
+    assert len(lines) == 6 * 20 and all(line["request"] is None for line in lines)
+    graph = nx.read_graphml(place / "graphs/cancer/direct.graphml")
+    said = {
+        tuple(line["item"].split("/")[2:]) for line in lines if "/direct/" in line["item"] and line["answer"]["label"]
+    }
+    assert set(graph.edges) == said and nx.is_directed_acyclic_graph(graph)
+    shd, published = cells(done.stdout, "cancer", "hc", "2,000", "1")[:2]
+    assert float(shd) == result["scores"]["exact"]["network/structure"]["cancer/direct"]["shd"]
+    assert published == "4"  # Table XI, Cancer, HC
+    manifest = json.loads((place / "manifest.json").read_text())
+    assert manifest["configuration"]["model"]["score"] == "bic"
+
+
+def test_it_stands_on_the_leaderboard_of_the_models(harness):
+    harness("model=always_no", "task=causalbench/causality", "task.method=2", "task.networks=cancer")
+    harness("algorithm=mmhc", "network=cancer", module="harness.discover")
+    done = harness(module="harness.leaderboard")
+    assert "| always_no" in done.stdout and "| mmhc" in done.stdout
+    assert done.stdout.count("## ") == 1
+
+
+def test_a_sweep_over_seeds_gives_an_interval(harness, tmp_path):
+    done = harness(
+        "-m", "algorithm=hc,mmhc", "network=asia", "samples=500", "seed=0,1,2", module="harness.discover"
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    shd = [
+        json.loads(file.read_text())["scores"]["exact"]["network/structure"]["asia/direct"]["shd"]
+        for file in sorted(tmp_path.glob("results/causalbench/*/*/*/hc/result.json"))
+    ]
+    assert len(shd) == 3
+    shown = cells(done.stdout, "asia", "hc", "500", "3")[0]
+    mean, half = (float(number) for number in shown.split(" ± "))
+    assert mean == pytest.approx(sum(shd) / 3, abs=0.005)
+    spread = (sum((x - mean) ** 2 for x in shd) / 2) ** 0.5
+    assert half == pytest.approx(4.3027 * spread / 3**0.5, abs=0.02)  # Student's t, two degrees of freedom
+    assert len(list(tmp_path.glob("results/.sweeps/*/LEADERBOARD.md"))) == 1
+
+
+def test_one_run_can_take_several_networks(harness, tmp_path):
+    done = harness("network=[asia,cancer]", "samples=100", module="harness.discover")
+    assert cells(done.stdout, "asia", "hc", "100") and cells(done.stdout, "cancer", "hc", "100")
+    assert len(list(tmp_path.glob("results/**/result.json"))) == 1
+
+
+def test_runs_of_the_first_method_get_the_leaderboard(harness):
+    done = harness("network=cancer", "task.method=1", "samples=100", module="harness.discover")
+    assert done.returncode == 0 and "## causalbench/causality" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("algorithm=hcc", "did you mean 'hc'?"),
+        ("network=asai", "did you mean asia?"),
+        ("samples=1", "samples=1: input should be greater than 1"),
+        ("samples=many", "samples=many:"),
+        ("algorithm.alpa=1", "there is no setting 'algorithm.alpa'"),
+        ("algorithm=mmhc algorithm.alpha=2", "algorithm.alpha=2: input should be less than 1"),
+        ("task=causalbench/correlation", "no setting 'task.method'"),
+        ("algorithm=null", "take one name each"),
+    ],
+)
+def test_bad_input_gets_one_sentence(harness, arguments, said):
+    done = harness(*arguments.split(), module="harness.discover")
+    lines = done.stderr.strip().splitlines()
+    assert done.returncode == 1 and len(lines) == 1 and said in lines[0], done.stderr
+
+
+def test_help_lists_the_algorithms_without_heavy_imports(harness):
+    done = harness("--help", module="harness.discover")
+    assert all(f"  {name}" in done.stdout for name in ("pc", "hc", "mmhc", "boss"))
+    code = (
+        "import sys; sys.argv = ['discover', '--help']\n"
+        "from harness.discover import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(sorted({'numpy', 'scipy', 'sklearn', 'torch', 'causallearn'} & set(sys.modules)))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout.endswith("[]\n")
+
+
+@pytest.mark.parametrize("file", sorted((CONFIGS / "algorithm").glob("*.yaml")), ids=lambda file: file.stem)
+def test_every_algorithm_is_built_from_its_file_with_its_class_defaults(file: Path):
+    said = yaml.safe_load(file.read_text())
+    if "defaults" in said:
+        base = yaml.safe_load((CONFIGS / "algorithm" / f"{said.pop('defaults')[0]}.yaml").read_text())
+        assert build(base | said, "algorithm").identity != build(base, "algorithm").identity
+    else:
+        algorithm = build(said, "algorithm")
+        assert algorithm == type(algorithm)(name=file.stem)
+
+
+@pytest.mark.parametrize("limit", [1, 60])
+def test_a_graph_that_was_not_asked_about_whole_has_a_dash(limit):
+    of = task(method=2, limit=limit)
+    records = [record for record, _ in answers(of, of.items(), "a", lambda name: Pattern.of(load(name).dag))]
+    row = Row("causalbench/causality", "v", "samples=10,seed=0", "hc", True, of.summarize(records))
+    assert cells(table([row]), "cancer", "hc", "10", "1")[0] == "–"
