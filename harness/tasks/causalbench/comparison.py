@@ -78,7 +78,8 @@ def _cell(name: str, network: str, algorithm: str, values: Sequence[Mapping[str,
     from scipy.stats import t
 
     half = float(t.ppf(0.975, len(known) - 1)) * stdev(known) / math.sqrt(len(known))
-    return f"{shown(name, fmean(known))} ± {shown(name, half)}"
+    scale = 100 if name == "f1" else 1
+    return f"{scale * fmean(known):.1f} ± {scale * half:.1f}"
 
 
 @cache
