@@ -108,6 +108,11 @@ def test_a_sweep_over_seeds_gives_an_interval(harness, tmp_path):
     assert len(list(tmp_path.glob("results/.sweeps/*/LEADERBOARD.md"))) == 1
 
 
+def test_one_seed_learned_alone_and_among_others_counts_once(harness):
+    done = harness("-m", "network=[asia,cancer],asia", "samples=100", module="harness.discover")
+    assert "±" not in done.stdout and cells(done.stdout, "asia", "hc", "100", "1")
+
+
 def test_one_run_can_take_several_networks(harness, tmp_path):
     done = harness("network=[asia,cancer]", "samples=100", module="harness.discover")
     assert cells(done.stdout, "asia", "hc", "100") and cells(done.stdout, "cancer", "hc", "100")

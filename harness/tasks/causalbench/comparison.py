@@ -34,18 +34,19 @@ def table(rows: Sequence[Row]) -> str:
     """
     if any("structure" not in row.result.scores["exact"] for row in rows):
         return leaderboard.tables(rows)
-    found: dict[tuple[str, str, int], list[Mapping[str, float | None]]] = defaultdict(list)
+    # By seed: a network that was learned alone and among others from the same data is one graph, not two.
+    found: dict[tuple[str, str, int], dict[str, Mapping[str, float | None]]] = defaultdict(dict)
     for row in rows:
-        samples = int(row.prompt.partition(",")[0].removeprefix("samples="))
+        samples, seed = (part.partition("=")[2] for part in row.prompt.split(","))
         for network in row.result.scores["exact"]["network"]:
-            found[network, row.model, samples].append(_values(row, network))
+            found[network, row.model, int(samples)][seed] = _values(row, network)
     lines = [
         [
             network,
             algorithm,
             f"{samples:,}",
             str(len(values)),
-            *(_cell(name, network, algorithm, values) for name in _TITLES),
+            *(_cell(name, network, algorithm, list(values.values())) for name in _TITLES),
         ]
         for (network, algorithm, samples), values in sorted(found.items(), key=_place)
     ]
