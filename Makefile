@@ -38,7 +38,7 @@ results: $(RUN_READY)  ## the baselines and the reasoner once more, as in result
 	$(BIN)/python -m harness -m model=always_yes,always_no,random_uniform task=causalbench/causality task.method=1,2
 	$(BIN)/python -m harness -m model=always_yes,always_no,random_uniform task=causalbench/correlation,causalbench/cot
 	$(BIN)/python -m harness -m model=always_yes,always_no task=causalbench/skeleton
-	$(BIN)/python -m harness.discover -m algorithm=hc,mmhc network=null,asia,sachs,alarm,insurance samples=500,1500
+	$(BIN)/python -m harness.discover -m algorithm=hc,mmhc network=null samples=500,1500
 	$(BIN)/python -m harness.leaderboard
 
 leaderboard: $(RUN_READY)  ## results/LEADERBOARD.md from everything below results/
