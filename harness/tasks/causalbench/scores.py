@@ -70,7 +70,9 @@ def summarize(
     if published := counted.scores.get("paper"):
         if any(template.exact == "path" for template in templates.values()):
             scores["direct"] = published  # every question taken for the direct edge, and scored as here
-        scores["paper"] = _paper(published, sheets, breakdown, asked)
+        third = any("{c}" in template.question for template in templates.values())
+        numbers = _of_questions(sheets, breakdown) if third else _of_cells(sheets, breakdown, asked)
+        scores["paper"] = _beside(_bare(published), numbers)
     return replace(counted, headline=headline, scores={headline: scores[headline]} | scores, files=graph_files(sheets))
 
 
@@ -109,28 +111,33 @@ def _graph_metrics(sheet: Sheet) -> Values:
     return _measured(measures, sheet.every_cell)
 
 
-def _paper(rows: Breakdowns, sheets: Sheets, breakdown: str, asked: Mapping[str, int]) -> Breakdowns:
-    """The paper's numbers, per network and template; averaged over the templates, then over the networks.
-
-    The skeleton's questions fill no matrix: its numbers are over the questions, of all templates of a network together.
-    """
-    bare = {
+def _bare(rows: Breakdowns) -> Breakdowns:
+    """The counts alone."""
+    return {
         name: {group: replace(row, metrics=()) for group, row in groups.items()}
         for name, groups in rows.items()
         if name != "relation"
     }
-    if any("{c}" in sheet.template.question for sheet in sheets.values()):
-        cells = {key: _question_metrics(sheet.outcomes) for key, sheet in sheets.items()}
-        pooled: dict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
-        for (network, _), sheet in sheets.items():
-            pooled[network] += sheet.outcomes
-        return _beside(bare, _averages(cells, {n: _question_metrics(o) for n, o in pooled.items()}, breakdown))
+
+
+def _of_cells(sheets: Sheets, breakdown: str, asked: Mapping[str, int]) -> dict[tuple[str, str], Values]:
+    """The paper's numbers, per network and template; averaged over the templates, then over the networks."""
     cells = {key: _cell_metrics(sheet, asked.get(key[0])) for key, sheet in sheets.items()}
-    return _beside(bare, _averages(cells, _over_templates(cells), breakdown))
+    return _averages(cells, _over_templates(cells), breakdown)
+
+
+def _of_questions(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], Values]:
+    """The skeleton's questions fill no matrix: its numbers are over all questions about a network together."""
+    cells = {key: _question_metrics(sheet.outcomes) for key, sheet in sheets.items()}
+    pooled: dict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
+    for (network, _), sheet in sheets.items():
+        pooled[network] += sheet.outcomes
+    networks = {network: _question_metrics(outcomes) for network, outcomes in pooled.items()}
+    return _averages(cells, networks, breakdown)
 
 
 def _cell_metrics(sheet: Sheet, asked: int | None) -> Values:
-    """The numbers of one template about one network; None where not all of its `asked` pairs were."""
+    """The numbers of one template about one network; None where not all of its `asked` pairs were, or none replied."""
     truth, cells = structures(matrix(sheet.network.dag))[sheet.template.paper], sheet.strict
     measures: dict[str, Callable[[], float]] = {
         "macro_f1": lambda: graphs.macro_f1(truth, cells),
@@ -140,7 +147,8 @@ def _cell_metrics(sheet: Sheet, asked: int | None) -> Values:
         "cell_density": lambda: graphs.cell_density(cells),
         "degree": lambda: graphs.predicted_degree(cells),
     }
-    return _measured(measures, int(sheet.asked.sum()) == asked)
+    replied = sheet.asked & (cells != graphs.MISSING)
+    return _measured(measures, int(sheet.asked.sum()) == asked and bool(replied.any()))
 
 
 def _question_metrics(outcomes: Mapping[tuple[int, int], int]) -> Values:
