@@ -15,7 +15,7 @@ from brute_force import graph_of
 from harness.errors import ConfigError
 from harness.settings import build
 from harness.tasks.causalbench import task as task_module
-from harness.tasks.causalbench.networks import NETWORKS, load, meanings
+from harness.tasks.causalbench.networks import NETWORKS, load, meanings, sample
 
 SIZES = {
     "asia": 8, "cancer": 5, "earthquake": 5, "survey": 6, "sachs": 11, "child": 20, "insurance": 27, "water": 32,
@@ -429,8 +429,9 @@ def test_the_data_is_drawn_from_the_seed():
 
     assert drawn() == drawn() == drawn(seed=0)
     assert drawn(seed=1)[1] != drawn()[1]
-    # Cut elsewhere or named otherwise, the same rows.
+    # Cut elsewhere or named otherwise, the same rows, and those that algorithms learn from.
     rows = [row for part in drawn()[1] for row in part]
+    assert rows == sample("alarm", 60, seed=0).tolist()
     assert [row for part in drawn(parts=2)[1] for row in part] == rows
     readable = drawn(names="readable")
     assert readable[1] == drawn()[1] and readable[0] == [m.name for m in meanings("alarm").values()]

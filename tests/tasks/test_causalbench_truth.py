@@ -257,9 +257,3 @@ def test_who_is_named_first_is_drawn_from_the_seed():
     # Asked of the same pairs with the same labels.
     labels = [{(frozenset((a, b)), c): y for _, a, b, c, y in rows(exact("child", s), "exact")} for s in (0, 1)]
     assert labels[0] == labels[1]
-
-
-def test_two_networks_do_not_share_their_draws():
-    # cancer and earthquake both have five variables.
-    drawn = [[a > b for t, a, b, *_ in rows(exact(name)) if t == 0] for name in ("cancer", "earthquake")]
-    assert drawn[0] != drawn[1]
