@@ -32,7 +32,8 @@ def launch(job: Callable[[Any], int], config_name: str) -> int:
         print(stop, file=sys.stderr)
         return INTERRUPTED
     except KeyboardInterrupt:
-        print("interrupted: every stored answer is kept; the same command goes on from there.", file=sys.stderr)
+        kept = "runs that ended are kept" if config_name == "discover" else "every stored answer is kept"
+        print(f"interrupted: {kept}; the same command goes on from there.", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
         if debug:

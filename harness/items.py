@@ -12,6 +12,7 @@ from typing import IO
 from omegaconf import DictConfig
 
 from harness import cli
+from harness.codec import text_digest
 from harness.errors import StoreError
 from harness.progress import Progress
 from harness.settings import build, plain
@@ -19,13 +20,18 @@ from harness.tasks.protocol import Task
 from harness.types import JSON, Item
 
 
-def as_json(item: Item, headline: str) -> dict[str, JSON]:
-    """An item flat: id, its fields, the headline label, all labels, cluster."""
+def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
+    """An item flat: id, its fields, the headline label, all labels, groups, cluster.
+
+    A list of long texts (a network's data) stands in full with the first item that has it; with others each text is
+    told by its SHA-256. `said` remembers which have been written.
+    """
     return {
         "id": item.id,
-        **dict(item.fields),
+        **{name: _once(value, said) for name, value in item.fields.items()},
         "label": item.labels[headline],
         "labels": dict(item.labels),
+        "groups": dict(item.groups),
         "cluster": item.cluster,
     }
 
@@ -36,13 +42,22 @@ def job(config: DictConfig) -> int:
 
     task: Task = build(plain(config.task), "task")
     progress, items = Progress(f"items of {task.name}"), task.items()
+    said: set[str] = set()
     length_hint(items)  # makes what can fail fail before a file is touched
     with _opened(str(config.out)) as file, jsonlines.Writer(file) as lines:
         for item in progress.watch(items, items):
-            lines.write(as_json(item, task.headline))
+            lines.write(as_json(item, task.headline, said))
     if config.out != "-":
         progress.say(f"{progress.done:,} items of {task.name} in {config.out}")
     return 0
+
+
+def _once(value: JSON, said: set[str]) -> JSON:
+    if not isinstance(value, tuple):
+        return value
+    shown = [{"sha256": name} if (name := text_digest(text)) in said else text for text in value]
+    said.update(map(text_digest, value))
+    return shown
 
 
 @contextmanager

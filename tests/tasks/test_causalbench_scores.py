@@ -414,14 +414,14 @@ def test_an_unreadable_reply_draws_no_edge_and_leaves_the_distances():
     assert row["shd_closure"] == 1 and row["density"] == 17 / 56
 
 
-def test_the_papers_numbers_leave_a_failed_call_out():
+def test_a_template_with_a_failed_call_has_no_numbers_of_the_papers():
+    # Left out, the cell would let the diagonal, which is always right, speak for it.
     task = causalbench("Causality", networks="asia")
-    row = task.summarize(records(task, except_for(HOLES))).scores["paper"]["network/template"]["asia/cause"]
-    _, true, closed = matrices("asia")
-    # 64 cells, the failed one not counted; the 10 longer paths are wrong by the paper's labels, one edge unreadable.
-    assert (closed - true).sum() == 10
-    assert row["cell_accuracy"] == 52 / 63 and row["cell_shd"] == 11
-    assert row["degree"] == 16 / 8 and row["cell_density"] == 17 / 56
+    result = task.summarize(records(task, except_for(HOLES)))
+    rows = result.scores["paper"]["network/template"]
+    assert set(values(rows["asia/cause"]).values()) == {None}
+    assert rows["asia/influence"]["cell_accuracy"] is not None
+    assert any("1 of 1 networks lack some" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("convention", ["exact", "paper"])
@@ -549,20 +549,18 @@ def test_a_run_that_was_cut_short_has_the_papers_numbers_of_whole_networks_only(
     assert exact["cancer/influence"]["shd"] is None and exact["cancer/cause"]["shd"] is not None
 
 
-@pytest.mark.parametrize("kind", ["direct", "indirect"])
-def test_the_papers_numbers_of_a_kind_of_correlation_are_over_its_pairs(kind):
+@pytest.mark.parametrize(("kind", "there"), [("all", True), ("direct", False), ("indirect", False)])
+def test_the_papers_numbers_need_every_pair_and_not_those_of_a_kind(kind, there):
     task = causalbench("Correlation", networks="asia", kind=kind)
-    found = records(task, some(9))
-    paper = task.summarize(found).scores["paper"]["network/template"]["asia/related"]
-    gold, said = [0] * 8, [0] * 8  # the diagonal
-    for one in found:
-        if one.groups["template"] == "related":
-            gold.append(one.labels["paper"])
-            said.append(one.answer.label)
-    assert paper["cell_accuracy"] == pytest.approx(accuracy_score(gold, said))
-    assert paper["macro_f1"] == pytest.approx(f1_score(gold, said, average="macro"))
-    # Either kind has 40 or fewer of the 56 pairs.
-    assert len(gold) < 56
+    paper = task.summarize(records(task, some(9))).scores["paper"]["network/template"]["asia/related"]
+    assert (paper["macro_f1"] is not None) == there
+
+
+def test_a_limit_that_takes_every_question_leaves_the_papers_numbers():
+    for limit, there in ((99, False), (100, True)):
+        task = causalbench("Causality", networks="cancer", limit=limit)
+        paper = task.summarize(records(task, some(9))).scores["paper"]["overall"]["all"]
+        assert (paper["macro_f1"] is not None) == there
 
 
 # Readings
@@ -725,15 +723,20 @@ def test_perfect_answers_to_chains():
     assert "longest_chain" not in values(scores["length"]["3"])
 
 
-@pytest.mark.parametrize("hole", ["No", "Could be.", MISSED])
-def test_the_longest_chain_ends_before_the_first_that_was_not_right(hole):
+@pytest.mark.parametrize(("hole", "letters"), [("No", 10), ("Could be.", 10), (MISSED, None)])
+def test_the_longest_chain_ends_before_the_first_that_was_not_right(hole, letters):
     scores = chains(except_for({"chain/11": hole}))
-    assert scores["kind"]["chain"]["longest_chain"] == 10 and scores["overall"]["all"]["longest_chain"] == 10
+    assert scores["kind"]["chain"]["longest_chain"] == letters == scores["overall"]["all"]["longest_chain"]
     assert scores["kind"]["reversed"]["longest_chain"] == 24
     assert (scores["overall"]["all"].failed, scores["overall"]["all"].unreadable) == (
         int(hole is MISSED),
         int(hole == "Could be."),
     )
+
+
+def test_a_failed_call_after_the_first_wrong_answer_changes_no_length():
+    scores = chains(except_for({"chain/11": "No", "chain/12": MISSED}))
+    assert scores["kind"]["chain"]["longest_chain"] == 10
 
 
 def test_a_model_that_always_says_yes_is_no_good_at_chains():

@@ -32,14 +32,12 @@ def summarize(
     *,
     templates: Mapping[str, Template],
     breakdown: str,
-    asked: Mapping[str, int],
     headline: str,
     unreadable: Unreadable,
 ) -> Result:
     """Scores by every convention that the records have labels of, and the predicted graphs as files.
 
-    `breakdown` is what the templates are called (template, structure), `asked` says how many questions each of them
-    has about a network: the paper's numbers exist only where all of them were asked.
+    `breakdown` is what the templates are called: template or structure.
     """
     sheets = Sheets(templates, breakdown)
     each = f"network/{breakdown}"
@@ -71,9 +69,27 @@ def summarize(
         if any(template.exact == "path" for template in templates.values()):
             scores["direct"] = published  # every question taken for the direct edge, and scored as here
         third = any("{c}" in template.question for template in templates.values())
-        numbers = _of_questions(sheets, breakdown) if third else _of_cells(sheets, breakdown, asked)
+        numbers = _of_questions(sheets, breakdown) if third else _of_cells(sheets, breakdown)
         scores["paper"] = _beside(_bare(published), numbers)
-    return replace(counted, headline=headline, scores={headline: scores[headline]} | scores, files=graph_files(sheets))
+    return replace(
+        counted,
+        headline=headline,
+        scores={headline: scores[headline]} | scores,
+        notes=tuple(_notes(scores, counted.clusters)),
+        files=graph_files(sheets),
+    )
+
+
+def _notes(scores: Mapping[str, Breakdowns], networks: int) -> Iterator[str]:
+    if networks == 1:
+        yield "Within one network the unordered pair of variables is the unit of independence."
+    paper = scores.get("paper", {}).get("network", {})
+    without = [name for name, row in paper.items() if any(metric.value is None for metric in row.metrics)]
+    if without:
+        yield (
+            "The paper's numbers need a reply to every ordered pair of a network; here "
+            f"{len(without)} of {len(paper)} networks lack some (task.limit, task.kind or a failed call)."
+        )
 
 
 def _exact(rows: Breakdowns, sheets: Sheets, breakdown: str) -> Breakdowns:
@@ -120,9 +136,9 @@ def _bare(rows: Breakdowns) -> Breakdowns:
     }
 
 
-def _of_cells(sheets: Sheets, breakdown: str, asked: Mapping[str, int]) -> dict[tuple[str, str], Values]:
+def _of_cells(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], Values]:
     """The paper's numbers, per network and template; averaged over the templates, then over the networks."""
-    cells = {key: _cell_metrics(sheet, asked.get(key[0])) for key, sheet in sheets.items()}
+    cells = {key: _cell_metrics(sheet) for key, sheet in sheets.items()}
     return _averages(cells, _over_templates(cells), breakdown)
 
 
@@ -136,8 +152,8 @@ def _of_questions(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], Value
     return _averages(cells, networks, breakdown)
 
 
-def _cell_metrics(sheet: Sheet, asked: int | None) -> Values:
-    """The numbers of one template about one network; None where not all of its `asked` pairs were, or none replied."""
+def _cell_metrics(sheet: Sheet) -> Values:
+    """The numbers of one template about one network; None unless every ordered pair has a reply."""
     truth, cells = structures(matrix(sheet.network.dag))[sheet.template.paper], sheet.strict
     measures: dict[str, Callable[[], float]] = {
         "macro_f1": lambda: graphs.macro_f1(truth, cells),
@@ -147,8 +163,7 @@ def _cell_metrics(sheet: Sheet, asked: int | None) -> Values:
         "cell_density": lambda: graphs.cell_density(cells),
         "degree": lambda: graphs.predicted_degree(cells),
     }
-    replied = sheet.asked & (cells != graphs.MISSING)
-    return _measured(measures, int(sheet.asked.sum()) == asked and bool(replied.any()))
+    return _measured(measures, sheet.every_cell)
 
 
 def _question_metrics(outcomes: Mapping[tuple[int, int], int]) -> Values:
