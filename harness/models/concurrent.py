@@ -9,6 +9,8 @@ from harness.errors import RunStopped
 from harness.models.protocol import Outcome
 from harness.types import Failure, Request, Response
 
+OPEN = 4096
+"""Requests that are under way or wait for their retry, at most."""
 Call = Callable[[Request], Awaitable[Response | Failure]]
 
 
@@ -16,11 +18,11 @@ def answer_all(
     requests: Iterable[Request],
     call: Call,
     *,
-    max_concurrency: int,
+    room: Callable[[], bool],
     stopping: asyncio.Event,
     close: Callable[[], Awaitable[None]],
 ) -> Iterator[Outcome]:
-    """Outcomes as they land, at most `max_concurrency` calls at once.
+    """Outcomes as they land. Requests are pulled while there is `room` for more, and at most OPEN are under way.
 
     The loop runs only while the caller waits for the next outcome, in the caller's thread, so that requests
     are pulled there as well. When a call raises RunStopped, `stopping` is set (so that nothing waits for a
@@ -30,13 +32,16 @@ def answer_all(
     tasks: dict[asyncio.Task[Response | Failure], Request] = {}
     source = iter(requests)
     stopped: RunStopped | None = None
+    exhausted = False
     try:
         while True:
-            while stopped is None and len(tasks) < max_concurrency:
+            while stopped is None and not exhausted and len(tasks) < OPEN and room():
                 request = next(source, None)
                 if request is None:
+                    exhausted = True
                     break
                 tasks[loop.create_task(_await(call(request)))] = request
+                loop.run_until_complete(_begun())
             if not tasks:
                 break
             done, _ = loop.run_until_complete(asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED))
@@ -65,6 +70,10 @@ def answer_all(
         loop.close()
     if stopped:
         raise stopped
+
+
+async def _begun() -> None:
+    """One round of the loop: a new task asks for its slot."""
 
 
 async def _await(call: Awaitable[Response | Failure]) -> Response | Failure:

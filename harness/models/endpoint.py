@@ -18,9 +18,10 @@ from pydantic import Field
 from harness.errors import ConfigError
 from harness.models.concurrent import answer_all
 from harness.models.length import tokens_at_least
+from harness.models.pace import Pace
 from harness.models.protocol import Outcome, unanswered
 from harness.models.retry import InvalidReplyError, Policy
-from harness.types import JSON, ChatRequest, Failure, Request, Response, Transcript, Usage
+from harness.types import JSON, ChatRequest, Failure, PairRequest, Request, Response, Transcript, Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -56,7 +57,9 @@ class Endpoint(ABC):
     seed: int | None = 0
     extra: Mapping[str, Any] = field(default_factory=dict)
     context: Annotated[int, Field(gt=0)] | None = None
-    max_concurrency: Annotated[int, Field(gt=0)] = 32
+    max_concurrency: Annotated[int, Field(gt=0)] = 64
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
     timeout: Positive = 600.0
     attempts: Annotated[int, Field(gt=0)] = 10
     max_wait: Positive = 120.0
@@ -108,21 +111,35 @@ class Endpoint(ABC):
         http = openai.DefaultAioHttpClient(timeout=self.timeout)
         client = openai.AsyncOpenAI(api_key=self._key, base_url=self.base_url, max_retries=0, http_client=http)
         policy = Policy(self.base_url, attempts=self.attempts, max_wait=self.max_wait)
+        pace = Pace(
+            self.max_concurrency,
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+        )
+        wire = Wire(client, pace)
 
         async def call(request: Request) -> Response | Failure:
             if too_long := self._too_long(request):
                 return too_long
+            tries = 0
 
             async def attempt() -> Response | Failure:
-                # A limit of our own: the SDK's counts from the last byte, so a slow drip would pass it.
-                async with asyncio.timeout(self.timeout):
-                    return await self._attempt(client, request)
+                nonlocal tries
+                tries += 1
+                # A call that waits for its retry is outside, and holds no slot.
+                async with pace.turn(tokens=self._tokens(request), again=tries > 1):
+                    return await self._attempt(wire, request)
 
             return await policy.call(attempt)
 
-        yield from answer_all(
-            requests, call, max_concurrency=self.max_concurrency, stopping=policy.stopping, close=client.close
-        )
+        yield from answer_all(requests, call, room=lambda: pace.room, stopping=policy.stopping, close=client.close)
+
+    def _tokens(self, request: Request) -> float:
+        """About how many tokens a request costs; only counted where tokens_per_minute is set."""
+        if self.tokens_per_minute is None or isinstance(request, PairRequest):
+            return 0.0
+        said = sum(len(message.content) for message in request.messages) / 4
+        return said + (request.max_tokens if isinstance(request, ChatRequest) else 0)
 
     def _too_long(self, request: Request) -> Failure | None:
         """Why a request is not worth sending: it, or the turns that will follow it, cannot fit the context."""
@@ -141,19 +158,25 @@ class Endpoint(ABC):
     def texts(self, messages: Transcript) -> Iterable[str]:
         """What of a conversation the server splits into tokens, each text on its own."""
 
-    async def _attempt(self, client: AsyncOpenAI, request: Request) -> Response | Failure:
+    async def _attempt(self, wire: Wire, request: Request) -> Response | Failure:
         started = time.perf_counter()
         try:
-            reply = await self.send(client, request)
-        except json.JSONDecodeError as error:
+            # A limit of our own: the SDK's counts from the last byte, so a slow drip would pass it.
+            async with asyncio.timeout(self.timeout):
+                reply = await self.send(wire, request)
+        except ValueError as error:
             raise InvalidReplyError(f"the reply is not JSON ({error})") from error
+        except Exception as error:
+            wire.pace.failed(error)
+            raise
+        wire.pace.succeeded()
         try:
             return self.read(reply, request, round(time.perf_counter() - started, 4))
         except (AttributeError, TypeError, IndexError, KeyError, ValueError) as error:
             raise InvalidReplyError(f"the reply is not of the API's form ({error})") from error
 
     @abstractmethod
-    async def send(self, client: AsyncOpenAI, request: Request) -> Any:
+    async def send(self, wire: Wire, request: Request) -> Any:
         """One call; the SDK's reply."""
 
     @abstractmethod
@@ -161,30 +184,51 @@ class Endpoint(ABC):
         """What the reply says."""
 
 
-def response(reply: Any, text: str, seconds: float, finish_reason: str | None) -> Response:
+@dataclass(frozen=True)
+class Wire:
+    """The SDK's client, and the pace that its replies are told to."""
+
+    client: AsyncOpenAI
+    pace: Pace
+
+    async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
+        """One call, by the SDK's way for endpoints that it has no method for; the reply's JSON.
+
+        Its own methods check and convert every message against types, and build an object of every reply: half of
+        the processor's time of a call. Raises the SDK's errors, and ValueError where the reply is no JSON object.
+        """
+        import httpx2  # the SDK's own
+
+        response = await self.client.post(path, cast_to=httpx2.Response, body=body)
+        self.pace.told(response.headers)
+        reply = json.loads(response.content)
+        if not isinstance(reply, dict):
+            raise ValueError("no object")
+        return reply
+
+
+def response(reply: Mapping[str, Any], text: str, seconds: float, finish_reason: str | None) -> Response:
     """A reply's text with what every reply tells besides."""
     # Servers that cut by tokens send halves of characters: those become �.
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return Response(whole, None, usage_of(reply), finish_reason or "", reply.model or "", seconds)
+    whole = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return Response(whole, None, usage_of(reply), finish_reason or "", reply.get("model") or "", seconds)
 
 
-def first_choice(reply: Any) -> Any:
+def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     """The first choice of a reply. Raises InvalidReplyError where there is none."""
-    if not reply.choices:
+    if not reply.get("choices"):
         raise InvalidReplyError("the reply has no choices")
-    return reply.choices[0]
+    choice: Mapping[str, Any] = reply["choices"][0]
+    return choice
 
 
-def usage_of(reply: Any) -> Usage:
+def usage_of(reply: Mapping[str, Any]) -> Usage:
     """The tokens that the server counted."""
-    usage = getattr(reply, "usage", None)
-    if usage is None:
-        return Usage()
-    prompt = getattr(usage, "prompt_tokens_details", None)
-    completion = getattr(usage, "completion_tokens_details", None)
+    usage = reply.get("usage") or {}
+    prompt, completion = (usage.get(f"{part}_tokens_details") or {} for part in ("prompt", "completion"))
     return Usage(
-        input=usage.prompt_tokens,
-        output=usage.completion_tokens,
-        cached_input=getattr(prompt, "cached_tokens", None),
-        reasoning=getattr(completion, "reasoning_tokens", None),
+        input=usage.get("prompt_tokens"),
+        output=usage.get("completion_tokens"),
+        cached_input=prompt.get("cached_tokens"),
+        reasoning=completion.get("reasoning_tokens"),
     )

@@ -7,17 +7,14 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.endpoint import Endpoint, first_choice, response
+from harness.models.endpoint import Endpoint, Wire, first_choice, response, usage_of
 from harness.models.protocol import as_text
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Transcript, Usage
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 # Families that think before they answer and refuse temperature, top_p, stop and max_tokens.
 _REASONING = re.compile(r"(?:^|/)(?:o\d|gpt-5(?!.*chat))")
@@ -66,30 +63,28 @@ class Chat(Endpoint):
         """Each message."""
         return (message.content for message in messages)
 
-    async def send(self, client: AsyncOpenAI, request: Request) -> Any:
+    async def send(self, wire: Wire, request: Request) -> Any:
         """One chat completion."""
         assert isinstance(request, ChatRequest)
-        parameters = {**self.sampling(), **self.draw(request.sample)}
+        messages = [{"role": m.role, "content": m.content} for m in request.messages]
+        parameters = {"model": self.model, "messages": messages, **self.sampling(), **self.draw(request.sample)}
         if self.reasons:
             parameters["max_completion_tokens"] = request.max_tokens + self.reasoning_tokens
         else:
             parameters["max_tokens"] = request.max_tokens
             if request.stop:
                 parameters["stop"] = list(request.stop)
-        return await client.chat.completions.create(
-            model=self.model,
-            messages=[{"role": m.role, "content": m.content} for m in request.messages],  # type: ignore[misc]
-            extra_body=parameters,
-        )
+        return await wire.post("/chat/completions", parameters)
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
         """The message, or why there is none."""
         choice = first_choice(reply)
-        if choice.finish_reason == "content_filter":
+        message, finish_reason = choice["message"], choice.get("finish_reason")
+        if finish_reason == "content_filter":
             return Failure("content_filter", "the server withheld the reply")
-        if getattr(choice.message, "refusal", None) and not choice.message.content:
-            return Failure("refusal", choice.message.refusal)
-        return response(reply, choice.message.content or "", seconds, choice.finish_reason)
+        if message.get("refusal") and not message.get("content"):
+            return Failure("refusal", message["refusal"])
+        return response(reply, message.get("content") or "", seconds, finish_reason)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,41 +107,37 @@ class Completions(Endpoint):
         """The one text that is sent."""
         return (as_text(messages),)
 
-    async def send(self, client: AsyncOpenAI, request: Request) -> Any:
+    async def send(self, wire: Wire, request: Request) -> Any:
         """One completion, or one scored continuation for each choice."""
         assert not isinstance(request, PairRequest)
         prompt = as_text(request.messages)
         if isinstance(request, ChoiceRequest):
             # The prompt's own tokens are scored, nothing is drawn: only what a server needs besides is sent along.
-            scored: dict[str, Any] = {"max_tokens": 0, "echo": True, "logprobs": 1, "extra_body": dict(self.extra)}
+            scored = {"model": self.model, "max_tokens": 0, "echo": True, "logprobs": 1, **self.extra}
             calls = (
-                client.completions.create(model=self.model, prompt=f"{prompt} {choice}", **scored)
-                for choice in request.choices
+                wire.post("/completions", {**scored, "prompt": f"{prompt} {choice}"}) for choice in request.choices
             )
             return await asyncio.gather(*calls)
-        return await client.completions.create(
-            model=self.model,
-            prompt=prompt,
-            max_tokens=request.max_tokens,
-            stop=list(request.stop) or None,
-            extra_body={**self.sampling(), **self.draw(request.sample)},
-        )
+        parameters = {"model": self.model, "prompt": prompt, "max_tokens": request.max_tokens}
+        if request.stop:
+            parameters["stop"] = list(request.stop)
+        return await wire.post("/completions", {**parameters, **self.sampling(), **self.draw(request.sample)})
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
         """The text, or the log-probability of each choice."""
         if not isinstance(request, ChoiceRequest):
             choice = first_choice(reply)
-            return response(reply, choice.text, seconds, choice.finish_reason)
+            return response(reply, choice["text"], seconds, choice.get("finish_reason"))
         start = len(as_text(request.messages))
         logprobs = {
-            choice: _continuation(first_choice(body).logprobs, start, start + 1 + len(choice), self.base_url)
+            choice: _continuation(first_choice(body).get("logprobs"), start, start + 1 + len(choice), self.base_url)
             for choice, body in zip(request.choices, reply, strict=True)
         }
         if not all(map(math.isfinite, logprobs.values())):
             return Failure("invalid_logprobs", f"the server's log-probabilities are {logprobs}")
         best = max(logprobs, key=lambda choice: logprobs[choice])
-        usage = Usage(input=sum(body.usage.prompt_tokens for body in reply if body.usage), output=0)
-        return Response(best, logprobs, usage, "stop", reply[0].model or "", seconds)
+        usage = Usage(input=sum(usage_of(body).input or 0 for body in reply), output=0)
+        return Response(best, logprobs, usage, "stop", reply[0].get("model") or "", seconds)
 
 
 def _continuation(logprobs: Any, start: int, end: int, where: str) -> float:
@@ -155,9 +146,9 @@ def _continuation(logprobs: Any, start: int, end: int, where: str) -> float:
     A token that begins before `start` counts where it reaches past it; what a server writes after `end`, though
     it was asked for nothing, does not.
     """
-    if logprobs is None or not logprobs.token_logprobs or not logprobs.text_offset:
+    if not logprobs or not logprobs.get("token_logprobs") or not logprobs.get("text_offset"):
         raise RunStopped(f"{where} gives no log-probabilities for a prompt (echo): use model.method=generate.")
-    begins = logprobs.text_offset
+    begins = logprobs["text_offset"]
     ends = [*begins[1:], math.inf]
-    spans = zip(logprobs.token_logprobs, begins, ends, strict=True)
+    spans = zip(logprobs["token_logprobs"], begins, ends, strict=True)
     return float(sum(p for p, begin, stop in spans if stop > start and begin < end and p is not None))

@@ -78,7 +78,7 @@ class Policy:
 
     def _enough(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
-        limit = min(self.attempts, TIMEOUTS) if error and _timed_out(error) else self.attempts
+        limit = min(self.attempts, TIMEOUTS) if error and timed_out(error) else self.attempts
         return self.stopping.is_set() or STOP.requested or state.attempt_number >= limit
 
     def _passes(self, error: BaseException) -> bool:
@@ -112,7 +112,7 @@ class Policy:
 
     def _give_up_unreached(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
-        refused = error is not None and _lost(error) and not _timed_out(error)
+        refused = error is not None and _lost(error) and not timed_out(error)
         if error and refused and not self._reached and state.attempt_number >= UNREACHED_AFTER:
             raise self._unreachable(error)
 
@@ -121,7 +121,7 @@ class Policy:
         if isinstance(error, RunStopped):
             raise error
         detail = _said(error)
-        if _timed_out(error):
+        if timed_out(error):
             return Failure("timeout", f"no answer within model.timeout, {TIMEOUTS} times over")
         if _lost(error):
             raise self._unreachable(error) from error
@@ -199,7 +199,7 @@ def _lost(error: BaseException) -> bool:
     return isinstance(error, TimeoutError) or _is(error, "APIConnectionError")
 
 
-def _timed_out(error: BaseException) -> bool:
+def timed_out(error: BaseException) -> bool:
     """Whether the server took the call and did not answer in time.
 
     The aiohttp transport reports a refused connection as a timeout too, of connecting: that is not meant here.
