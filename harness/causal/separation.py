@@ -20,10 +20,12 @@ def d_connected(dag: DAG, source: int, given: Sequence[int]) -> tuple[int, ...]:
     Entry v has bit s set iff v is d-connected with `source` given the set `given[s]`. A set that contains
     `source` or v says nothing about them: its bit is 0.
     """
+    return _ball(dag, children(dag), source, _holders(len(dag), given), (1 << len(given)) - 1)
+
+
+def _ball(dag: DAG, below: DAG, source: int, has: Sequence[int], everything: int) -> tuple[int, ...]:
+    """`d_connected` with the children at hand and, for every node, which of the sets hold it."""
     n = len(dag)
-    everything = (1 << len(given)) - 1
-    has = [mask_of(s for s, z in enumerate(given) if z >> v & 1) for v in range(n)]
-    below = children(dag)
     up, down = [0] * n, [0] * n  # the ball came from a child; from a parent
     up[source] = everything & ~has[source]
     work = [source]
@@ -42,6 +44,17 @@ def d_connected(dag: DAG, source: int, given: Sequence[int]) -> tuple[int, ...]:
                 down[w] |= to_children
                 work.append(w)
     return tuple(0 if v == source else (up[v] | down[v]) & ~has[v] for v in range(n))
+
+
+def _holders(n: int, given: Sequence[int]) -> tuple[int, ...]:
+    """For each node, which of the sets hold it."""
+    return tuple(mask_of(s for s, z in enumerate(given) if z >> v & 1) for v in range(n))
+
+
+@cache
+def _holders_of_all(n: int) -> tuple[int, ...]:
+    """The same for all 2^n sets of nodes, set s at place s."""
+    return _holders(n, range(1 << n))
 
 
 def d_separated(dag: DAG, a: int, b: int, given: int = 0) -> bool:
@@ -63,10 +76,16 @@ Independence = tuple[int, int, tuple[int, ...]]
 def independences(dag: DAG) -> list[Independence]:
     """Every d-separation of the graph, in lexicographic order of (i, j, conditioning set)."""
     n = len(dag)
-    connected = [d_connected(dag, i, range(1 << n)) for i in range(n)]
+    below, has, everything = children(dag), _holders_of_all(n), (1 << (1 << n)) - 1
+    connected = [_ball(dag, below, i, has, everything) for i in range(n)]
     return [
         (i, j, given)
         for i, j in combinations(range(n), 2)
-        for given in conditioning_sets(n, i, j)
-        if not connected[i][j] >> mask_of(given) & 1
+        for mask, given in _numbered_sets(n, i, j)
+        if not connected[i][j] >> mask & 1
     ]
+
+
+@cache
+def _numbered_sets(n: int, i: int, j: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    return tuple((mask_of(given), given) for given in conditioning_sets(n, i, j))
