@@ -13,10 +13,14 @@ from omegaconf import DictConfig
 
 from harness import cli
 from harness.errors import StoreError
+from harness.lines import Encoder
 from harness.progress import Progress
 from harness.settings import build, plain
 from harness.tasks.protocol import Task
 from harness.types import JSON, Item
+
+BUFFER = 1 << 20
+"""Bytes that are written at a time: a hundred lines and more."""
 
 
 def as_json(item: Item, headline: str) -> dict[str, JSON]:
@@ -32,14 +36,13 @@ def as_json(item: Item, headline: str) -> dict[str, JSON]:
 
 def job(config: DictConfig) -> int:
     """Writes the file."""
-    import jsonlines
-
     task: Task = build(plain(config.task), "task")
     progress, items = Progress(f"items of {task.name}"), task.items()
     length_hint(items)  # makes what can fail fail before a file is touched
-    with _opened(str(config.out)) as file, jsonlines.Writer(file) as lines:
+    with _opened(str(config.out)) as file:
+        encoded = Encoder()
         for item in progress.watch(items, items):
-            lines.write(as_json(item, task.headline))
+            file.write(f"{encoded(as_json(item, task.headline))}\n")
     if config.out != "-":
         progress.say(f"{progress.done:,} items of {task.name} in {config.out}")
     return 0
@@ -54,7 +57,7 @@ def _opened(out: str) -> Iterator[IO[str]]:
     place = Path(out)
     temporary = place.with_name(f".{place.name}.tmp")
     try:
-        file = temporary.open("w", encoding="utf-8")
+        file = temporary.open("w", encoding="utf-8", buffering=BUFFER)
     except OSError as error:
         raise StoreError(f"{out} cannot be written ({error.strerror}): choose another out=.") from error
     with file:
