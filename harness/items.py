@@ -27,7 +27,7 @@ def as_json(item: Item, headline: str) -> dict[str, JSON]:
     """An item flat: id, its fields, the headline label, all labels, cluster."""
     return {
         "id": item.id,
-        **dict(item.fields),
+        **item.fields,
         "label": item.labels[headline],
         "labels": dict(item.labels),
         "cluster": item.cluster,

@@ -37,6 +37,8 @@ class Encoder:
         return f"{{{', '.join(parts)}}}"
 
     def _text(self, text: str) -> str:
+        if text == self._long:
+            return f'"{self._inside}"'
         at = text.find(self._long[:LONG]) if self._long else -1
         if at < 0 or not text.startswith(self._long, at):
             self._long, self._inside = text, encode_basestring(text)[1:-1]
