@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from json.encoder import encode_basestring
 
 from harness.types import JSON
@@ -23,18 +24,19 @@ class Encoder:
 
     def __call__(self, row: Mapping[str, JSON]) -> str:
         """One line, without its end."""
-        parts = []
-        for key, value in row.items():
-            if type(value) is str:
-                said = self._text(value) if len(value) >= LONG else encode_basestring(value)
-            elif type(value) is int:
-                said = str(value)
-            elif type(value) is dict:
-                said = self(value)
-            else:
-                said = _encode(value)
-            parts.append(f"{encode_basestring(key)}: {said}")
-        return f"{{{', '.join(parts)}}}"
+        return _form(tuple(row)) % tuple(
+            [
+                encode_basestring(value) if type(value) is str and len(value) < LONG else self._value(value)
+                for value in row.values()
+            ]
+        )
+
+    def _value(self, value: JSON) -> str:
+        if type(value) is str:
+            return self._text(value)
+        if type(value) is int:
+            return str(value)
+        return self(value) if type(value) is dict else _encode(value)
 
     def _text(self, text: str) -> str:
         if text == self._long:
@@ -45,3 +47,9 @@ class Encoder:
             return f'"{self._inside}"'
         before, after = text[:at], text[at + len(self._long) :]
         return f"{encode_basestring(before)[:-1]}{self._inside}{encode_basestring(after)[1:]}"
+
+
+@lru_cache(maxsize=64)
+def _form(keys: tuple[str, ...]) -> str:
+    """A line with %s where the values stand."""
+    return f"{{{', '.join(encode_basestring(key).replace('%', '%%') + ': %s' for key in keys)}}}"

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from harness.causal.dag import from_integer, relabel
+from harness.causal.relations import Relation
 from harness.draws import shuffled
 from harness.tasks.corr2cause.claim import Claim
 from harness.tasks.corr2cause.text import LETTERS, REFACTORED, as_input, hypothesis, premise
@@ -35,13 +36,13 @@ class Writer:
         """The claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
         page = _page(self.perturbation, self.seed, claim.n, claim.number)
         relation, var_i, var_j = claim.relation.value, page.names[claim.i], page.names[claim.j]
-        claimed = hypothesis(claim.relation, var_i, var_j, paraphrased=self.perturbation == "paraphrase")
+        claimed, statement = _words(claim.relation, var_i, var_j, self.perturbation == "paraphrase")
         return Item(
             id=claim.id,
             fields={
                 "premise": page.premise,
                 "hypothesis": claimed,
-                "statement": claimed.removesuffix("."),
+                "statement": statement,
                 "input": as_input(page.premise, claimed),
                 "relation": relation,
                 "var_i": var_i,
@@ -54,7 +55,14 @@ class Writer:
         )
 
 
-@dataclass(frozen=True)
+@lru_cache(maxsize=4096)
+def _words(relation: Relation, var_i: str, var_j: str, paraphrased: bool) -> tuple[str, str]:
+    """The hypothesis with and without its full stop."""
+    claimed = hypothesis(relation, var_i, var_j, paraphrased=paraphrased)
+    return claimed, claimed.removesuffix(".")
+
+
+@dataclass(frozen=True, slots=True)
 class _Page:
     """What all items of a class have in common."""
 
