@@ -42,7 +42,7 @@ def job(config: DictConfig) -> int:
     with _opened(str(config.out)) as file:
         encoded = Encoder()
         for item in progress.watch(items, items):
-            file.write(f"{encoded(as_json(item, task.headline))}\n")
+            file.write(encoded(as_json(item, task.headline)))
     if config.out != "-":
         progress.say(f"{progress.done:,} items of {task.name} in {config.out}")
     return 0

@@ -23,20 +23,20 @@ class Encoder:
         self._long, self._inside = "", ""  # the last long text that was new, and what stands between its quotes
 
     def __call__(self, row: Mapping[str, JSON]) -> str:
-        """One line, without its end."""
-        return _form(tuple(row)) % tuple(
-            [
-                encode_basestring(value) if type(value) is str and len(value) < LONG else self._value(value)
-                for value in row.values()
-            ]
-        )
+        """One line, with its end."""
+        parts = _form(tuple(row)).copy()
+        parts[1::2] = [
+            encode_basestring(value) if type(value) is str and len(value) < LONG else self._value(value)
+            for value in row.values()
+        ]
+        return "".join(parts)
 
     def _value(self, value: JSON) -> str:
         if type(value) is str:
             return self._text(value)
         if type(value) is int:
             return str(value)
-        return self(value) if type(value) is dict else _encode(value)
+        return self(value)[:-1] if type(value) is dict else _encode(value)
 
     def _text(self, text: str) -> str:
         if text == self._long:
@@ -50,6 +50,10 @@ class Encoder:
 
 
 @lru_cache(maxsize=64)
-def _form(keys: tuple[str, ...]) -> str:
-    """A line with %s where the values stand."""
-    return f"{{{', '.join(encode_basestring(key).replace('%', '%%') + ': %s' for key in keys)}}}"
+def _form(keys: tuple[str, ...]) -> list[str]:
+    """A line in parts; every second one is a value's place."""
+    parts = ["{"]
+    for key in keys:
+        parts[-1] += f"{encode_basestring(key)}: "
+        parts += ["", ", "]
+    return [*parts[:-1], "}\n"] if keys else ["{}\n"]

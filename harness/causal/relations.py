@@ -34,6 +34,9 @@ class Relation(StrEnum):
     COLLIDER = "collider"
     CONFOUNDER = "confounder"
 
+    # Members are hashed for every item, and an enumeration's own hash is a Python function.
+    __hash__ = str.__hash__
+
 
 Holds = dict[Relation, tuple[int, ...]]
 """For each relation a matrix of bits: bit j of row i is set iff the relation holds of (i, j)."""

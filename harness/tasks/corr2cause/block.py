@@ -28,10 +28,10 @@ class Block:
     relations: frozenset[Relation]
 
     def __iter__(self) -> Iterator[Claim]:
-        for number in self.numbers:
-            for claim in claims(self.n, number, seed=self.seed):
-                if claim.relation in self.relations:
-                    yield claim
+        everything = (claims(self.n, number, seed=self.seed) for number in self.numbers)
+        if len(self.relations) == len(Relation):
+            return chain.from_iterable(everything)
+        return (claim for found in everything for claim in found if claim.relation in self.relations)
 
     def __len__(self) -> int:
         if len(self.relations) == len(Relation):
@@ -45,10 +45,11 @@ class Block:
         return {(relation, self.n): counted[relation] for relation in Relation if relation in self.relations}
 
     def sample(self, quota: Mapping[Stratum, int]) -> list[Claim]:
-        """So many claims of each relation, in order."""
+        """So many claims of each relation, in order; other blocks' strata may be in the quota."""
+        own = {key: quota[key] for key in self.sizes}
         if self.n <= SMALL:
-            return by_name(list(self), quota, stratum=_stratum, name=lambda claim: claim.id, seed=self.seed)
-        return by_place(self._places, self._at, quota, stratum=_stratum, seed=self.seed)
+            return by_name(list(self), own, stratum=_stratum, name=lambda claim: claim.id, seed=self.seed)
+        return by_place(self._places, self._at, own, stratum=_stratum, seed=self.seed)
 
     @property
     def _places(self) -> int:

@@ -35,7 +35,7 @@ class Writer:
     def item(self, claim: Claim) -> Item:
         """The claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
         page = _page(self.perturbation, self.seed, claim.n, claim.number)
-        relation, var_i, var_j = claim.relation.value, page.names[claim.i], page.names[claim.j]
+        relation, var_i, var_j = str(claim.relation), page.names[claim.i], page.names[claim.j]
         claimed, statement = _words(claim.relation, var_i, var_j, self.perturbation == "paraphrase")
         return Item(
             id=claim.id,
