@@ -20,7 +20,8 @@ class Encoder:
 
     def __init__(self) -> None:
         """Knows no text yet."""
-        self._long, self._inside = "", ""  # the last long text that was new, and what stands between its quotes
+        # The last long text that was new, how it begins, and what stands between its quotes.
+        self._long, self._head, self._inside = "", "", ""
 
     def __call__(self, row: Mapping[str, JSON]) -> str:
         """One line, with its end."""
@@ -41,9 +42,9 @@ class Encoder:
     def _text(self, text: str) -> str:
         if text == self._long:
             return f'"{self._inside}"'
-        at = text.find(self._long[:LONG]) if self._long else -1
+        at = text.find(self._head) if self._long else -1
         if at < 0 or not text.startswith(self._long, at):
-            self._long, self._inside = text, encode_basestring(text)[1:-1]
+            self._long, self._head, self._inside = text, text[:LONG], encode_basestring(text)[1:-1]
             return f'"{self._inside}"'
         before, after = text[:at], text[at + len(self._long) :]
         return f"{encode_basestring(before)[:-1]}{self._inside}{encode_basestring(after)[1:]}"
