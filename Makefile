@@ -15,7 +15,7 @@ run: $(RUN_READY)  ## the main job: the exact reasoner on the public Corr2Cause 
 	$(BIN)/python -m harness $(args)
 
 test: $(DEV_READY)  ## all tests but the slow ones, under five minutes (args="-k name" for some)
-	$(BIN)/python -m pytest -m "not slow" $(args)
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal $(args)
 
 test-slow: $(DEV_READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(args)

@@ -18,6 +18,15 @@ ERROR, INTERRUPTED = 1, 130
 
 def launch(job: Callable[[Any], int], config_name: str) -> int:
     """Runs `job` with the config that the command line composes; the exit code."""
+    try:
+        return _launch(job, config_name)
+    except KeyboardInterrupt:  # also one that comes while an earlier one is being told
+        kept = "runs that ended are kept" if config_name == "discover" else "every stored answer is kept"
+        print(f"interrupted: {kept}; the same command goes on from there.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _launch(job: Callable[[Any], int], config_name: str) -> int:
     arguments = sys.argv[1:]
     debug = any(argument.replace(" ", "").lower() in ("debug=true", "debug=1") for argument in arguments)
     try:
@@ -30,9 +39,6 @@ def launch(job: Callable[[Any], int], config_name: str) -> int:
         return ERROR
     except Interrupted as stop:
         print(stop, file=sys.stderr)
-        return INTERRUPTED
-    except KeyboardInterrupt:
-        print("interrupted: every stored answer is kept; the same command goes on from there.", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
         if debug:

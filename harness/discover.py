@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from harness.tasks.causalbench import Causality
 
 
+_WORDS = ("format", "names", "rows", "parts", "seed")
+"""Settings of the task that make prompts."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """The command's own settings; configs/discover.yaml says what each one means."""
@@ -31,7 +35,7 @@ class Settings:
     algorithm: dict[str, Any]
     task: dict[str, Any]
     samples: Annotated[int, Field(gt=1, strict=True)]
-    seed: Annotated[int, Field(ge=0, strict=True)]
+    seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)]
     results: Annotated[str, Field(min_length=1)]
     network: Any = None
     debug: bool = False
@@ -64,14 +68,15 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     from harness.provenance import Traced
     from harness.results import RESULT, Folder, safe, variant
     from harness.run import leave
-    from harness.tasks.causalbench import Causality
     from harness.tasks.causalbench.comparison import table
     from harness.tasks.causalbench.learned import answers
 
     settings = _settings(plain(config))
-    task: Causality = build(settings.task, "task")
-    if not isinstance(task, Causality):
+    if settings.task.get("_target_") != "harness.tasks.causalbench.Causality":
         raise ConfigError("an algorithm answers the questions of task=causalbench/causality, no other task's.")
+    task: Causality = build(settings.task, "task")
+    if idle := [f"task.{name}" for name in chosen(task) if name in _WORDS]:
+        raise ConfigError(f"{', '.join(idle)}: an algorithm reads no words; samples= and seed= choose its data.")
     algorithm: Algorithm = build(settings.algorithm, "algorithm")
     given = {"samples": settings.samples, "seed": settings.seed}
     place = {
@@ -92,6 +97,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
             "model": dict(algorithm.identity),
         },
         provenance=provenance.gather(plain(config)),
+        renamed_by="algorithm.name",
     )
     progress = Progress(f"{task.name} {algorithm.name}")
     items = Traced(task.items())

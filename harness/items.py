@@ -12,6 +12,7 @@ from typing import IO
 from omegaconf import DictConfig
 
 from harness import cli
+from harness.codec import text_digest
 from harness.errors import StoreError
 from harness.lines import Encoder
 from harness.progress import Progress
@@ -23,13 +24,18 @@ BUFFER = 1 << 20
 """Bytes that are written at a time: a hundred lines and more."""
 
 
-def as_json(item: Item, headline: str) -> dict[str, JSON]:
-    """An item flat: id, its fields, the headline label, all labels, cluster."""
+def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
+    """An item flat: id, its fields, the headline label, all labels, groups, cluster.
+
+    A list of long texts (a network's data) stands in full with the first item that has it; with others each text is
+    told by its SHA-256. `said` remembers which have been written.
+    """
     return {
         "id": item.id,
-        **item.fields,
+        **{name: _once(value, said) if isinstance(value, tuple) else value for name, value in item.fields.items()},
         "label": item.labels[headline],
         "labels": dict(item.labels),
+        "groups": dict(item.groups),
         "cluster": item.cluster,
     }
 
@@ -38,14 +44,21 @@ def job(config: DictConfig) -> int:
     """Writes the file."""
     task: Task = build(plain(config.task), "task")
     progress, items = Progress(f"items of {task.name}"), task.items()
+    said: set[str] = set()
     length_hint(items)  # makes what can fail fail before a file is touched
     with _opened(str(config.out)) as file:
         encoded = Encoder()
         for item in progress.watch(items, items):
-            file.write(encoded(as_json(item, task.headline)))
+            file.write(encoded(as_json(item, task.headline, said)))
     if config.out != "-":
         progress.say(f"{progress.done:,} items of {task.name} in {config.out}")
     return 0
+
+
+def _once(value: tuple[str, ...], said: set[str]) -> JSON:
+    shown = [{"sha256": name} if (name := text_digest(text)) in said else text for text in value]
+    said.update(map(text_digest, value))
+    return shown
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Literal
 from harness import parsing
 from harness.codec import KINDS, digest
 from harness.errors import ConfigError, unknown
-from harness.settings import PROMPTS, listed
+from harness.settings import prompt_files
 from harness.types import JSON, Answer, ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Transcript
 from harness.words import Words, fill, names_in, parser_of, read
 
@@ -118,14 +118,10 @@ def _joined(first: str, rest: str) -> str:
     return f"{first} {rest}"
 
 
-def available(task: str) -> dict[str, Path]:
-    """The prompt files of a task by name: the package's, and those under ./prompts of the working directory.
-
-    A task of a family (causalbench/correlation) also has the prompts of its family (causalbench).
-    """
-    family = task.rpartition("/")[0]
-    shared = {name: file for name, file in listed(PROMPTS, family).items() if "/" not in name} if family else {}
-    return shared | listed(PROMPTS, task)
+def has_format(task: str, name: str, format: str) -> bool:
+    """Whether a task's prompt has words for a format (none: the plain ones)."""
+    where = prompt_files(task).get(name)
+    return not format or (where is not None and format in read(where).formats)
 
 
 def load(
@@ -137,7 +133,7 @@ def load(
     replies: Replies = "model",
 ) -> Prompt:
     """A task's prompt by its name, or any prompt file by its path; `format` picks among the file's formats."""
-    files = available(task)
+    files = prompt_files(task)
     where = Path(name) if name.endswith((".yaml", ".yml")) else files.get(name)
     if where is not None and not where.is_file():
         raise ConfigError(f"prompt={name}: there is no such file.")

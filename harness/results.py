@@ -34,6 +34,8 @@ class Folder:
     """All that can change the records or the scores. A folder takes one configuration."""
     provenance: Mapping[str, JSON]
     """How the numbers came about; does not decide whether two runs are the same."""
+    renamed_by: str = "model.name"
+    """The setting that gives a run another name."""
     recorded: Path = field(init=False)
     """The records of this run, wherever they stand at the moment."""
 
@@ -116,7 +118,7 @@ class Folder:
         if there != mine:
             raise ConfigError(
                 f"{self.path} holds a run with another configuration ({_difference(there, mine)}): give this one "
-                "another name (model.name=…) or another place (results=…), or remove the folder."
+                f"another name ({self.renamed_by}=…) or another place (results=…), or remove the folder."
             )
 
     def _manifest(self) -> dict[str, JSON]:
@@ -161,6 +163,7 @@ def result_json(result: Result) -> dict[str, Any]:
         "clusters": result.clusters,
         "failures": dict(result.failures),
         "finish_reasons": dict(result.finish_reasons),
+        **({"notes": list(result.notes)} if result.notes else {}),
         "usage": {name: count for name, count in asdict(result.usage).items() if count is not None},
         "scores": {
             label_set: {
@@ -193,6 +196,7 @@ def result_from_json(said: Mapping[str, Any]) -> Result:
         failures=said["failures"],
         finish_reasons=said["finish_reasons"],
         usage=Usage(**said["usage"]),
+        notes=tuple(said.get("notes", ())),
     )
 
 

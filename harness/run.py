@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from harness import conversation, prompts, records
@@ -14,6 +14,7 @@ from harness.progress import Progress
 from harness.prompts import Prompt, Replies
 from harness.provenance import Traced
 from harness.results import Folder
+from harness.settings import prompt_files
 from harness.tasks.protocol import Task
 from harness.types import FINAL_FAILURES, ChatRequest, Failure, Item, Record, Request, Response, Result, Transcript
 
@@ -131,11 +132,15 @@ def _record(item: Item, request: Request | None, outcome: Response | Failure, pr
 
 def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:
     """The prompt of that name; without a name the task's first one that the model accepts."""
+    if task.name not in (able := getattr(model, "tasks", (task.name,))):
+        raise ConfigError(f"model {model.name} answers task={' or '.join(able)} only: choose another model=….")
     if name is not None:
         prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format, replies=replies)
         fitting(prompt, model, task)
         return prompt
     for candidate in task.prompts:
+        if not prompts.has_format(task.name, candidate, task.prompt_format):
+            continue
         prompt = prompts.load(task.name, candidate, task.examples(), format=task.prompt_format, replies=replies)
         if _fits(prompt, model):
             return prompt
@@ -160,9 +165,14 @@ def _no_fit(what: str, model: Model, task: Task | None) -> str:
     sentence = f"{what} does not fit model {model.name}, which takes {_kinds(model.accepts)} requests."
     if task is None:
         return sentence
-    loaded = (prompts.load(task.name, name, ()) for name in prompts.available(task.name))
-    names = [p.name for p in loaded if task.prompt_format in ("", *p.words.formats) and _fits(p, model)]
-    return f"{sentence} {'These do: ' + ', '.join(names) if names else 'No prompt of the task does'}."
+    names = [name for name in prompt_files(task.name) if prompts.has_format(task.name, name, task.prompt_format)]
+    written = [prompts.load(task.name, name, (), format=task.prompt_format) for name in names]
+    if fitting := [prompt.name for prompt in written if _fits(prompt, model)]:
+        return f"{sentence} These do: {', '.join(fitting)}."
+    fixed = [replace(prompt, replies="fixed") for prompt in written if prompt.words.opening_reply]
+    if fitting := [prompt.name for prompt in fixed if _fits(prompt, model)]:
+        return f"{sentence} It writes no turns of a conversation: with replies=fixed these do: {', '.join(fitting)}."
+    return f"{sentence} No prompt of the task does."
 
 
 def _kinds(kinds: Iterable[type[Request]]) -> str:

@@ -30,6 +30,16 @@ def listed(root: Path, group: str) -> dict[str, Path]:
     return found
 
 
+def prompt_files(task: str) -> dict[str, Path]:
+    """The prompt files of a task by name: the package's, and those under ./prompts of the working directory.
+
+    A task of a family (causalbench/correlation) also has the prompts of its family (causalbench).
+    """
+    family = task.rpartition("/")[0]
+    shared = {name: file for name, file in listed(PROMPTS, family).items() if "/" not in name} if family else {}
+    return shared | listed(PROMPTS, task)
+
+
 def build(section: Mapping[str, Any], group: str) -> Any:
     """The part that a section of the config describes: the class named by `_target_`, its settings validated."""
     if "_target_" not in section:

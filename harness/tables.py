@@ -36,7 +36,6 @@ NUMBERS = {
     "cell_shd": 2,
     "parent_set_errors": 2,
     "degree": 2,
-    "edges": 2,
 }
 """Metrics that are no shares, with the decimals that they are shown with; all others are shown in percent."""
 COUNTS = ("items", "positives", "unreadable", "failed")
@@ -122,6 +121,7 @@ def remarks(result: Result) -> list[str]:
         "",
         f"{overall.items:,} items in {clusters} (items of one cluster are not independent); metrics in percent.",
     ]
+    said += result.notes
     if result.failures:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
         said.append(f"Failed calls are in no metric: {kinds}.")

@@ -172,6 +172,8 @@ class Result:
     finish_reasons: Mapping[str, int]
     usage: Usage
     """Sums over the records."""
+    notes: tuple[str, ...] = ()
+    """Sentences that belong beside the scores."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Further files of the run's folder, their text by name, such as graphs/asia/cause.csv."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.settings import CONFIGS, PROMPTS, listed
+from harness.settings import CONFIGS, listed, prompt_files
 
 _MAIN = """\
 harness: can language models reason about cause and effect?
@@ -30,10 +30,12 @@ configs/<group>/<name>.yaml and prompts/<task>/<name>.yaml in the working direct
 """
 
 _ITEMS = """\
-The items of a task as JSON lines: id, premise, hypothesis, input, relation, num_nodes, label, cluster, …
+The items of a task as JSON lines: id, the fields that prompts may say (premise, question, …), label, labels, groups,
+cluster
 
   python -m harness.items task=corr2cause out=items.jsonl
   python -m harness.items task=corr2cause task.split=train task.limit=1000 out=-
+  python -m harness.items task=causalbench/causality task.networks=asia out=asia.jsonl
 """
 
 
@@ -57,7 +59,7 @@ def text(config_name: str) -> str:
         return "\n".join([_DISCOVER, settings, _group("algorithm"), *algorithms])
     if config_name == "items":
         return "\n".join([_ITEMS, _settings("items", CONFIGS / "items.yaml"), _group("task"), *_tasks()])
-    prompts = (_list(f"prompt=  (task {task})", listed(PROMPTS, task)) for task in listed(CONFIGS, "task"))
+    prompts = (_list(f"prompt=  (task {task})", prompt_files(task)) for task in listed(CONFIGS, "task"))
     sections = [
         _MAIN,
         _group("model"),

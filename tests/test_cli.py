@@ -451,3 +451,23 @@ def test_a_causal_language_model_ranks_and_writes_from_the_command_line(harness,
     written = harness(*common, "model.name=writes", "model.method=generate")
     assert written.returncode == 0, written.stderr
     assert "AUROC" not in written.stdout
+
+
+def test_items_of_a_data_format_tell_the_data_once(harness, tmp_path):
+    done = harness(
+        "task=causalbench/causality",
+        "task.networks=asia",
+        "task.format=data",
+        "out=items.jsonl",
+        module="harness.items",
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
+    assert len(lines) == 280 and lines[0]["groups"]["template"] == "causally_related"
+    assert all(isinstance(part, str) for part in lines[0]["parts"]) and len(lines[0]["parts"]) == 5
+    assert all(list(part) == ["sha256"] for line in lines[1:] for part in line["parts"])
+
+
+def test_help_lists_the_prompts_of_a_family_with_each_of_its_tasks(harness):
+    said = harness("--help").stdout.partition("prompt=  (task causalbench/causality)")[2]
+    assert all(f"\n  {name}" in said.partition("\n\n")[0] for name in ("closed", "open", "pair"))

@@ -133,7 +133,10 @@ def test_runs_of_the_first_method_get_the_leaderboard(harness):
         ("samples=many", "samples=many:"),
         ("algorithm.alpa=1", "there is no setting 'algorithm.alpa'"),
         ("algorithm=mmhc algorithm.alpha=2", "algorithm.alpha=2: input should be less than 1"),
-        ("task=causalbench/correlation", "no setting 'task.method'"),
+        ("task=causalbench/correlation", "answers the questions of task=causalbench/causality"),
+        ("task=corr2cause", "answers the questions of task=causalbench/causality"),
+        ("task.format=data", "task.format: an algorithm reads no words"),
+        ("seed=-1", "seed=-1: input should be greater than or equal to 0"),
         ("algorithm=null", "take one name each"),
     ],
 )
@@ -141,6 +144,17 @@ def test_bad_input_gets_one_sentence(harness, arguments, said):
     done = harness(*arguments.split(), module="harness.discover")
     lines = done.stderr.strip().splitlines()
     assert done.returncode == 1 and len(lines) == 1 and said in lines[0], done.stderr
+
+
+def test_a_folder_of_other_settings_is_refused_with_the_setting_that_renames(harness):
+    harness("network=cancer", "algorithm.score=bdeu", module="harness.discover")
+    done = harness("network=cancer", module="harness.discover")
+    assert done.returncode == 1 and "algorithm.name=…" in done.stderr
+
+
+def test_what_was_published_of_other_algorithms_stands_in_the_table(harness):
+    done = harness("network=cancer", "samples=50", module="harness.discover")
+    assert cells(done.stdout, "cancer", "MIGA (published)")[:4] == ["", "", "", "3"]
 
 
 def test_help_lists_the_algorithms_without_heavy_imports(harness):

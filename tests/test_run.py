@@ -233,3 +233,25 @@ def test_baseline_draws_depend_on_seed_and_request_alone():
     assert drawn(Baseline("b", 0.3, seed=1), requests) != once
     share = sum(text == "Yes" for text in once.values()) / len(once)
     assert abs(share - 0.3) < 0.05
+
+
+def test_a_model_that_knows_one_task_only_is_not_asked_another():
+    section = {"_target_": "harness.tasks.causalbench.Chains", "name": "causalbench/cot", "prompts": ["closed", "pair"]}
+    with pytest.raises(ConfigError, match="reasoner answers task=corr2cause only"):
+        choose_prompt(build(section, "task"), Reasoner(), None)
+
+
+def test_a_model_that_does_not_write_is_told_of_fixed_replies():
+    section = {
+        "_target_": "harness.tasks.causalbench.Causality",
+        "name": "causalbench/causality",
+        "prompts": ["closed", "pair"],
+        "format": "data",
+    }
+    ranker = Scripted(lambda request: Response("Yes"), accepts=(ChoiceRequest,))
+    with pytest.raises(ConfigError, match="with replies=fixed these do: closed, open"):
+        choose_prompt(build(section, "task"), ranker, None)
+    assert choose_prompt(build(section, "task"), ranker, None, "fixed").name == "closed"
+    encoder = Scripted(lambda request: Response("Yes"), accepts=(PairRequest,))
+    with pytest.raises(ConfigError, match="No prompt of the task does"):
+        choose_prompt(build(section, "task"), encoder, None)

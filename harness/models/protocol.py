@@ -14,7 +14,7 @@ class Model(Protocol):
     """Anything that answers requests.
 
     A class that answers sooner than a cache could (a baseline, the reasoner) says `instant = True` and is asked
-    every time.
+    every time; one that can answer some tasks only names them in `tasks`.
     """
 
     @property

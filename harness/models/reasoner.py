@@ -25,6 +25,7 @@ class Reasoner:
 
     accepts: ClassVar[tuple[type[Request], ...]] = (ChatRequest,)
     instant: ClassVar[bool] = True
+    tasks: ClassVar[tuple[str, ...]] = ("corr2cause",)
 
     @property
     def identity(self) -> Mapping[str, JSON]:

@@ -13,10 +13,13 @@ raises ValueError.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+from harness.scoring.classification import multiclass
 
 EdgeDirection = Literal["from row to column", "from column to row"]
 """What an entry 1 in row u and column v means: u → v, or v → u. gadjid's words."""
@@ -96,12 +99,10 @@ def macro_f1(truth: Matrix, cells: Matrix) -> float:
     average="macro".
     """
     expected, answered = _replies(truth, cells)
-    scores = [
-        2 * int(((expected == code) & (answered == code)).sum()) / occurrences
-        for code in (NO, YES, UNREADABLE)
-        if (occurrences := int((expected == code).sum() + (answered == code).sum()))
-    ]
-    return sum(scores) / len(scores)
+    outcomes = Counter(zip(expected.tolist(), answered.tolist(), strict=True))
+    value, _ = multiclass(outcomes)
+    assert value is not None  # the diagonal is there
+    return value
 
 
 def cell_accuracy(truth: Matrix, cells: Matrix) -> float:

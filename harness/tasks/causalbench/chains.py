@@ -55,7 +55,6 @@ class Chain:
             id=self.id,
             fields={
                 "question": question,
-                "question_within": f"i{question[1:]}",
                 "premise": f"{premise}.",
                 "statement": f"{a} causes {b}.",
             },
@@ -141,11 +140,11 @@ class Chains:
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Scores overall, per kind and per length, with the longest chain that was answered right throughout."""
-        right: dict[str, dict[int, bool]] = defaultdict(dict)
+        right: dict[str, dict[int, bool | None]] = defaultdict(dict)
 
         def watched() -> Iterator[Record]:
             for record in records:
-                correct = record.answer is not None and record.answer.label == record.labels["exact"]
+                correct = None if record.answer is None else record.answer.label == record.labels["exact"]
                 right[record.groups["kind"]][int(record.groups["length"])] = correct
                 yield record
 
@@ -154,28 +153,32 @@ class Chains:
         rows = {name: dict(groups) for name, groups in counted.scores["exact"].items()}
         for kind, row in rows.get("kind", {}).items():
             rows["kind"][kind] = _with_longest(row, right[kind])
-        both: dict[int, bool] = {}
+        both: dict[int, bool | None] = {}
         for answers in right.values():
             for length, correct in answers.items():
-                both[length] = correct and both.get(length, True)
+                known = both.get(length, True)
+                both[length] = False if False in (known, correct) else None if None in (known, correct) else True
         rows["overall"]["all"] = _with_longest(rows["overall"]["all"], both)
         return replace(counted, scores={"exact": rows})
 
 
-def _with_longest(row: Scores, right: Mapping[int, bool]) -> Scores:
+def _with_longest(row: Scores, right: Mapping[int, bool | None]) -> Scores:
     return replace(row, metrics=(*row.metrics, Metric("longest_chain", longest(right))))
 
 
-def longest(right: Mapping[int, bool]) -> float | None:
+def longest(right: Mapping[int, bool | None]) -> float | None:
     """The letters of the longest chain that, like every shorter one asked, was answered right.
 
-    0 where the shortest was answered wrong, None where nothing was asked. Table V counts questions instead: its 24 are
-    26 letters.
+    `right` says for each length whether its answers were, None for a failed call. 0 where the shortest was answered
+    wrong; None where nothing was asked, or a call failed before the first wrong answer. Table V counts questions
+    instead: its 24 are 26 letters.
     """
     if not right:
         return None
     best = 0
     for length, correct in sorted(right.items()):
+        if correct is None:
+            return None
         if not correct:
             break
         best = length

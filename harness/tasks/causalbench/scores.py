@@ -32,14 +32,12 @@ def summarize(
     *,
     templates: Mapping[str, Template],
     breakdown: str,
-    asked: Mapping[str, int],
     headline: str,
     unreadable: Unreadable,
 ) -> Result:
     """Scores by every convention that the records have labels of, and the predicted graphs as files.
 
-    `breakdown` is what the templates are called (template, structure), `asked` says how many questions each of them
-    has about a network: the paper's numbers exist only where all of them were asked.
+    `breakdown` is what the templates are called: template or structure.
     """
     sheets = Sheets(templates, breakdown)
     each = f"network/{breakdown}"
@@ -70,8 +68,28 @@ def summarize(
     if published := counted.scores.get("paper"):
         if any(template.exact == "path" for template in templates.values()):
             scores["direct"] = published  # every question taken for the direct edge, and scored as here
-        scores["paper"] = _paper(published, sheets, breakdown, asked)
-    return replace(counted, headline=headline, scores={headline: scores[headline]} | scores, files=graph_files(sheets))
+        third = any("{c}" in template.question for template in templates.values())
+        numbers = _of_questions(sheets, breakdown) if third else _of_cells(sheets, breakdown)
+        scores["paper"] = _beside(_bare(published), numbers)
+    return replace(
+        counted,
+        headline=headline,
+        scores={headline: scores[headline]} | scores,
+        notes=tuple(_notes(scores, counted.clusters)),
+        files=graph_files(sheets),
+    )
+
+
+def _notes(scores: Mapping[str, Breakdowns], networks: int) -> Iterator[str]:
+    if networks == 1:
+        yield "Within one network the unordered pair of variables is the unit of independence."
+    paper = scores.get("paper", {}).get("network", {})
+    without = [name for name, row in paper.items() if any(metric.value is None for metric in row.metrics)]
+    if without:
+        yield (
+            "The paper's numbers need a reply to every ordered pair of a network; here "
+            f"{len(without)} of {len(paper)} networks lack some (task.limit, task.kind or a failed call)."
+        )
 
 
 def _exact(rows: Breakdowns, sheets: Sheets, breakdown: str) -> Breakdowns:
@@ -109,28 +127,33 @@ def _graph_metrics(sheet: Sheet) -> Values:
     return _measured(measures, sheet.every_cell)
 
 
-def _paper(rows: Breakdowns, sheets: Sheets, breakdown: str, asked: Mapping[str, int]) -> Breakdowns:
-    """The paper's numbers, per network and template; averaged over the templates, then over the networks.
-
-    The skeleton's questions fill no matrix: its numbers are over the questions, of all templates of a network together.
-    """
-    bare = {
+def _bare(rows: Breakdowns) -> Breakdowns:
+    """The counts alone."""
+    return {
         name: {group: replace(row, metrics=()) for group, row in groups.items()}
         for name, groups in rows.items()
         if name != "relation"
     }
-    if any("{c}" in sheet.template.question for sheet in sheets.values()):
-        cells = {key: _question_metrics(sheet.outcomes) for key, sheet in sheets.items()}
-        pooled: dict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
-        for (network, _), sheet in sheets.items():
-            pooled[network] += sheet.outcomes
-        return _beside(bare, _averages(cells, {n: _question_metrics(o) for n, o in pooled.items()}, breakdown))
-    cells = {key: _cell_metrics(sheet, asked.get(key[0])) for key, sheet in sheets.items()}
-    return _beside(bare, _averages(cells, _over_templates(cells), breakdown))
 
 
-def _cell_metrics(sheet: Sheet, asked: int | None) -> Values:
-    """The numbers of one template about one network; None where not all of its `asked` pairs were."""
+def _of_cells(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], Values]:
+    """The paper's numbers, per network and template; averaged over the templates, then over the networks."""
+    cells = {key: _cell_metrics(sheet) for key, sheet in sheets.items()}
+    return _averages(cells, _over_templates(cells), breakdown)
+
+
+def _of_questions(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], Values]:
+    """The skeleton's questions fill no matrix: its numbers are over all questions about a network together."""
+    cells = {key: _question_metrics(sheet.outcomes) for key, sheet in sheets.items()}
+    pooled: dict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
+    for (network, _), sheet in sheets.items():
+        pooled[network] += sheet.outcomes
+    networks = {network: _question_metrics(outcomes) for network, outcomes in pooled.items()}
+    return _averages(cells, networks, breakdown)
+
+
+def _cell_metrics(sheet: Sheet) -> Values:
+    """The numbers of one template about one network; None unless every ordered pair has a reply."""
     truth, cells = structures(matrix(sheet.network.dag))[sheet.template.paper], sheet.strict
     measures: dict[str, Callable[[], float]] = {
         "macro_f1": lambda: graphs.macro_f1(truth, cells),
@@ -140,7 +163,7 @@ def _cell_metrics(sheet: Sheet, asked: int | None) -> Values:
         "cell_density": lambda: graphs.cell_density(cells),
         "degree": lambda: graphs.predicted_degree(cells),
     }
-    return _measured(measures, int(sheet.asked.sum()) == asked)
+    return _measured(measures, sheet.every_cell)
 
 
 def _question_metrics(outcomes: Mapping[tuple[int, int], int]) -> Values:

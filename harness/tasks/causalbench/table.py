@@ -64,15 +64,12 @@ def sample(tables: Mapping[str, Table], limit: int, *, label_set: str, seed: int
     In their original order. Which questions of a network and label are taken depends on the seed and on nothing
     outside them, and a smaller sample of them is part of a larger one.
     """
-    rows = {
-        (name, label): np.flatnonzero(table.labels[label_set] == label)
-        for name, table in tables.items()
-        for label in (0, 1)
-    }
-    quota = quotas({key: len(found) for key, found in rows.items()}, limit, seed=seed)
+    shares = quotas({name: len(table) for name, table in tables.items()}, limit, seed=seed)
     taken = {}
     for name, table in tables.items():
-        drawn = [_draw(rows[name, label], quota[name, label], seed, name, label) for label in (0, 1)]
+        rows = [np.flatnonzero(table.labels[label_set] == label) for label in (0, 1)]
+        quota = quotas({label: len(rows[label]) for label in (0, 1)}, shares[name], seed=seed)
+        drawn = [_draw(rows[label], quota[label], seed, name, label) for label in (0, 1)]
         taken[name] = table[np.sort(np.concatenate(drawn))]
     return {name: table for name, table in taken.items() if len(table)}
 

@@ -28,6 +28,7 @@ DEFAULT = tuple(name for name in NETWORKS if name != "pathfinder")
 Convention = Literal["exact", "paper"]
 Count = Annotated[int, Field(gt=0, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
 # task.networks=asia means task.networks=[asia].
 OneOrMore = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
 Networks = Annotated[
@@ -53,7 +54,7 @@ class CausalBench(ABC):
     convention: Convention = "exact"
     limit: Count | None = None
     unreadable: Unreadable = "wrong"
-    seed: int = 0
+    seed: Seed = 0
     prior: Share = field(default=0.5, kw_only=True)
 
     asks: ClassVar[str] = "template"
@@ -62,7 +63,9 @@ class CausalBench(ABC):
     def __post_init__(self) -> None:
         """Refuses combinations of settings that mean nothing."""
         if self.networks is not None and self.scale is not None:
-            raise ConfigError("task.networks and task.scale both choose networks: give one of them.")
+            raise ConfigError(
+                "task.networks and task.scale both choose networks: give one of them (harness.discover: network=null)."
+            )
         if self.networks == () or self.scale == ():
             raise ConfigError(f"no network is left: task.networks takes {', '.join(NETWORKS)}, or all.")
         if self.parts > self.rows:
@@ -72,6 +75,11 @@ class CausalBench(ABC):
     def headline(self) -> str:
         """The convention that the tables show first."""
         return self.convention
+
+    @property
+    def balanced(self) -> str:
+        """The labels whose balance a limited sample keeps: the same questions whichever convention is shown first."""
+        return "exact"
 
     @property
     def prompt_format(self) -> str:
@@ -97,7 +105,6 @@ class CausalBench(ABC):
             records,
             templates=self.asked_templates,
             breakdown=self.asks,
-            asked={} if self.limit else {name: self.pairs(load(name)) for name in self.chosen_networks},
             headline=self.headline,
             unreadable=self.unreadable,
         )
@@ -119,10 +126,6 @@ class CausalBench(ABC):
     @abstractmethod
     def table(self, network: Network) -> Table:
         """All questions about a network, with the labels of every convention that has one."""
-
-    def pairs(self, network: Network) -> int:
-        """How many ordered pairs each template asks about; 0 where the questions fill no matrix."""
-        return 0
 
     def item(self, wording: Wording, template: Template, nodes: tuple[int, ...], labels: dict[str, int]) -> Item:
         """The item that asks a template about some variables."""
@@ -148,7 +151,7 @@ class CausalBench(ABC):
     @cached_property
     def _asked(self) -> dict[str, Table]:
         tables = {name: self.table(load(name)) for name in self.chosen_networks}
-        return sample(tables, self.limit, label_set=self.headline, seed=self.seed) if self.limit else tables
+        return sample(tables, self.limit, label_set=self.balanced, seed=self.seed) if self.limit else tables
 
     @cached_property
     def _relations(self) -> dict[str, np.ndarray[tuple[int, int], np.dtype[np.int8]]]:
@@ -171,10 +174,6 @@ class Correlation(CausalBench):
         """All pairs; with kind=direct the adjacent and the d-separated ones, with indirect the non-adjacent ones."""
         found = structures(matrix(network.dag))
         return _pairs(self.asked_templates, found, self._chosen(found))
-
-    def pairs(self, network: Network) -> int:
-        """The ordered pairs of the kind."""
-        return int(self._chosen(structures(matrix(network.dag))).sum())
 
     def _chosen(self, found: Mapping[str, Matrix]) -> Matrix:
         every = ~np.eye(len(found["adjacent"]), dtype=np.bool_)
@@ -205,10 +204,6 @@ class Causality(CausalBench):
         found = structures(matrix(network.dag))
         return _pairs(self.asked_templates, found, ~np.eye(len(network.dag), dtype=np.bool_))
 
-    def pairs(self, network: Network) -> int:
-        """n(n-1)."""
-        return len(network.dag) * (len(network.dag) - 1)
-
 
 @dataclass(frozen=True)
 class Skeleton(CausalBench):
@@ -220,6 +215,11 @@ class Skeleton(CausalBench):
     def asked_templates(self) -> Mapping[str, Template]:
         """Two questions by the convention exact, the three of the appendix by the paper's."""
         return questions.SKELETON if self.convention == "exact" else questions.PAPER_SKELETON
+
+    @property
+    def balanced(self) -> str:
+        """The convention's labels: its questions are its own."""
+        return self.convention
 
     def table(self, network: Network) -> Table:
         """The convention's questions: they differ in more than their labels."""

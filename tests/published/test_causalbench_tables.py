@@ -1,0 +1,227 @@
+"""Zhou et al.'s numbers, and the closed forms that constant models must hit exactly in the paper's convention."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from importlib import resources
+from unittest.mock import patch
+
+import pytest
+
+from harness.models.baselines import Baseline
+from harness.models.scripted import Scripted
+from harness.prompts import load as prompt_named
+from harness.run import ask
+from harness.scoring.graphs import true_degree
+from harness.settings import build
+from harness.tasks.causalbench import questions
+from harness.tasks.causalbench.networks import NETWORKS, edges, load
+from harness.tasks.causalbench.structures import matrix
+from harness.types import ChatRequest, Response
+
+# Nodes and edges, as the bnlearn repository lists them.
+SIZES = {
+    "asia": (8, 8), "cancer": (5, 4), "earthquake": (5, 4), "survey": (6, 6), "sachs": (11, 17), "child": (20, 25),
+    "insurance": (27, 52), "water": (32, 66), "mildew": (35, 46), "alarm": (37, 46), "barley": (48, 84),
+    "hailfinder": (56, 66), "hepar2": (70, 123), "win95pts": (76, 112), "pathfinder": (109, 195),
+}  # fmt: skip
+SCALES = {
+    "small": NETWORKS[:5],
+    "medium": NETWORKS[5:11],
+    "large": NETWORKS[11:14],
+    "very_large": NETWORKS[14:],
+}
+
+# Zhou et al., Tables XV (F1) and XVI (accuracy), row OPT2D7B: causality, first method, names only.
+OPT_F1 = {
+    "asia": 0.2500, "cancer": 0.3590, "earthquake": 0.3590, "sachs": 0.2295, "survey": 0.3333, "alarm": 0.0606,
+    "barley": 0.0565, "child": 0.1124, "insurance": 0.1073, "mildew": 0.0660, "water": 0.0947, "hailfinder": 0.0389,
+    "hepar2": 0.0393, "win95pts": 0.0427,
+}  # fmt: skip
+OPT_ACCURACY = {
+    "asia": 0.2500, "cancer": 0.3600, "earthquake": 0.3600, "sachs": 0.2314, "survey": 0.3333, "alarm": 0.0606,
+    "barley": 0.0579, "child": 0.1125, "insurance": 0.1084, "mildew": 0.0661, "water": 0.0957, "hailfinder": 0.0389,
+    "hepar2": 0.0394, "win95pts": 0.0598,
+}  # fmt: skip
+
+# Zhou et al., Table IX, column "ground truth".
+DEGREES = {
+    "asia": 2.00, "cancer": 1.60, "earthquake": 1.60, "sachs": 3.09, "survey": 2.00, "alarm": 2.49, "child": 2.50,
+    "barley": 3.50, "insurance": 3.85, "mildew": 2.63, "water": 4.12, "hailfinder": 2.36, "hepar2": 3.51,
+    "win95pts": 2.95,
+}  # fmt: skip
+
+MODELS = {
+    "yes": lambda: Baseline("always_yes", 1),
+    "no": lambda: Baseline("always_no", 0),
+    "unreadable": lambda: Scripted(lambda request: Response("Perhaps.")),
+}
+CAUSALITY = {"yes": tuple(questions.CAUSALITY), "no": ("causal_connection", "cause"), "unreadable": ("cause",)}
+CORRELATION = {"yes": ("related", "connection"), "no": ("related",), "unreadable": ("related",)}
+"""The templates that each model is asked: all five, or some where it is slow and nothing depends on them."""
+
+
+def answered(kind: str, model: str, templates: tuple[str, ...], **settings):
+    """The Result of a model on all questions of some templates."""
+    name = kind.upper()
+    chosen = {key: value for key, value in getattr(questions, name).items() if key in templates}
+    section = {"_target_": f"harness.tasks.causalbench.{kind}", "name": f"causalbench/{kind.lower()}", "prompts": []}
+    task = build(section | settings, "task")
+    prompt = prompt_named(task.name, "closed", ())
+    with patch.object(questions, name, chosen):
+        records = ask(task.items(), prompt, MODELS[model](), ChatRequest)
+        return task.summarize(record for record, _ in records)
+
+
+@pytest.fixture(scope="module")
+def causality() -> Mapping:
+    """always_yes answers every template of the fourteen networks, and one of pathfinder; the others fewer."""
+    found = {m: [answered("Causality", m, CAUSALITY[m])] for m in MODELS}
+    for model, results in found.items():
+        results.append(answered("Causality", model, ("cause",), networks="pathfinder"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def correlation() -> Mapping:
+    return {m: [answered("Correlation", m, templates, networks="all")] for m, templates in CORRELATION.items()}
+
+
+def rows(results: list, breakdown: str) -> dict:
+    found = {}
+    for result in results:
+        found |= result.scores["paper"].get(breakdown, {})
+    return found
+
+
+def closed_forms(model: str, n: int, ones: int, yes_errors: int, no_errors: int) -> dict[str, float]:
+    """Of an n×n matrix with so many ones: what a constant model scores, by arithmetic."""
+    cells = n * n
+    if model == "yes":
+        return {
+            "cell_accuracy": (ones + n) / cells,
+            "macro_f1": ones / (cells - n + ones) + n / (cells + n - ones),
+            "cell_shd": cells - n - ones,
+            "parent_set_errors": yes_errors,
+            "cell_density": 1,
+            "degree": n - 1,
+        }
+    if model == "no":
+        return {
+            "cell_accuracy": 1 - ones / cells,
+            "macro_f1": (cells - ones) / (2 * cells - ones),
+            "cell_shd": ones,
+            "parent_set_errors": no_errors,
+            "cell_density": 0,
+            "degree": 0,
+        }
+    return {
+        "cell_accuracy": 1 / n,
+        "macro_f1": 2 * n / (cells + n - ones) / 3,
+        "cell_shd": cells - n,
+        "parent_set_errors": n,
+        "cell_density": 1,
+        "degree": 0,
+    }
+
+
+def causality_forms(model: str, name: str) -> dict[str, float]:
+    n, ones = SIZES[name]
+    with_parents = len({effect for _, effect in edges(load(name))})
+    return closed_forms(model, n, ones, yes_errors=n, no_errors=with_parents)
+
+
+def correlation_forms(model: str, name: str) -> dict[str, float]:
+    """The truth is A | A.T: two ones for each edge."""
+    n, one_way = SIZES[name]
+    neighbours = [sum(v in edge for edge in edges(load(name))) for v in load(name).variables]
+    # In cancer and earthquake one variable is adjacent to all others.
+    yes_errors = sum(count < n - 1 for count in neighbours)
+    return closed_forms(model, n, 2 * one_way, yes_errors=yes_errors, no_errors=sum(map(bool, neighbours)))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("task", "forms"), [("causality", causality_forms), ("correlation", correlation_forms)])
+def test_constant_models_hit_the_closed_forms(task, forms, model, request):
+    results = request.getfixturevalue(task)[model]
+    asked = {"causality": CAUSALITY, "correlation": CORRELATION}[task][model]
+    by_network, by_template = rows(results, "network"), rows(results, "network/template")
+    assert list(by_network) == list(SIZES)
+    templates = {name: asked if task == "correlation" or name != "pathfinder" else ("cause",) for name in SIZES}
+    assert set(by_template) == {f"{name}/{template}" for name in SIZES for template in templates[name]}
+    for name in SIZES:
+        wanted = forms(model, name)
+        for row in (by_network[name], *(by_template[f"{name}/{template}"] for template in templates[name])):
+            assert {metric.name: metric.value for metric in row.metrics} == pytest.approx(wanted, rel=1e-12), name
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_networks_weigh_alike_in_every_mean(model, causality):
+    # asia weighs as much as win95pts, which has a hundred times its questions.
+    fourteen = causality[model][0].scores["paper"]
+    wanted = {name: causality_forms(model, name) for name in NETWORKS[:14]}
+
+    def mean(names: tuple[str, ...]) -> dict[str, float]:
+        return {m: sum(wanted[name][m] for name in names) / len(names) for m in wanted["asia"]}
+
+    for row, names in (
+        (fourteen["overall"]["all"], NETWORKS[:14]),
+        *((fourteen["scale"][scale], SCALES[scale]) for scale in ("small", "medium", "large")),
+        *((fourteen["template"][template], NETWORKS[:14]) for template in CAUSALITY[model]),
+    ):
+        assert {metric.name: metric.value for metric in row.metrics} == pytest.approx(mean(names), rel=1e-12)
+    assert "very_large" not in fourteen["scale"]
+    assert causality[model][1].scores["paper"]["scale"]["very_large"]["cell_accuracy"] == pytest.approx(
+        causality_forms(model, "pathfinder")["cell_accuracy"]
+    )
+
+
+def test_a_model_of_tables_xv_and_xvi_always_said_yes(causality):
+    found = rows(causality["yes"], "network")
+    alike = {
+        name
+        for name in OPT_F1
+        if round(found[name]["macro_f1"], 4) == OPT_F1[name]
+        and round(found[name]["cell_accuracy"], 4) == OPT_ACCURACY[name]
+    }
+    assert set(OPT_F1) == set(OPT_ACCURACY) == set(NETWORKS[:14])
+    assert set(OPT_F1) - alike == {"barley", "win95pts"}
+    for name in ("barley", "win95pts"):
+        assert round(found[name]["macro_f1"], 4) != OPT_F1[name]
+        assert round(found[name]["cell_accuracy"], 4) != OPT_ACCURACY[name]
+
+
+def test_table_ix_average_degrees_of_the_truth():
+    found = {name: round(true_degree(matrix(load(name).dag)), 2) for name in DEGREES}
+    assert found == DEGREES
+    assert found == {name: round(2 * e / n, 2) for name, (n, e) in SIZES.items() if name in DEGREES}
+
+
+def printed(table: str) -> dict[tuple[str, str], float]:
+    """(network, model) → number, of the package's copy of the printed tables."""
+    file = resources.files("harness") / "data" / "published" / "causalbench.csv"
+    lines = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
+    return {(row["network"], row["model"]): float(row["value"]) for row in lines if row["table"] == table}
+
+
+@pytest.mark.parametrize(
+    ("table", "metric", "beaten"),
+    [("Table XVI", "cell_accuracy", 180), ("Table XV", "macro_f1", 151)],
+)
+def test_always_no_beats_most_of_the_papers_numbers(causality, table, metric, beaten):
+    found, numbers = rows(causality["no"], "network"), printed(table)
+    assert len(numbers) == 182
+    assert sum(found[network][metric] > value for (network, _), value in numbers.items()) == beaten
+
+
+def test_the_packages_copy_of_the_tables_says_the_same_of_opt():
+    assert {network: v for (network, model), v in printed("Table XV").items() if model == "OPT2D7B"} == OPT_F1
+    assert {network: v for (network, model), v in printed("Table XVI").items() if model == "OPT2D7B"} == OPT_ACCURACY
+
+
+def test_a_low_sid_may_only_mean_many_edges(causality):
+    # Real SID of constant models on asia, of 56 pairs: always-yes 18, always-no 29.
+    sid = {m: causality[m][0].scores["exact"]["network/template"]["asia/cause"]["sid"] for m in ("yes", "no")}
+    density = {m: causality[m][0].scores["exact"]["network/template"]["asia/cause"]["density"] for m in ("yes", "no")}
+    assert sid == {"yes": 18, "no": 29} and density == {"yes": 1, "no": 0}
