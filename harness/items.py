@@ -14,10 +14,14 @@ from omegaconf import DictConfig
 from harness import cli
 from harness.codec import text_digest
 from harness.errors import StoreError
+from harness.lines import Encoder
 from harness.progress import Progress
 from harness.settings import build, plain
 from harness.tasks.protocol import Task
 from harness.types import JSON, Item
+
+BUFFER = 1 << 20
+"""Bytes that are written at a time: a hundred lines and more."""
 
 
 def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
@@ -28,7 +32,7 @@ def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
     """
     return {
         "id": item.id,
-        **{name: _once(value, said) for name, value in item.fields.items()},
+        **{name: _once(value, said) if isinstance(value, tuple) else value for name, value in item.fields.items()},
         "label": item.labels[headline],
         "labels": dict(item.labels),
         "groups": dict(item.groups),
@@ -38,23 +42,20 @@ def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
 
 def job(config: DictConfig) -> int:
     """Writes the file."""
-    import jsonlines
-
     task: Task = build(plain(config.task), "task")
     progress, items = Progress(f"items of {task.name}"), task.items()
     said: set[str] = set()
     length_hint(items)  # makes what can fail fail before a file is touched
-    with _opened(str(config.out)) as file, jsonlines.Writer(file) as lines:
+    with _opened(str(config.out)) as file:
+        encoded = Encoder()
         for item in progress.watch(items, items):
-            lines.write(as_json(item, task.headline, said))
+            file.write(encoded(as_json(item, task.headline, said)))
     if config.out != "-":
         progress.say(f"{progress.done:,} items of {task.name} in {config.out}")
     return 0
 
 
-def _once(value: JSON, said: set[str]) -> JSON:
-    if not isinstance(value, tuple):
-        return value
+def _once(value: tuple[str, ...], said: set[str]) -> JSON:
     shown = [{"sha256": name} if (name := text_digest(text)) in said else text for text in value]
     said.update(map(text_digest, value))
     return shown
@@ -69,7 +70,7 @@ def _opened(out: str) -> Iterator[IO[str]]:
     place = Path(out)
     temporary = place.with_name(f".{place.name}.tmp")
     try:
-        file = temporary.open("w", encoding="utf-8")
+        file = temporary.open("w", encoding="utf-8", buffering=BUFFER)
     except OSError as error:
         raise StoreError(f"{out} cannot be written ({error.strerror}): choose another out=.") from error
     with file:

@@ -13,6 +13,8 @@ from harness.types import Failure, Record
 T = TypeVar("T")
 EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
+DRAWN = 0.1
+"""Seconds between two states of the bar."""
 
 
 class Progress:
@@ -75,7 +77,11 @@ class Progress:
         with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
             job = bar.add_task(self.title, total=None, counts="")
             bar.update(job, total=length_hint(items) or None)  # with the bar in sight: making items can take seconds
+            shown = 0.0
             for value in values:
                 self.done += 1
                 yield value
-                bar.update(job, completed=self.done, counts=self._counts)
+                if (now := time.monotonic()) - shown >= DRAWN:  # an update costs more than making an item
+                    shown = now
+                    bar.update(job, completed=self.done, counts=self._counts)
+            bar.update(job, completed=self.done, counts=self._counts)

@@ -3,14 +3,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from itertools import permutations
+from itertools import islice, permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.draws import shuffled, uniform
-from harness.tasks.sampling import stratified
+from harness.draws import permuted, shuffled, uniform
+from harness.tasks.sampling import by_place, stratified
 
 VALUES = [f"{kind}{number}" for number in range(40) for kind in "aabc"[: 1 + number % 4]]
 
@@ -137,3 +137,47 @@ def test_shuffling_keeps_every_value_and_leaves_its_argument_alone(values):
 def test_shuffling_depends_on_the_parts():
     assert shuffled(range(20), 1) != shuffled(range(20), 2)
     assert shuffled(range(20), 1) == shuffled(range(20), 1)
+
+
+@given(st.integers(0, 60), st.integers(0, 5))
+def test_a_permutation_drawn_one_by_one_has_every_place_once(size, seed):
+    assert sorted(permuted(size, seed)) == list(range(size))
+
+
+def test_every_permutation_is_drawn_equally_often():
+    drawn = Counter(tuple(permuted(3, seed)) for seed in range(6000))
+    assert set(drawn) == set(permutations(range(3)))
+    assert all(880 < count < 1120 for count in drawn.values())
+
+
+def test_the_first_of_very_many_come_at_once():
+    drawn = list(islice(permuted(10**12, "x"), 1000))
+    assert len(set(drawn)) == 1000
+    assert 4.5e11 < sum(drawn) / 1000 < 5.5e11
+
+
+def test_a_permutation_never_changes():
+    assert list(permuted(6, 0)) == [3, 1, 0, 5, 2, 4]
+
+
+def placed(size, quota, seed=0):
+    return by_place(size, lambda place: place, quota, stratum=lambda value: value % 3, seed=seed)
+
+
+@given(st.integers(0, 50), st.integers(0, 60), st.integers(0, 60))
+def test_by_place_every_stratum_gets_its_quota_in_order(size, one, two):
+    taken = placed(size, {0: one, 1: two})
+    assert taken == sorted(set(taken))
+    assert Counter(value % 3 for value in taken) == +Counter({0: min(one, -(-size // 3)), 1: min(two, (size + 1) // 3)})
+
+
+@given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 20))
+def test_by_place_a_smaller_sample_is_part_of_a_larger_one(few, more, other):
+    taken = set(placed(60, {0: few, 1: other}))
+    assert {value for value in taken if value % 3 == 0} <= set(placed(60, {0: few + more, 2: 3}))
+
+
+def test_by_place_makes_no_more_values_than_it_needs():
+    made = []
+    by_place(10**9, lambda place: made.append(place) or place, {0: 20, 1: 20}, stratum=lambda v: v % 3, seed=0)
+    assert len(made) < 200

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, combinations, permutations, product
-from math import factorial
+from itertools import combinations
 from typing import TYPE_CHECKING
 
-from harness.causal.dag import DAG, bits, children, from_integer, mask_of
+from harness.causal.dag import DAG, bits, children, mask_of
 from harness.causal.separation import Independence
 
 if TYPE_CHECKING:
@@ -131,26 +130,6 @@ def _swap(n: int, k: int, numbers: NDArray[np.int64], up_to_equivalence: bool) -
     allowed = ~edge | same_parents if up_to_equivalence else ~edge
     swapped[~allowed] = numbers[~allowed]
     return swapped
-
-
-def labellings(n: int, number: int) -> int:
-    """How many labelled classes an unlabelled one stands for: n! over the symmetries of its pattern."""
-    skeleton, arrows = pattern(from_integer(n, number))
-    alike: dict[tuple[int, int, int], list[int]] = {}  # a symmetry keeps these three numbers of a node
-    for v in range(n):
-        key = (
-            sum(v in edge for edge in skeleton),
-            sum(v == tail for tail, _ in arrows),
-            sum(v == head for _, head in arrows),
-        )
-        alike.setdefault(key, []).append(v)
-    symmetries = 0
-    for images in product(*(permutations(nodes) for nodes in alike.values())):
-        to = dict(zip(chain.from_iterable(alike.values()), chain.from_iterable(images), strict=True))
-        symmetries += all((to[i], to[j]) in arrows for i, j in arrows) and all(
-            frozenset(to[v] for v in edge) in skeleton for edge in skeleton
-        )
-    return factorial(n) // symmetries
 
 
 def pattern(dag: DAG) -> tuple[set[frozenset[int]], set[tuple[int, int]]]:

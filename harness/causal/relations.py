@@ -6,10 +6,15 @@ The readings are those that the public labels follow; see `Relation`. Two senten
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from itertools import islice
 
-from harness.causal.dag import DAG, bits, children, descendants
+from harness.causal.cells import cells_of
+from harness.causal.dag import DAG, bits
+
+BATCH = 256
+"""DAGs that are looked at together: enough to be fast, few enough for a class of any size."""
 
 
 class Relation(StrEnum):
@@ -29,6 +34,9 @@ class Relation(StrEnum):
     COLLIDER = "collider"
     CONFOUNDER = "confounder"
 
+    # Members are hashed for every item, and an enumeration's own hash is a Python function.
+    __hash__ = str.__hash__
+
 
 Holds = dict[Relation, tuple[int, ...]]
 """For each relation a matrix of bits: bit j of row i is set iff the relation holds of (i, j)."""
@@ -36,56 +44,43 @@ Holds = dict[Relation, tuple[int, ...]]
 
 def relations(dag: DAG) -> Holds:
     """Which relations hold in one DAG, for every ordered pair of nodes."""
-    below = children(dag)
-    reach = descendants(dag)
-    indirect = tuple(_union(reach[w] for w in bits(below[v])) for v in range(len(dag)))
-    return {
-        Relation.PARENT: below,
-        Relation.ANCESTOR: indirect,
-        Relation.CHILD: dag,
-        Relation.DESCENDANT: _transpose(indirect),
-        Relation.COLLIDER: _meet(dag),
-        Relation.CONFOUNDER: _meet(below),  # the same in the reversed graph
-    }
+    return shared([dag])
 
 
 def shared(dags: Iterable[DAG]) -> Holds:
-    """Which relations hold in every one of the DAGs: the valid hypotheses of a class (§3.5)."""
+    """Which relations hold in every one of the DAGs: the valid hypotheses of a class (§3.5). Empty without DAGs."""
     common: Holds = {}
-    for dag in dags:
-        here = relations(dag)
-        if not common:
-            common = here
-        else:
-            common = {r: tuple(a & b for a, b in zip(common[r], here[r], strict=True)) for r in Relation}
+    source = iter(dags)
+    while batch := list(islice(source, BATCH)):
+        here = _shared(batch)
+        common = {r: tuple(a & b for a, b in zip(common[r], here[r], strict=True)) for r in here} if common else here
         if not any(any(rows) for rows in common.values()):
             break
     return common
 
 
-def _meet(dag: DAG) -> tuple[int, ...]:
-    """Bit j of row i: directed paths from i and from j end in some third node and share only that one.
+def _shared(dags: Sequence[DAG]) -> Holds:
+    """All DAGs at once: a fact about (u, v) is a cell of bits, bit k for DAG k, and a row of cells is one int."""
+    n, size = len(dags[0]), len(dags)
+    forward, backward = [0] * n, [0] * n  # cell v of row u: is there an edge u → v (v → u)?
+    for k, dag in enumerate(dags):
+        for v, above in enumerate(dag):
+            for u in bits(above):
+                forward[u] |= 1 << v * size + k
+                backward[v] |= 1 << u * size + k
+    cells = cells_of(n, size)
+    ahead = cells.paths(forward)
+    parent = tuple(cells.full(row) for row in forward)
+    ancestor = tuple(cells.full(cells.indirect(u, forward[u], ahead)) for u in range(n))
+    return {
+        Relation.PARENT: parent,
+        Relation.ANCESTOR: ancestor,
+        Relation.CHILD: _transpose(parent),
+        Relation.DESCENDANT: _transpose(ancestor),
+        Relation.COLLIDER: cells.meet(ahead),
+        Relation.CONFOUNDER: cells.meet(cells.paths(backward)),  # the same in the reversed graphs
+    }
 
-    It is enough that some node is reached from i without j and from j without i: the first node of the one
-    path that lies on the other is such an end.
-    """
-    n = len(dag)
-    without = [descendants(dag, 1 << v) for v in range(n)]
-    rows = [0] * n
-    for i in range(n):
-        for j in range(i):
-            if without[j][i] & without[i][j]:
-                rows[i] |= 1 << j
-                rows[j] |= 1 << i
-    return tuple(rows)
 
-
-def _union(masks: Iterable[int]) -> int:
-    union = 0
-    for mask in masks:
-        union |= mask
-    return union
-
-
-def _transpose(rows: tuple[int, ...]) -> tuple[int, ...]:
+def _transpose(rows: Sequence[int]) -> tuple[int, ...]:
     return tuple(sum(1 << i for i, row in enumerate(rows) if row >> j & 1) for j in range(len(rows)))

@@ -20,13 +20,19 @@ def d_connected(dag: DAG, source: int, given: Sequence[int]) -> tuple[int, ...]:
     Entry v has bit s set iff v is d-connected with `source` given the set `given[s]`. A set that contains
     `source` or v says nothing about them: its bit is 0.
     """
-    n = len(dag)
-    everything = (1 << len(given)) - 1
-    has = [mask_of(s for s, z in enumerate(given) if z >> v & 1) for v in range(n)]
-    below = children(dag)
-    up, down = [0] * n, [0] * n  # the ball came from a child; from a parent
-    up[source] = everything & ~has[source]
-    work = [source]
+    start = [0] * len(dag)
+    has = _holders(len(dag), given)
+    start[source] = (1 << len(given)) - 1 & ~has[source]
+    return tuple(0 if v == source else reached for v, reached in enumerate(_balls(dag, start, has)))
+
+
+def _balls(dag: DAG, start: Sequence[int], has: Sequence[int]) -> list[int]:
+    """For each node, which balls get there. Bit s of start[v] says that ball s begins at v, bit s of has[v] that the
+    set which is given for ball s holds v.
+    """
+    n, below = len(dag), children(dag)
+    up, down = list(start), [0] * n  # the ball came from a child; from a parent
+    work = [v for v in range(n) if start[v]]
     while work:
         v = work.pop()
         # A given node sends the ball back to its parents. That opens the colliders above it too: the ball goes
@@ -41,7 +47,12 @@ def d_connected(dag: DAG, source: int, given: Sequence[int]) -> tuple[int, ...]:
             if to_children & ~down[w]:
                 down[w] |= to_children
                 work.append(w)
-    return tuple(0 if v == source else (up[v] | down[v]) & ~has[v] for v in range(n))
+    return [(up[v] | down[v]) & ~has[v] for v in range(n)]
+
+
+def _holders(n: int, given: Sequence[int]) -> list[int]:
+    """For each node, which of the sets hold it."""
+    return [mask_of(s for s, z in enumerate(given) if z >> v & 1) for v in range(n)]
 
 
 def d_separated(dag: DAG, a: int, b: int, given: int = 0) -> bool:
@@ -63,10 +74,23 @@ Independence = tuple[int, int, tuple[int, ...]]
 def independences(dag: DAG) -> list[Independence]:
     """Every d-separation of the graph, in lexicographic order of (i, j, conditioning set)."""
     n = len(dag)
-    connected = [d_connected(dag, i, range(1 << n)) for i in range(n)]
-    return [
-        (i, j, given)
-        for i, j in combinations(range(n), 2)
-        for given in conditioning_sets(n, i, j)
-        if not connected[i][j] >> mask_of(given) & 1
-    ]
+    start, has = _all_balls(n)
+    reached = _balls(dag, start, has)
+    found: list[Independence] = []
+    for i, j in combinations(range(n), 2):
+        connected = reached[j] >> (i << n)
+        found += [(i, j, given) for mask, given in _numbered_sets(n, i, j) if not connected >> mask & 1]
+    return found
+
+
+@cache
+def _all_balls(n: int) -> tuple[list[int], list[int]]:
+    """(start, has) for balls from every node with every set of nodes given: ball i · 2^n + s is from i, given s."""
+    holders, everything = _holders(n, range(1 << n)), (1 << (1 << n)) - 1
+    start = [(everything & ~holders[v]) << (v << n) for v in range(n)]
+    return start, [sum(held << (i << n) for i in range(n)) for held in holders]
+
+
+@cache
+def _numbered_sets(n: int, i: int, j: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    return tuple((mask_of(given), given) for given in conditioning_sets(n, i, j))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
 
-from harness.draws import uniform
+from harness.draws import permuted, uniform
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -28,18 +28,48 @@ def quotas(sizes: Mapping[K, int], limit: int, *, seed: int) -> dict[K, int]:
 def stratified(
     values: Sequence[T], limit: int, *, stratum: Callable[[T], Hashable], name: Callable[[T], str], seed: int
 ) -> list[T]:
-    """`limit` of the values, each stratum with its share, in their original order.
+    """`limit` of the values, each stratum with its share, in their original order; see `by_name`."""
+    if limit >= len(values):
+        return list(values)
+    quota = quotas(Counter(map(stratum, values)), limit, seed=seed)
+    return by_name(values, quota, stratum=stratum, name=name, seed=seed)
+
+
+def by_name(
+    values: Sequence[T], quota: Mapping[K, int], *, stratum: Callable[[T], K], name: Callable[[T], str], seed: int
+) -> list[T]:
+    """So many values of each stratum, in their original order.
 
     Which values of a stratum are taken is drawn from (seed, name), so it depends neither on their order nor
     on what else is there, and a smaller sample of a stratum is part of a larger one.
     """
-    if limit >= len(values):
-        return list(values)
-    strata: dict[Hashable, list[int]] = defaultdict(list)
+    strata: dict[K, list[int]] = defaultdict(list)
     for place, value in enumerate(values):
         strata[stratum(value)].append(place)
-    quota = quotas({key: len(places) for key, places in strata.items()}, limit, seed=seed)
     taken: list[int] = []
     for key, places in strata.items():
         taken += sorted(places, key=lambda k: uniform(seed, "limit", name(values[k])))[: quota[key]]
     return [values[k] for k in sorted(taken)]
+
+
+def by_place(
+    size: int, value: Callable[[int], T], quota: Mapping[K, int], *, stratum: Callable[[T], K], seed: int
+) -> list[T]:
+    """So many of the values at places 0 … size-1 from each stratum, in their original order.
+
+    Places are drawn from (seed, size) and only their values are made, for a stratum that is too large to be
+    looked through. A smaller sample of a stratum is part of a larger one here, too. Every place is tried where a
+    quota is more than there is.
+    """
+    wanted = {key: count for key, count in quota.items() if count}
+    taken: dict[int, T] = {}
+    places = permuted(size, seed, "limit by place", size)
+    while wanted and (place := next(places, None)) is not None:
+        here = value(place)
+        key = stratum(here)
+        if key in wanted:
+            taken[place] = here
+            wanted[key] -= 1
+            if not wanted[key]:
+                del wanted[key]
+    return [taken[place] for place in sorted(taken)]

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import one_by_one
 import pytest
 from brute_force import classes, dags, every_dag, holds
 from hypothesis import given, settings
 
-from harness.causal.dag import from_edges
-from harness.causal.relations import Relation, relations, shared
+from harness.causal.dag import from_edges, from_integer
+from harness.causal.equivalence import members, representatives
+from harness.causal.relations import BATCH, Relation, relations, shared
 
 
 def pairs(rows):
@@ -57,9 +59,9 @@ def test_one_end_on_the_other_ends_path_makes_a_collider_only_with_another_way()
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_shared_is_what_every_member_of_a_class_has(n):
-    for members in classes(n).values():
-        expected = {r: set.intersection(*(by_definition(dag, r) for dag in members)) for r in Relation}
-        assert {r: pairs(rows) for r, rows in shared(sorted(members)).items()} == expected
+    for alike in classes(n).values():
+        expected = {r: set.intersection(*(by_definition(dag, r) for dag in alike)) for r in Relation}
+        assert {r: pairs(rows) for r, rows in shared(sorted(alike)).items()} == expected
 
 
 def test_one_graph_shares_all_it_has():
@@ -71,3 +73,27 @@ def test_what_one_graph_lacks_is_not_shared():
     with_edge, without = from_edges(3, [(0, 1), (1, 2)]), from_edges(3, [(1, 2)])
     assert pairs(shared([with_edge, without])[Relation.PARENT]) == {(1, 2)}
     assert pairs(shared([with_edge, without, with_edge])[Relation.ANCESTOR]) == set()
+
+
+@pytest.mark.parametrize(("n", "step"), [(2, 1), (3, 1), (4, 1), (5, 1), (6, 1), (7, 400)])
+def test_members_at_once_are_members_one_by_one(n, step):
+    for number in representatives(n)[::step]:
+        found = list(members(from_integer(n, number)))
+        assert shared(found) == one_by_one.shared(found)
+
+
+def test_more_members_than_one_batch_has():
+    # A clique of six, all of whose orders are members, and a collider beside it.
+    clique = [(i, j) for j in range(6) for i in range(j)]
+    found = list(members(from_edges(9, [*clique, (6, 8), (7, 8)])))
+    assert len(found) == 720 > BATCH
+    assert shared(found) == one_by_one.shared(found)
+    assert pairs(shared(found)[Relation.COLLIDER]) == {(6, 7), (7, 6)}
+
+
+def test_no_graph_shares_nothing():
+    assert shared([]) == {}
+
+
+def test_a_relation_is_found_by_its_name_too():
+    assert {Relation.PARENT: 1}["parent"] == {"parent": 1}[Relation.PARENT] == 1

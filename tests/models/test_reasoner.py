@@ -5,8 +5,9 @@ import pytest
 from harness.models.reasoner import Reasoner
 from harness.prompts import load
 from harness.run import ask
+from harness.tasks.corr2cause.claim import claims
 from harness.tasks.corr2cause.perturbation import Writer
-from harness.tasks.corr2cause.universe import claims, premises
+from harness.tasks.corr2cause.universe import premises
 from harness.types import ChatRequest, Message
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from harness.causal.dag import relabel
+from harness.causal.dag import from_integer, relabel
+from harness.causal.relations import Relation
 from harness.draws import shuffled
+from harness.tasks.corr2cause.claim import Claim
 from harness.tasks.corr2cause.text import LETTERS, REFACTORED, as_input, hypothesis, premise
-from harness.tasks.corr2cause.universe import Claim, dag_of
 from harness.types import Item
 
 Perturbation = Literal["none", "paraphrase", "refactorization", "permutation"]
@@ -33,37 +34,51 @@ class Writer:
 
     def item(self, claim: Claim) -> Item:
         """The claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
-        names = REFACTORED if self.perturbation == "refactorization" else LETTERS
-        place = tuple(range(claim.n))
-        if self.perturbation == "permutation":
-            place = _places(self.seed, claim.cluster, claim.n)
-        text = _premise(claim.n, claim.number, place, names)
-        var_i, var_j = names[place[claim.i]], names[place[claim.j]]
-        claimed = hypothesis(claim.relation, var_i, var_j, paraphrased=self.perturbation == "paraphrase")
+        page = _page(self.perturbation, self.seed, claim.n, claim.number)
+        relation, var_i, var_j = str(claim.relation), page.names[claim.i], page.names[claim.j]
+        claimed, statement = _words(claim.relation, var_i, var_j, self.perturbation == "paraphrase")
         return Item(
             id=claim.id,
             fields={
-                "premise": text,
+                "premise": page.premise,
                 "hypothesis": claimed,
-                "statement": claimed.removesuffix("."),
-                "input": as_input(text, claimed),
-                "relation": str(claim.relation),
+                "statement": statement,
+                "input": as_input(page.premise, claimed),
+                "relation": relation,
                 "var_i": var_i,
                 "var_j": var_j,
                 "num_nodes": claim.n,
             },
             labels=claim.labels,
-            cluster=claim.cluster,
-            groups={"relation": str(claim.relation), "num_nodes": str(claim.n)},
+            cluster=page.cluster,
+            groups={"relation": relation, "num_nodes": page.num_nodes},
         )
 
 
-@lru_cache(maxsize=64)
-def _premise(n: int, number: int, place: tuple[int, ...], names: Sequence[str]) -> str:
-    """The premise with node k moved to place[k]. Items come premise by premise, so few need to be kept."""
-    return premise(relabel(dag_of(n, number), place), names)
+@lru_cache(maxsize=4096)
+def _words(relation: Relation, var_i: str, var_j: str, paraphrased: bool) -> tuple[str, str]:
+    """The hypothesis with and without its full stop."""
+    claimed = hypothesis(relation, var_i, var_j, paraphrased=paraphrased)
+    return claimed, claimed.removesuffix(".")
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What all items of a class have in common."""
+
+    cluster: str
+    names: Sequence[str]
+    """What each node of the representative is called."""
+    premise: str
+    num_nodes: str
 
 
 @lru_cache(maxsize=64)
-def _places(seed: int, cluster: str, n: int) -> tuple[int, ...]:
-    return tuple(shuffled(range(n), seed, "permutation", cluster))
+def _page(perturbation: Perturbation, seed: int, n: int, number: int) -> _Page:
+    """Items come class by class, so few need to be kept."""
+    names = REFACTORED if perturbation == "refactorization" else LETTERS
+    cluster, place = f"n{n}-g{number}", list(range(n))
+    if perturbation == "permutation":
+        place = shuffled(place, seed, "permutation", cluster)
+    text = premise(relabel(from_integer(n, number), tuple(place)), names)
+    return _Page(cluster, [names[k] for k in place], text, str(n))

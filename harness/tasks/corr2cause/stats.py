@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from harness.causal.equivalence import representatives, unlabelled_dags
 from harness.tables import markdown
-from harness.tasks.corr2cause.universe import SIZES, claims, premises, public_test
+from harness.tasks.corr2cause.claim import claims
+from harness.tasks.corr2cause.universe import SIZES, premises, public_test
 
 
 @dataclass(frozen=True)

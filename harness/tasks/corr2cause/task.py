@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BeforeValidator, Field
 
@@ -14,23 +14,25 @@ from harness.errors import ConfigError
 from harness.scoring.classification import Unreadable
 from harness.scoring.summary import summarize
 from harness.tasks.corr2cause import sources
+from harness.tasks.corr2cause.claim import Claim
 from harness.tasks.corr2cause.perturbation import Perturbation, Writer
-from harness.tasks.corr2cause.universe import SIZES, Claim, public_test, universe
+from harness.tasks.corr2cause.universe import CLASSES, COMPLETE, LARGEST, SIZES, blocks, public_test
 from harness.tasks.sampling import stratified
 from harness.types import JSON, Item, Record, Result
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 ORDERS: Mapping[str, Sequence[str]] = {
     "relation": tuple(Relation),
-    "num_nodes": tuple(map(str, SIZES)),
+    "num_nodes": tuple(map(str, range(min(SIZES), LARGEST + 1))),
 }
 
 # Two claims of the train split over four variables (short premises), the same relation twice, so that only the
 # premise tells the one that follows from the one that does not.
 EXAMPLES = (Claim(4, 42, Relation.PARENT, 2, 3), Claim(4, 55, Relation.PARENT, 0, 1))
 
-Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
+Size = Annotated[int, Field(ge=min(SIZES))]
 # task.num_nodes=5 means task.num_nodes=[5].
 OneOrMore = BeforeValidator(lambda value: [value] if isinstance(value, str | int) else value)
 
@@ -50,6 +52,7 @@ class Corr2Cause:
     revision: str | None = None
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
     num_nodes: Annotated[tuple[Size, ...] | None, OneOrMore] = None
+    classes: Annotated[int, Field(gt=0, le=100_000, strict=True)] | None = None
     limit: Annotated[int, Field(gt=0, strict=True)] | None = None
     unreadable: Unreadable = "wrong"
     seed: int = 0
@@ -77,10 +80,29 @@ class Corr2Cause:
             raise ConfigError(
                 "task.source=file takes the rows of the file as they are: leave out task.perturbation and task.split."
             )
+        self._check_sizes()
         if self.source == "hub" and (self.perturbation == "permutation" or self.split == "all"):
             raise ConfigError(
                 "task.source=hub has the splits train, dev and test and the perturbations paraphrase and "
                 "refactorization; use task.source=builtin for task.split=all and task.perturbation=permutation."
+            )
+
+    def _check_sizes(self) -> None:
+        largest = max(self.num_nodes or SIZES) if self.source == "builtin" else 0
+        if largest > LARGEST:
+            raise ConfigError(
+                f"task.num_nodes={largest}: the premises made here have at most {LARGEST} variables, as their text "
+                "doubles with every variable and soon outgrows what models read."
+            )
+        if largest > max(SIZES) and self.split == "test":
+            raise ConfigError(
+                f"task.num_nodes={largest}: the public test sets have 2 to {max(SIZES)} variables; use task.split=all, "
+                "train or dev for more."
+            )
+        if self.classes is not None and largest <= COMPLETE:
+            raise ConfigError(
+                f"task.classes={self.classes} says how many premises are drawn where there are too many for all of "
+                f"them: it needs task.num_nodes={COMPLETE + 1} to {LARGEST}."
             )
 
     @property
@@ -127,12 +149,20 @@ class Corr2Cause:
         return Writer(self.perturbation, self.seed)
 
     @cached_property
-    def _claims(self) -> list[Claim]:
+    def _claims(self) -> Sources[Claim]:
         if self.split == "test":
             found = public_test(self.version)
-        else:
-            found = list(universe(self.num_nodes or SIZES, split=self.split, seed=self.seed))
-        return self._filtered(found, lambda claim: claim.relation, lambda claim: claim.n, lambda claim: claim.id)
+            return self._filtered(found, lambda claim: claim.relation, lambda claim: claim.n, lambda claim: claim.id)
+        made = blocks(
+            dict.fromkeys(self.num_nodes or SIZES),
+            split=self.split,
+            seed=self.seed,
+            classes=self.classes or CLASSES,
+            relations=self.relations or Relation,
+        )
+        if not len(made):
+            raise self._nothing_left(0)
+        return made if self.limit is None else made.sample(self.limit, seed=self.seed)
 
     @cached_property
     def _rows(self) -> list[sources.Row]:
@@ -158,20 +188,31 @@ class Corr2Cause:
             and (self.num_nodes is None or num_nodes(value) in self.num_nodes)
         ]
         if not kept:
-            raise ConfigError(
-                f"no item is left: none of the {len(found):,} items of this split has "
-                f"task.relations={_listed(self.relations)} and task.num_nodes={_listed(self.num_nodes)}."
-            )
+            raise self._nothing_left(len(found))
         if self.limit is None:
             return kept
         return stratified(kept, self.limit, stratum=lambda v: (relation(v), num_nodes(v)), name=name, seed=self.seed)
+
+    def _nothing_left(self, of: int) -> ConfigError:
+        return ConfigError(
+            f"no item is left: none of the {of:,} items of this split has "
+            f"task.relations={_listed(self.relations)} and task.num_nodes={_listed(self.num_nodes)}."
+        )
+
+
+class Sources(Protocol[T_co]):
+    """What items are made from, one by one, and how many there are."""
+
+    def __iter__(self) -> Iterator[T_co]: ...
+
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True)
 class Questions(Generic[T]):
     """Items made one at a time, with a length: the text of 200,000 of them is never in memory at once."""
 
-    sources: Sequence[T]
+    sources: Sources[T]
     make: Callable[[T], Item]
 
     def __iter__(self) -> Iterator[Item]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 
 from harness.causal.dag import DAG
 from harness.causal.relations import Relation
-from harness.causal.separation import independences
+from harness.causal.separation import Independence, conditioning_sets, independences
 
 TEMPLATES = {
     Relation.PARENT: "{i} directly causes {j}.",
@@ -48,12 +49,21 @@ def premise(dag: DAG, names: Sequence[str] = LETTERS) -> str:
         text += f" {names[i]} correlates with {names[j]}."
     if correlated and separations:
         text += " However,"
-    for i, j, given in separations:
-        if given:
-            text += f" {names[i]} and {names[j]} are independent given {_list([names[k] for k in given])}."
-        else:
-            text += f" {names[i]} is independent of {names[j]}."
-    return text
+    sentences = _sentences(tuple(names[:n]))
+    return text + "".join([sentences[separation] for separation in separations])
+
+
+@lru_cache(maxsize=16)
+def _sentences(names: tuple[str, ...]) -> dict[Independence, str]:
+    """How every independence among the variables is said, a space before it: 2^(n-3) n(n-1) sentences."""
+    n = len(names)
+    return {
+        (i, j, given): f" {names[i]} and {names[j]} are independent given {_list([names[k] for k in given])}."
+        if given
+        else f" {names[i]} is independent of {names[j]}."
+        for i, j in combinations(range(n), 2)
+        for given in conditioning_sets(n, i, j)
+    }
 
 
 def hypothesis(relation: Relation, i: str, j: str, *, paraphrased: bool = False) -> str:

@@ -1,73 +1,35 @@
-"""Which hypotheses there are: the complete universe for n = 2 … 6, its splits, and the two public test sets."""
+"""Which hypotheses there are: all for n = 2 … 7, a sample beyond, their splits, and the two public test sets."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib import resources
-from itertools import combinations
+from itertools import islice
 
-from harness.causal.dag import DAG, from_integer
+from harness.causal.dag import from_integer
 from harness.causal.equivalence import members, representatives
-from harness.causal.relations import Holds, Relation, shared
+from harness.causal.relations import Relation
+from harness.causal.renaming import smallest
 from harness.draws import uniform
+from harness.tasks.corr2cause.block import Block, Blocks
+from harness.tasks.corr2cause.claim import Claim
 from harness.tasks.corr2cause.text import LETTERS
 
 SIZES = (2, 3, 4, 5, 6)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A hypothesis about nodes i and j of the class that DAG `number` over n nodes represents.
-
-    `published` is the public label where the claim stands in a public test set, else None.
-    """
-
-    n: int
-    number: int
-    relation: Relation
-    i: int
-    j: int
-    published: int | None = None
-
-    @property
-    def cluster(self) -> str:
-        """The premise's name: the unit of independence."""
-        return f"n{self.n}-g{self.number}"
-
-    @property
-    def id(self) -> str:
-        """A readable name that no perturbation, split or version changes."""
-        return f"{self.cluster}-{self.relation}-{LETTERS[self.i]}-{LETTERS[self.j]}"
-
-    @cached_property
-    def derived(self) -> int:
-        """1 iff the claim holds in every DAG of the class (§3.5): the audited label."""
-        return truth(self.n, self.number)[self.relation][self.i] >> self.j & 1
-
-    @property
-    def labels(self) -> Mapping[str, int]:
-        """Every label there is, by its label set."""
-        return (
-            {"audited": self.derived}
-            if self.published is None
-            else {"published": self.published, "audited": self.derived}
-        )
-
-
-@cache
-def dag_of(n: int, number: int) -> DAG:
-    """The representative with that number."""
-    return from_integer(n, number)
-
-
-@cache
-def truth(n: int, number: int) -> Holds:
-    """The relations that hold throughout a class."""
-    return shared(members(dag_of(n, number)))
+"""The paper's numbers of variables: the default."""
+COMPLETE = 7
+"""Up to here the universe has all classes; beyond, a sample of them."""
+LARGEST = 10
+"""Beyond, premises outgrow what models read: 87,000 characters (median) for n = 12, three million for the longest."""
+CLASSES = 200
+"""How many classes are drawn for each n > COMPLETE where nobody says otherwise."""
+MEMBERS = 50_000
+"""Larger classes are not drawn, as every member has to be looked at. No class over eight nodes is."""
+DEV_SHARE = 0.1
+"""Of the classes over more nodes than the public test sets have."""
 
 
 def public_test(version: str) -> list[Claim]:
@@ -87,51 +49,82 @@ def public_test(version: str) -> list[Claim]:
         ]
 
 
-def universe(sizes: Iterable[int] = SIZES, *, split: str, seed: int) -> Iterator[Claim]:
+def universe(sizes: Iterable[int] = SIZES, *, split: str, seed: int, classes: int = CLASSES) -> Iterator[Claim]:
     """All claims of a split, class by class: six for every pair of every class.
 
-    `all` is everything, 207,432 claims for n = 2 … 6. `train` and `dev` share out the premises that the
-    public test sets do not touch; what those sets left over of their own premises is in neither. The seed
-    draws the order of arguments only; the splits are fixed.
+    `all` is everything, 207,432 claims for n = 2 … 6 and 9,690,282 for n = 7. `train` and `dev` share out the
+    premises that the public test sets do not touch; what those sets left over of their own premises is in
+    neither. Up to n = 7 the seed draws the order of arguments only, and the splits are fixed. Beyond, it draws
+    the classes, too; which split a class is in is fixed there as well.
     """
-    for n in sizes:
-        chosen = premises(n, split)
-        for number in chosen:
-            yield from claims(n, number, seed=seed)
+    return iter(blocks(sizes, split=split, seed=seed, classes=classes))
+
+
+def blocks(
+    sizes: Iterable[int] = SIZES,
+    *,
+    split: str,
+    seed: int,
+    classes: int = CLASSES,
+    relations: Iterable[Relation] = Relation,
+) -> Blocks:
+    """The same with a length, narrowed to some relations; no claim is made before it is asked for."""
+    wanted = frozenset(relations)
+    chosen = {n: premises(n, split) if n <= COMPLETE else drawn(n, split, seed=seed, classes=classes) for n in sizes}
+    return Blocks([Block(n, numbers, seed, wanted) for n, numbers in chosen.items()])
 
 
 @cache
 def premises(n: int, split: str) -> list[int]:
-    """The classes (by representative) of a split, ascending.
+    """The classes (by representative) of a split, ascending; n up to 7.
 
-    dev has as many as the public test set, or all that are left (n = 2 and 3, so that train begins at n = 4).
+    dev has as many as the public test set, or all that are left (n = 2 and 3, so that train begins at n = 4);
+    for n = 7, which the public test set does not have, a tenth.
     """
     everything = representatives(n)
-    if split == "all":
-        return everything
+    if n > max(SIZES) or split == "all":
+        return list(filter(_belongs(n, split), everything))
     tested = {claim.number for claim in public_test("v2") if claim.n == n}
     others = [number for number in everything if number not in tested]
-    by_lot = sorted(others, key=lambda number: uniform("corr2cause dev split", n, number))
+    by_lot = sorted(others, key=lambda number: _lot(n, number))
     return sorted({"dev": by_lot[: len(tested)], "train": by_lot[len(tested) :]}[split])
 
 
-def claims(n: int, number: int, *, seed: int) -> list[Claim]:
-    """The six claims of every pair: one of each two that mean the same (Table 10), drawn where both are kept apart."""
-    pairs = list(combinations(range(n), 2))
-    text = f"{seed}\x1forder of arguments\x1f{n}\x1f{number}"
-    lots = int.from_bytes(hashlib.shake_256(text.encode()).digest(len(pairs)), "big")
-    found: list[Claim] = []
-    for at, (i, j) in enumerate(pairs):
-        a, b, c, d = (lots >> (8 * at + k) & 1 for k in range(4))
-        found += [
-            Claim(n, number, relation, x, y)
-            for relation, x, y in (
-                (Relation.PARENT, i, j),
-                (Relation.CHILD, i, j),
-                (Relation.DESCENDANT, j, i) if a else (Relation.ANCESTOR, i, j),
-                (Relation.DESCENDANT, i, j) if b else (Relation.ANCESTOR, j, i),
-                (Relation.COLLIDER, *((j, i) if c else (i, j))),
-                (Relation.CONFOUNDER, *((j, i) if d else (i, j))),
-            )
-        ]
-    return found
+def drawn(n: int, split: str, *, seed: int, classes: int) -> list[int]:
+    """So many different classes (by representative) of a split, ascending: a sample for n > 7.
+
+    What is drawn are numbers of DAGs, evenly: every edge i → j, i < j, is there with probability 1/2. So a class
+    up to renaming comes up as often as it has members with a topological order, which favours large classes of
+    sparse graphs; it counts once. A larger sample contains a smaller one of the same seed.
+    """
+    belongs = _belongs(n, split)
+    found: set[int] = set()
+    draw = 0
+    while len(found) < classes:
+        number = smallest(from_integer(n, _number(n, seed, draw)))
+        draw += 1
+        if number not in found and belongs(number) and _countable(n, number):
+            found.add(number)
+    return sorted(found)
+
+
+def _number(n: int, seed: int, draw: int) -> int:
+    """One of the 2^(n(n-1)/2) numbers of DAGs, all equally likely."""
+    width = n * (n - 1) // 2
+    text = f"{seed}\x1fclasses\x1f{n}\x1f{draw}"
+    return int.from_bytes(hashlib.shake_256(text.encode()).digest((width + 7) // 8), "big") & (1 << width) - 1
+
+
+def _countable(n: int, number: int) -> bool:
+    return sum(1 for _ in islice(members(from_integer(n, number)), MEMBERS + 1)) <= MEMBERS
+
+
+def _belongs(n: int, split: str) -> Callable[[int], bool]:
+    """Whether a class over more nodes than the public test sets have is in a split."""
+    if split == "all":
+        return lambda number: True
+    return lambda number: (_lot(n, number) < DEV_SHARE) == (split == "dev")
+
+
+def _lot(n: int, number: int) -> float:
+    return uniform("corr2cause dev split", n, number)

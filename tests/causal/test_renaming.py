@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import random
+from math import factorial
+
+import pytest
+from brute_force import dags, same_up_to_renaming, separations
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.causal.dag import from_edges, from_integer, relabel
+from harness.causal.equivalence import members, representatives
+from harness.causal.renaming import labellings, smallest, symmetries
+
+LABELLED = [(2, 2), (3, 11), (4, 185), (5, 8782), (6, 1_067_825)]
+
+
+@pytest.mark.parametrize(("n", "count"), LABELLED)
+def test_labelled_classes(n, count):
+    assert sum(labellings(n, number) for number in representatives(n)) == count
+
+
+@pytest.mark.slow
+def test_labelled_classes_of_seven_variables():
+    assert sum(labellings(7, number) for number in representatives(7)) == 312_510_571
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_each_class_has_its_own_number_of_labellings(n):
+    for number in representatives(n):
+        assert labellings(n, number) == len(same_up_to_renaming(n, separations(from_integer(n, number))))
+
+
+@pytest.mark.parametrize(
+    ("n", "edges", "count"),
+    [
+        (7, [], factorial(7)),
+        (7, [(i, j) for j in range(7) for i in range(j)], factorial(7)),
+        (5, [(0, 1), (2, 3)], 8),
+        (4, [(0, 3), (1, 3), (2, 3)], 6),  # the tails of a collider
+        (4, [(0, 1), (1, 2), (2, 3)], 2),  # a path turned around
+        (4, [(0, 1), (2, 1), (2, 3)], 1),  # the same path with a collider
+    ],
+)
+def test_symmetries(n, edges, count):
+    assert symmetries(from_edges(n, edges)) == count
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_the_smallest_number_of_every_dag_is_its_representative(n):
+    chosen = set(representatives(n))
+    found = [smallest(from_integer(n, number)) for number in range(2 ** (n * (n - 1) // 2))]
+    assert set(found) == chosen
+    assert all(name <= number for number, name in enumerate(found))
+
+
+@pytest.mark.parametrize(("n", "step"), [(6, 1), (7, 60)])
+def test_a_representative_is_its_own_smallest_number(n, step):
+    for number in representatives(n)[::step]:
+        assert smallest(from_integer(n, number)) == number
+
+
+@settings(max_examples=100, deadline=None)
+@given(dags(low=2, high=10), st.randoms(use_true_random=False))
+def test_renaming_and_another_member_change_nothing(dag, draw):
+    place = list(range(len(dag)))
+    draw.shuffle(place)
+    other = relabel(draw.choice([member for member, _ in zip(members(dag), range(50), strict=False)]), tuple(place))
+    name = smallest(dag)
+    assert smallest(other) == name
+    assert smallest(from_integer(len(dag), name)) == name
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [],
+        [(i, j) for j in range(10) for i in range(j)],
+        [(2 * i, 2 * i + 1) for i in range(5)],
+        [(i, 5 + j) for i in range(5) for j in range(5) if i != j],
+    ],
+)
+def test_ties_do_not_explode(edges):
+    dag = from_edges(10, edges)
+    place = list(range(10))
+    random.Random(0).shuffle(place)
+    assert smallest(relabel(dag, tuple(place))) == smallest(dag)

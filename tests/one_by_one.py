@@ -1,0 +1,47 @@
+"""The relations of a class once more: each member on its own, by the reach of its nodes without each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.causal.dag import DAG, bits, children, descendants
+from harness.causal.relations import Holds, Relation
+
+
+def relations(dag: DAG) -> Holds:
+    below, reach = children(dag), descendants(dag)
+    indirect = tuple(union(reach[w] for w in bits(below[v])) for v in range(len(dag)))
+    return {
+        Relation.PARENT: below,
+        Relation.ANCESTOR: indirect,
+        Relation.CHILD: dag,
+        Relation.DESCENDANT: tuple(sum((row >> j & 1) << i for i, row in enumerate(indirect)) for j in range(len(dag))),
+        Relation.COLLIDER: meet(dag),
+        Relation.CONFOUNDER: meet(below),
+    }
+
+
+def shared(dags: Iterable[DAG]) -> Holds:
+    found = [relations(dag) for dag in dags]
+    everywhere = range(len(found[0][Relation.PARENT]))
+    return {r: tuple(intersection(holds[r][i] for holds in found) for i in everywhere) for r in Relation}
+
+
+def meet(dag: DAG) -> tuple[int, ...]:
+    n = len(dag)
+    without = [descendants(dag, 1 << v) for v in range(n)]
+    return tuple(sum(1 << j for j in range(n) if i != j and without[j][i] & without[i][j]) for i in range(n))
+
+
+def union(masks: Iterable[int]) -> int:
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
+
+
+def intersection(masks: Iterable[int]) -> int:
+    found = -1
+    for mask in masks:
+        found &= mask
+    return found

@@ -1,0 +1,177 @@
+"""The universe beyond the paper: n = 7 complete, samples of n = 8 … 10, made when asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tracemalloc
+from collections import Counter
+from itertools import islice
+
+import one_by_one
+import pytest
+from corr2cause_help import corr2cause
+
+from harness.causal.dag import from_integer
+from harness.causal.equivalence import members, representatives
+from harness.causal.relations import Relation
+from harness.causal.renaming import smallest
+from harness.causal.separation import independences
+from harness.tasks.corr2cause import claim, universe
+from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count, truth
+from harness.tasks.corr2cause.reading import follows, read_hypothesis, read_premise
+from harness.tasks.corr2cause.text import premise
+from harness.tasks.corr2cause.universe import blocks, drawn, premises
+from harness.tasks.sampling import stratified
+
+SEVEN = 76_907
+
+
+@pytest.mark.parametrize(("n", "number"), [(2, 1), (5, 442), (6, 27516), (7, 1_000_000), (9, 2**35 + 7)])
+@pytest.mark.parametrize("seed", [0, 4])
+def test_a_claim_is_found_by_its_place(n, number, seed):
+    whole = claims(n, number, seed=seed)
+    assert len(whole) == 3 * n * (n - 1)
+    assert [claim_at(n, number, place, seed=seed) for place in range(len(whole))] == whole
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_claims_are_counted_without_being_made(n):
+    made = Counter(c.relation for number in representatives(n) for c in claims(n, number, seed=1))
+    assert count(n, representatives(n), seed=1) == made
+
+
+def test_seven_variables_are_complete():
+    made = blocks([7], split="all", seed=0)
+    assert len(made) == 9_690_282 == SEVEN * 126
+    assert sum(made.blocks[0].sizes.values()) == 9_690_282
+    assert made.blocks[0].numbers == representatives(7)
+
+
+def test_seven_variables_are_split_by_a_fixed_lot():
+    train, dev = premises(7, "train"), premises(7, "dev")
+    assert sorted([*train, *dev]) == premises(7, "all")
+    assert 0.09 < len(dev) / SEVEN < 0.11
+    assert dev[:3] == [3, 63, 69]  # a change would mix up everybody's train and dev numbers
+
+
+def test_nothing_of_many_claims_is_kept():
+    truth.cache_clear()
+    premises(7, "all")
+    tracemalloc.start()
+    total = sum(c.derived for c in islice(blocks([7], split="all", seed=0), 30_000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert total > 0
+    assert peak < 15e6
+
+
+def test_a_limit_over_seven_variables_makes_few_claims(monkeypatch):
+    made = []
+    monkeypatch.setattr(claim, "Claim", lambda *values: made.append(values) or Claim(*values))
+    items = list(corr2cause(split="all", num_nodes=7, limit=60).items())
+    assert len(items) == 60
+    assert len(made) < 2000
+    assert Counter(item.fields["relation"] for item in items).keys() == set(map(str, Relation))
+
+
+def test_a_limit_keeps_order_seed_and_shares_over_large_and_small_blocks():
+    settings = {"split": "all", "num_nodes": [4, 5, 7], "limit": 400}
+    ids = [item.id for item in corr2cause(**settings).items()]
+    assert ids == [item.id for item in corr2cause(**settings).items()]
+    assert len(set(ids)) == 400
+    position = [(int(n[1:]), int(g[1:])) for n, g in (name.split("-")[:2] for name in ids)]
+    assert position == sorted(position)
+    assert ids != [item.id for item in corr2cause(**settings, seed=1).items()]
+
+
+def test_samples_of_up_to_six_variables_stay_as_they_are():
+    # Drawn by name, and with the quotas of all blocks together, as before there were blocks.
+    everything = list(universe.universe([3, 4, 5], split="all", seed=2))
+    expected = stratified(everything, 77, stratum=lambda c: (c.relation, c.n), name=lambda c: c.id, seed=2)
+    taken = corr2cause(split="all", num_nodes=[3, 4, 5], limit=77, seed=2).items()
+    assert [item.id for item in taken] == [c.id for c in expected]
+    everything = [c for c in everything if c.relation in (Relation.CHILD, Relation.ANCESTOR)]
+    expected = stratified(everything, 50, stratum=lambda c: (c.relation, c.n), name=lambda c: c.id, seed=2)
+    filtered = corr2cause(split="all", num_nodes=[3, 4, 5], limit=50, seed=2, relations=["child", "ancestor"])
+    assert [item.id for item in filtered.items()] == [c.id for c in expected]
+
+
+@pytest.mark.parametrize("relations", ["ancestor", ["descendant", "parent"]])
+def test_a_filter_on_relations_knows_its_length(relations):
+    items = corr2cause(split="all", num_nodes=[4, 5], relations=relations).items()
+    assert len(items) == len(list(items))
+
+
+def test_a_number_of_variables_given_twice_counts_once():
+    assert len(corr2cause(split="all", num_nodes=[5, 5]).items()) == 8520
+
+
+@pytest.mark.parametrize("n", [8, 9, 10])
+def test_drawn_classes_are_different_representatives(n):
+    found = drawn(n, "all", seed=0, classes=40)
+    assert len(set(found)) == 40
+    assert found == sorted(found)
+    assert all(smallest(from_integer(n, number)) == number for number in found)
+
+
+def test_drawn_classes_hang_on_the_seed_and_a_larger_sample_has_the_smaller_one():
+    assert set(drawn(8, "all", seed=0, classes=10)) <= set(drawn(8, "all", seed=0, classes=30))
+    assert not set(drawn(8, "all", seed=0, classes=30)) & set(drawn(8, "all", seed=1, classes=30))
+
+
+def test_drawn_classes_are_those_of_their_split():
+    dev, train = (set(drawn(8, split, seed=0, classes=30)) for split in ("dev", "train"))
+    assert not dev & train
+    assert train & set(drawn(8, "all", seed=0, classes=30))
+    assert len(train & set(drawn(8, "all", seed=0, classes=40))) > 20
+
+
+def test_the_sample_stays_as_it_is():
+    assert drawn(8, "all", seed=0, classes=3) == [280120, 43907173, 47855354]
+
+
+def test_a_class_with_too_many_members_is_not_drawn(monkeypatch):
+    monkeypatch.setattr(universe, "MEMBERS", 3)
+    for number in drawn(8, "all", seed=0, classes=20):
+        assert sum(1 for _ in members(from_integer(8, number))) <= 3
+
+
+@pytest.mark.parametrize(("n", "classes"), [(7, 12), (8, 12), (9, 6), (10, 4)])
+def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
+    limit = 12 * classes if n == 7 else None
+    items = list(corr2cause(split="all", num_nodes=n, limit=limit, classes=None if n == 7 else classes).items())
+    assert len(items) == (limit or classes * 3 * n * (n - 1))
+    for item in items[:: max(1, len(items) // 60)]:
+        number = int(item.cluster.partition("-g")[2])
+        dag = from_integer(n, number)
+        relation, i, j = (item.fields[name] for name in ("relation", "var_i", "var_j"))
+        holds = one_by_one.shared(members(dag))[Relation(relation)]
+        assert dict(item.labels) == {"audited": holds[ord(i) - 65] >> ord(j) - 65 & 1}
+        read = read_premise(item.fields["premise"])
+        assert read.independences == frozenset(independences(dag))
+        assert follows(read, read_hypothesis(item.fields["hypothesis"], read.names)) == item.labels["audited"]
+
+
+@pytest.mark.parametrize("perturbation", ["refactorization", "permutation", "paraphrase"])
+def test_perturbations_of_seven_variables_keep_the_labels(perturbation):
+    for item in corr2cause(split="dev", num_nodes=7, limit=40, perturbation=perturbation).items():
+        read = read_premise(item.fields["premise"])
+        assert follows(read, read_hypothesis(item.fields["hypothesis"], read.names)) == item.labels["audited"]
+
+
+def test_the_longest_premise_of_each_size():
+    # Nothing is connected: 2^(n-3) n(n-1) sentences.
+    for n, length in ((6, 9_169), (7, 26_833), (8, 74_625), (10, 517_023)):
+        assert len(premise((0,) * n)) == length
+
+
+@pytest.mark.parametrize("settings", [("task.num_nodes=7",), ("task.num_nodes=[8]", "task.classes=20")])
+def test_the_reasoner_answers_all_of_it(settings, tmp_path):
+    command = [sys.executable, "-m", "harness", "model=reasoner", "task.split=all", "task.limit=50", *settings]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    (found,) = tmp_path.glob("results/**/result.json")
+    overall = json.loads(found.read_text())["scores"]["audited"]["overall"]["all"]
+    assert overall["items"] == 50
+    assert overall["f1"] == 1
