@@ -9,8 +9,6 @@ from harness.errors import RunStopped
 from harness.models.protocol import Outcome
 from harness.types import Failure, Request, Response
 
-OPEN = 4096
-"""Requests that are under way or wait for their retry, at most."""
 Call = Callable[[Request], Awaitable[Response | Failure]]
 
 
@@ -18,11 +16,11 @@ def answer_all(
     requests: Iterable[Request],
     call: Call,
     *,
-    room: Callable[[], bool],
+    room: Callable[[int], bool],
     stopping: asyncio.Event,
     close: Callable[[], Awaitable[None]],
 ) -> Iterator[Outcome]:
-    """Outcomes as they land. Requests are pulled while there is `room` for more, and at most OPEN are under way.
+    """Outcomes as they land. Requests are pulled while there is `room` for more beside those that are open.
 
     The loop runs only while the caller waits for the next outcome, in the caller's thread, so that requests
     are pulled there as well. When a call raises RunStopped, `stopping` is set (so that nothing waits for a
@@ -35,7 +33,7 @@ def answer_all(
     exhausted = False
     try:
         while True:
-            while stopped is None and not exhausted and len(tasks) < OPEN and room():
+            while stopped is None and not exhausted and room(len(tasks)):
                 request = next(source, None)
                 if request is None:
                     exhausted = True

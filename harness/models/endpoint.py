@@ -132,7 +132,7 @@ class Endpoint(ABC):
 
             return await policy.call(attempt)
 
-        yield from answer_all(requests, call, room=lambda: pace.room, stopping=policy.stopping, close=client.close)
+        yield from answer_all(requests, call, room=pace.room, stopping=policy.stopping, close=client.close)
 
     def _tokens(self, request: Request) -> float:
         """About how many tokens a request costs; only counted where tokens_per_minute is set."""

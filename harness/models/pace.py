@@ -2,7 +2,7 @@
 
 Calls begin a few at a time and become more with every success. Timeouts halve their number. A refusal (429) may mean
 two things: a limit of the server's, which goes away when calls go out more slowly, or a server that refuses some calls
-whatever the rate. So the first refusals lead to a trial at a lower rate. If nothing is refused there, that was a limit,
+whatever the rate. So the first refusals lead to trials at lower rates. If nothing is refused there, that was a limit,
 and calls keep just below it from then on; if the refusals go on, only the refused calls wait, as they do anyway.
 """
 
@@ -20,8 +20,16 @@ from harness.models.retry import status, timed_out
 
 START = 8
 """Calls at once to begin with."""
+ENOUGH = 8
+"""Successes before a refusal is taken to say something about the rate."""
 TRIAL = 16
 """Replies that a trial waits for."""
+HALVINGS = 3
+"""Trials, each at half the rate of the one before, after which refusals are held to be independent of it."""
+MANY = 4
+"""Refusals among the last 32 replies that cast doubt on a limit that was found."""
+GAIN_BEFORE, GAIN_AFTER = 1.03, 1.0015
+"""By how much the rate grows every tenth of a second: until the limit is met again, and from then on."""
 TRUST = 10.0
 """Seconds for which refusals are ignored once they have turned out not to depend on the rate."""
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -52,6 +60,18 @@ class Bucket:
         self._left -= units
 
 
+@dataclass
+class Trial:
+    """A rate well below one at which calls were refused, for a while."""
+
+    rate: float
+    skip: int
+    """Calls that went out before: their replies say nothing."""
+    halvings: int
+    replies: int = 0
+    refused: int = 0
+
+
 class Pace:
     """Admits calls one by one. Retries that are due go before calls that have not been tried yet."""
 
@@ -78,8 +98,10 @@ class Pace:
         self._pause_until = 0.0
         self._growing = True
         self._successes: deque[float] = deque(maxlen=512)
-        self._trial: list[bool] | None = None  # whether each reply of the trial was a refusal
-        self._trial_rate = 0.0
+        self._replies: deque[bool] = deque(maxlen=32)  # which were refusals
+        self._lately: deque[bool] = deque(maxlen=16)  # which of the latest calls were answered
+        self._trial: Trial | None = None
+        self._gain = GAIN_BEFORE
         self._ignore_until = 0.0
         self._changed = 0.0
 
@@ -130,39 +152,49 @@ class Pace:
             self._under_way += 1
             turn.set_result(None)
 
-    @property
-    def room(self) -> bool:
-        """Whether another request is of use: enough wait already for what may go next."""
-        return len(self._queues[1]) < max(4, int(self.limit) // 2)
+    def room(self, open_calls: int) -> bool:
+        """Whether another request is of use, where so many are under way or wait.
+
+        A server that answers nobody is not to be asked by everybody: until it has answered once, and while it answers
+        none of the latest calls, one that waits for its retry counts like one under way.
+        """
+        if not any(self._lately):
+            return open_calls < int(self.limit)
+        return open_calls < 8 * self.most and self._under_way + len(self._queues[1]) <= int(self.limit)
 
     def succeeded(self) -> None:
         """A reply came."""
         now = self._clock()
         self._successes.append(now)
+        self._lately.append(True)
+        self._replies.append(False)
         if self._under_way >= int(self.limit) - 1:  # more would be of use
             self.limit = min(self.most, self.limit + (1.0 if self._growing else 1 / self.limit))
         if self._trial is not None:
             self._tried(refused=False)
-        elif self.rate is not None and now - self._changed > 0.25:
-            self._set_rate(self.rate * 1.005)
+        elif self.rate is not None and now - self._changed > 0.1:
+            self._set_rate(self.rate * self._gain)
         self._admit()
 
     def refused(self) -> None:
         """The server refused a call for now (429)."""
         now = self._clock()
+        self._replies.append(True)
+        self._gain = GAIN_AFTER
         if self._trial is not None:
             self._tried(refused=True)
-        elif now < self._ignore_until:
-            pass
-        elif self.rate is not None and now - self._changed > 0.02:
-            self._set_rate(self.rate * 0.98)
+        elif now < self._ignore_until or len(self._successes) < ENOUGH:
+            pass  # known not to depend on the rate, or too early to know a rate
         elif self.rate is None:
-            self._trial = []
-            self._trial_rate = max(self._accepted(), 1.0)
-            self._set_rate(0.9 * self._trial_rate)
+            self._try(self._accepted())
+        elif sum(self._replies) > MANY:
+            self._try(self.rate)
+        elif now - self._changed > 0.02:
+            self._set_rate(self.rate * 0.98)
 
     def failed(self, error: BaseException) -> None:
         """What a failed call says about the pace."""
+        self._lately.append(False)
         headers = getattr(getattr(error, "response", None), "headers", None)
         if headers is not None:
             self.told(headers)
@@ -186,21 +218,32 @@ class Pace:
             if left is not None and reset is not None and left.strip() == "0":
                 self._pause_until = max(self._pause_until, self._clock() + min(seconds(reset), 60.0))
 
+    def _try(self, rate: float, halvings: int = 0) -> None:
+        """Begins a trial at half the rate at which calls were refused."""
+        self._trial = Trial(rate / 2, self._under_way, halvings + 1)
+        self._replies.clear()
+        self._set_rate(rate / 2)
+
     def _tried(self, *, refused: bool) -> None:
         """Ends the trial when it has shown enough."""
-        assert self._trial is not None
-        self._trial.append(refused)
-        # Calls that went out before the trial reply in it: its first replies say little.
-        counted = self._trial[TRIAL // 2 :]
-        if len(self._trial) < TRIAL and sum(counted) < 2:
+        trial = self._trial
+        assert trial is not None
+        if trial.skip > 0:  # a call that went out before the trial began
+            trial.skip -= 1
             return
-        if sum(counted) <= 1:
-            self._set_rate(self._trial_rate)
-            self._growing = False
-        else:
-            self.rate = self._found = None
+        trial.replies += 1
+        trial.refused += refused
+        if trial.refused >= 2 and trial.halvings < HALVINGS:
+            self._try(trial.rate, trial.halvings)
+        elif trial.refused >= 2:
+            self._trial = self.rate = self._found = None
             self._ignore_until = self._clock() + TRUST
-        self._trial = None
+        elif trial.replies >= TRIAL:
+            self._trial = None
+            # The first estimate comes from what the server let through; later ones were guesses.
+            self._set_rate(1.9 * trial.rate if trial.halvings == 1 else trial.rate)
+            self._growing = False
+            self._gain = GAIN_BEFORE
 
     def _accepted(self) -> float:
         """Replies a second of late."""
