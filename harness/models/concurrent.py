@@ -17,6 +17,7 @@ def answer_all(
     call: Call,
     *,
     room: Callable[[int], bool],
+    handed_out: Callable[[], None],
     stopping: asyncio.Event,
     close: Callable[[], Awaitable[None]],
 ) -> Iterator[Outcome]:
@@ -52,6 +53,7 @@ def answer_all(
                     stopping.set()
                     continue
                 yield request, outcome
+                loop.call_soon(handed_out)
     except KeyboardInterrupt:
         # What has landed was paid for: hand it out before giving up what has not.
         for task, request in tasks.items():

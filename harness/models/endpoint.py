@@ -120,19 +120,28 @@ class Endpoint(ABC):
 
         async def call(request: Request) -> Response | Failure:
             if too_long := self._too_long(request):
+                pace.landed()
                 return too_long
-            tries = 0
+            tries, landed = 0, False
 
             async def attempt() -> Response | Failure:
-                nonlocal tries
+                nonlocal tries, landed
                 tries += 1
                 # A call that waits for its retry is outside, and holds no slot.
                 async with pace.turn(tokens=self._tokens(request), again=tries > 1):
-                    return await self._attempt(wire, request)
+                    outcome = await self._attempt(wire, request)
+                    pace.landed()
+                    landed = True
+                return outcome
 
-            return await policy.call(attempt)
+            outcome = await policy.call(attempt)
+            if not landed:
+                pace.landed()
+            return outcome
 
-        yield from answer_all(requests, call, room=pace.room, stopping=policy.stopping, close=client.close)
+        yield from answer_all(
+            requests, call, room=pace.room, handed_out=pace.handed_out, stopping=policy.stopping, close=client.close
+        )
 
     def _tokens(self, request: Request) -> float:
         """About how many tokens a request costs; only counted where tokens_per_minute is set."""

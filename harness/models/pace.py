@@ -94,6 +94,7 @@ class Pace:
         self._found: Bucket | None = None
         self._queues: tuple[deque[tuple[asyncio.Future[None], float]], ...] = (deque(), deque())
         self._under_way = 0
+        self._landed = 0
         self._timer: asyncio.TimerHandle | None = None
         self._pause_until = 0.0
         self._growing = True
@@ -132,7 +133,7 @@ class Pace:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        while self._under_way < int(self.limit):
+        while self._under_way + self._landed < int(self.limit):
             queue = next((queue for queue in self._queues if queue), None)
             if queue is None:
                 return
@@ -191,6 +192,15 @@ class Pace:
             self._try(self.rate)
         elif now - self._changed > 0.02:
             self._set_rate(self.rate * 0.98)
+
+    def landed(self) -> None:
+        """An answer waits to be handed out. Until then its slot is not free: what is not stored yet may be lost."""
+        self._landed += 1
+
+    def handed_out(self) -> None:
+        """An answer has been stored."""
+        self._landed -= 1
+        self._admit()
 
     def failed(self, error: BaseException) -> None:
         """What a failed call says about the pace."""
