@@ -176,8 +176,9 @@ class CausalLM(Checkpoint):
             return Failure("context_length", f"{longest} tokens, the model takes {self._limit}")
         # All choices are scored after the same tokens, the last ones that none of them changes.
         start = max(1, min(_agreement(prompt, whole) for whole in wholes))
+        before = tuple(wholes[0][:start])
         return [
-            Sequence(request, choice, tuple(whole[:start]), tuple(whole[start:]))
+            Sequence(request, choice, before, tuple(whole[start:]))
             for choice, whole in zip(request.choices, wholes, strict=True)
         ]
 

@@ -84,10 +84,13 @@ class Sharing:
             wanted = [node for node in range(reading.at, stop) if node in asked]
             with memory_errors() as errors:
                 values = _logprobs(reading.read(stop, wanted), [[token for _, token in asked[node]] for node in wanted])
-                reading.keep(stop)
             if errors:
                 self.at_once.halve(stop - reading.at, least=stop - reading.at <= LEAST)
                 continue
+            with memory_errors() as errors:
+                reading.keep(stop)
+            if errors:  # some layers have moved what they keep, others have not
+                self.at_once.halve(stop - reading.at, least=True)
             for (k, _), value in zip((pair for node in wanted for pair in asked[node]), values, strict=True):
                 totals[k] += value
             done = []
