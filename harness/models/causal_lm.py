@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,41 +13,14 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from harness.errors import RunStopped
+from harness.models.engine import Engine, Sequence, Writing
 from harness.models.own_code import brings_code
 from harness.models.protocol import Outcome, as_text, unanswered
-from harness.models.torch_model import Checkpoint, batches, enough_memory, exact_head, windows
+from harness.models.torch_model import Checkpoint, exact_head, windows
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
 
 CHAT_DATE = date(2024, 7, 26)
 """What a chat template is told where it asks for today's date (Llama 3 writes it into every prompt)."""
-
-
-@dataclass(frozen=True)
-class Sequence:
-    """Tokens to score: how likely is `continuation` after `prompt`, for one choice of a request."""
-
-    request: ChoiceRequest
-    choice: str
-    prompt: tuple[int, ...]
-    continuation: tuple[int, ...]
-
-    @property
-    def length(self) -> int:
-        """Tokens that go into the model."""
-        return len(self.prompt) + len(self.continuation)
-
-
-@dataclass(frozen=True)
-class Writing:
-    """Tokens to continue."""
-
-    request: ChatRequest
-    prompt: tuple[int, ...]
-
-    @property
-    def length(self) -> int:
-        """Tokens in the end, at most."""
-        return len(self.prompt) + self.request.max_tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +28,13 @@ class CausalLM(Checkpoint):
     """Any checkpoint that transformers loads as a causal language model.
 
     `method` says what it does first where a prompt allows both. Conversations go through the tokenizer's chat
-    template where it has one, and are joined to one text where it has none.
+    template where it has one, and are joined to one text where it has none. What the prompts of a window begin with
+    in common is computed once, unless `share_prefixes` is false or the model cannot: then it says so on stderr.
     """
 
     method: Literal["rank", "generate"] = "rank"
     chat_template: bool | None = None
+    share_prefixes: bool = True
 
     @property
     def accepts(self) -> tuple[type[Request], ...]:
@@ -71,7 +47,7 @@ class CausalLM(Checkpoint):
         return self._identity("causal_lm") | {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
 
     def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
-        """Windows of requests, rankings and writings apart, sorted by length, in batches."""
+        """Windows of requests, rankings and writings apart, in batches."""
         for window in windows(requests, self.window):
             yield from self._rank([request for request in window if isinstance(request, ChoiceRequest)])
             yield from self._write([request for request in window if isinstance(request, ChatRequest)])
@@ -97,6 +73,29 @@ class CausalLM(Checkpoint):
             use_cache=not brings_code(model),
         )
         return tokenizer, model
+
+    @cached_property
+    def _engine(self) -> Engine:
+        """How the model computes."""
+        _, model = self._parts
+        from harness.models.kv import Memory
+        from harness.models.padded import Padded
+        from harness.models.shareable import obstacle
+        from harness.models.sharing import Sharing
+
+        if not self.share_prefixes:
+            return Padded(model, self._budget)
+        if reason := obstacle(model):
+            said = f"{self.path}: prompts cannot share what they begin with ({reason}): each is computed as a whole."
+            print(said, file=sys.stderr, flush=True)
+            return Padded(model, self._budget)
+        return Sharing(Memory(model), self.batch_tokens)
+
+    @cached_property
+    def _ends(self) -> frozenset[int]:
+        """The tokens that end a text."""
+        _, model = self._parts
+        return frozenset(model.generation_config.eos_token_id or ())
 
     @cached_property
     def _limit(self) -> int:
@@ -141,29 +140,27 @@ class CausalLM(Checkpoint):
             else:
                 sequences += found
         scored: dict[ChoiceRequest, dict[str, float]] = {}
-        for batch in batches(sequences, lambda sequence: sequence.length, self.batch_tokens):
-            started = time.perf_counter()
-            values = self._score(batch)
+        started = time.perf_counter()
+        for batch in self._engine.score(sequences):
             seconds = round((time.perf_counter() - started) / len(batch), 6)
-            for sequence, value in zip(batch, values, strict=True):
+            for sequence, value in batch:
                 logprobs = scored.setdefault(sequence.request, {})
                 logprobs[sequence.choice] = value
                 if len(logprobs) == len(set(sequence.request.choices)):
-                    logprobs = scored.pop(sequence.request)
-                    if not all(map(math.isfinite, logprobs.values())):
-                        yield sequence.request, Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
-                        continue
-                    yield (
-                        sequence.request,
-                        Response(
-                            text=max(logprobs, key=lambda choice: logprobs[choice]),
-                            logprobs=logprobs,
-                            usage=Usage(input=len(sequence.prompt), output=0),
-                            finish_reason="stop",
-                            served_model=self.path,
-                            seconds=seconds,
-                        ),
-                    )
+                    yield sequence.request, self._ranked(sequence, scored.pop(sequence.request), seconds)
+            started = time.perf_counter()
+
+    def _ranked(self, sequence: Sequence, logprobs: dict[str, float], seconds: float) -> Response | Failure:
+        if not all(map(math.isfinite, logprobs.values())):
+            return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
+        return Response(
+            text=max(logprobs, key=lambda choice: logprobs[choice]),
+            logprobs=logprobs,
+            usage=Usage(input=len(sequence.prompt), output=0),
+            finish_reason="stop",
+            served_model=self.path,
+            seconds=seconds,
+        )
 
     def _sequences(self, request: ChoiceRequest) -> list[Sequence] | Failure:
         """One sequence for each choice.
@@ -179,31 +176,11 @@ class CausalLM(Checkpoint):
             return Failure("context_length", f"{longest} tokens, the model takes {self._limit}")
         # All choices are scored after the same tokens, the last ones that none of them changes.
         start = max(1, min(_agreement(prompt, whole) for whole in wholes))
+        before = tuple(wholes[0][:start])
         return [
-            Sequence(request, choice, tuple(whole[:start]), tuple(whole[start:]))
+            Sequence(request, choice, before, tuple(whole[start:]))
             for choice, whole in zip(request.choices, wholes, strict=True)
         ]
-
-    def _score(self, batch: list[Sequence]) -> list[float]:
-        """The summed log-probability of each continuation, in one forward pass, padded on the right."""
-        import torch
-
-        tokenizer, model = self._parts
-        longest = max(sequence.length for sequence in batch)
-        ids = torch.full((len(batch), longest), tokenizer.pad_token_id)
-        mask = torch.zeros_like(ids)
-        for row, sequence in enumerate(batch):
-            ids[row, : sequence.length] = torch.tensor(sequence.prompt + sequence.continuation)
-            mask[row, : sequence.length] = 1
-        with enough_memory(self.batch_tokens), torch.inference_mode():
-            logits = model(input_ids=ids.to(model.device), attention_mask=mask.to(model.device), use_cache=False).logits
-        values = []
-        for row, sequence in enumerate(batch):
-            start = len(sequence.prompt)
-            predicted = logits[row, start - 1 : sequence.length - 1].float().log_softmax(-1)
-            target = ids[row, start : sequence.length].to(predicted.device)
-            values.append(float(predicted.gather(1, target[:, None]).sum()))
-        return values
 
     def _write(self, requests: list[ChatRequest]) -> Iterator[Outcome]:
         """Greedy continuations."""
@@ -214,11 +191,36 @@ class CausalLM(Checkpoint):
                 yield request, found
             else:
                 writings.append(found)
-        # One limit of new tokens a batch: writings of different limits do not share one.
-        for limit in sorted({writing.request.max_tokens for writing in writings}):
-            alike = [writing for writing in writings if writing.request.max_tokens == limit]
-            for batch in batches(alike, lambda writing: writing.length, self.batch_tokens):
-                yield from self._generate(batch, limit)
+        started = time.perf_counter()
+        for batch in self._engine.write(writings, self._ended):
+            seconds = round((time.perf_counter() - started) / len(batch), 6)
+            for writing, tokens in batch:
+                yield writing.request, self._written(writing, tokens, seconds)
+            started = time.perf_counter()
+
+    def _ended(self, writing: Writing, tokens: list[int]) -> bool:
+        """Whether a text needs no further token."""
+        if tokens[-1] in self._ends or len(tokens) >= writing.request.max_tokens:
+            return True
+        return bool(writing.request.stop) and any(stop in self._decoded(tokens) for stop in writing.request.stop)
+
+    def _decoded(self, tokens: list[int]) -> str:
+        tokenizer, _ = self._parts
+        text: str = tokenizer.decode(tokens, skip_special_tokens=True)
+        return text
+
+    def _written(self, writing: Writing, tokens: list[int], seconds: float) -> Response:
+        """The text up to the first end token or stop string."""
+        length = next((k for k, token in enumerate(tokens) if token in self._ends), len(tokens))
+        text = self._decoded(tokens[:length])
+        cut = min((text.find(stop) for stop in writing.request.stop if stop in text), default=len(text))
+        return Response(
+            text=text[:cut],
+            usage=Usage(input=len(writing.prompt), output=length),
+            finish_reason="stop" if length < len(tokens) or cut < len(text) else "length",
+            served_model=self.path,
+            seconds=seconds,
+        )
 
     def _writing(self, request: ChatRequest) -> Writing | Failure:
         """The request in tokens, or why it or the turns that will follow it cannot fit."""
@@ -241,38 +243,6 @@ class CausalLM(Checkpoint):
     def _least(self) -> Callable[[Transcript, tuple[str, ...]], int]:
         """How many tokens a conversation and its turns ahead have at least; each conversation is counted once."""
         return lru_cache(256)(lambda messages, ahead: len(self._tokens(*self._text(unanswered(messages, ahead)))))
-
-    def _generate(self, batch: list[Writing], limit: int) -> Iterator[Outcome]:
-        import torch
-
-        tokenizer, model = self._parts
-        started = time.perf_counter()
-        longest = max(len(writing.prompt) for writing in batch)
-        ids = torch.full((len(batch), longest), tokenizer.pad_token_id)
-        mask = torch.zeros_like(ids)
-        for row, writing in enumerate(batch):
-            ids[row, longest - len(writing.prompt) :] = torch.tensor(writing.prompt)
-            mask[row, longest - len(writing.prompt) :] = 1
-        with enough_memory(self.batch_tokens), torch.inference_mode():
-            written = model.generate(
-                input_ids=ids.to(model.device), attention_mask=mask.to(model.device), max_new_tokens=limit
-            )[:, longest:]
-        seconds = round((time.perf_counter() - started) / len(batch), 6)
-        stops = set(model.generation_config.eos_token_id or ())
-        for writing, row in zip(batch, written.tolist(), strict=True):
-            length = next((k for k, token in enumerate(row) if token in stops), len(row))
-            text = tokenizer.decode(row[:length], skip_special_tokens=True)
-            cut = min((text.find(stop) for stop in writing.request.stop if stop in text), default=len(text))
-            yield (
-                writing.request,
-                Response(
-                    text=text[:cut],
-                    usage=Usage(input=len(writing.prompt), output=length),
-                    finish_reason="stop" if length < len(row) or cut < len(text) else "length",
-                    served_model=self.path,
-                    seconds=seconds,
-                ),
-            )
 
 
 def _dated(template: str) -> str:

@@ -102,10 +102,28 @@ def device_of(wanted: Device) -> str:
 
 
 def dtype_of(wanted: DType, device: str) -> str:
-    """The dtype that will be used; `auto` is bfloat16 on a GPU and float32 elsewhere."""
+    """The dtype that will be used; `auto` is bfloat16 on a GPU and on a CPU that multiplies matrices of it (AMX)."""
     if wanted != "auto":
         return wanted
-    return "bfloat16" if device == "cuda" else "float32"
+    return "bfloat16" if device == "cuda" or (device == "cpu" and "amx_bf16" in _cpu_flags()) else "float32"
+
+
+def cores() -> int:
+    """How many cores this process may use: those it is bound to, or fewer by the quota of its container."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for quota in _read(Path("/sys/fs/cgroup/cpu.max")):  # microseconds of computing, and of what span
+        if found := re.match(r"(\d+) (\d+)", quota):
+            return max(1, min(bound, round(int(found[1]) / int(found[2]))))
+    return bound
+
+
+@cache
+def _cpu_flags() -> frozenset[str]:
+    """What Linux says that the CPU can do."""
+    for told in _read(Path("/proc/cpuinfo")):
+        if found := re.search(r"^flags\s*:(.*)$", told, re.MULTILINE):
+            return frozenset(found[1].split())
+    return frozenset()
 
 
 def missing_packages(path: str) -> str:
@@ -138,7 +156,8 @@ def _file_digest(file: Path) -> str:
     memo = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "harness" / "digests"
     note = memo / hashlib.sha256(key.encode()).hexdigest()
     for remembered in _read(note):
-        return remembered
+        if re.fullmatch(r"[0-9a-f]{64}", remembered):
+            return remembered
     found = _sha256(blob)
     try:
         memo.mkdir(parents=True, exist_ok=True)
@@ -148,13 +167,13 @@ def _file_digest(file: Path) -> str:
     return found
 
 
-def _read(note: Path) -> Iterator[str]:
+def _read(file: Path) -> Iterator[str]:
+    """The text of a file, if it can be read."""
     try:
-        text = note.read_text()
+        text = file.read_text()
     except OSError:
         return
-    if re.fullmatch(r"[0-9a-f]{64}", text):
-        yield text
+    yield text
 
 
 def _sha256(file: Path) -> str:

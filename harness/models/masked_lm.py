@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.protocol import Outcome, as_text
-from harness.models.torch_model import Checkpoint, batches, enough_memory, exact_head, input_limit, windows
+from harness.models.torch_model import Checkpoint, exact_head, in_batches, input_limit, windows
 from harness.types import JSON, ChoiceRequest, Failure, Request, Response, Usage
 
 
@@ -60,8 +60,12 @@ class MaskedLM(Checkpoint):
                     yield request, found
                 else:
                     encoded.append(found)
-            for batch in batches(encoded, lambda masked: masked.length, self.batch_tokens):
-                yield from self._rank(batch)
+            started = time.perf_counter()
+            for batch, rows in in_batches(encoded, lambda masked: masked.length, self._budget, self._rank):
+                seconds = round((time.perf_counter() - started) / len(batch), 6)
+                for masked, logprobs in zip(batch, rows, strict=True):
+                    yield masked.request, self._outcome(masked, logprobs, seconds)
+                started = time.perf_counter()
 
     @cached_property
     def _parts(self) -> tuple[Any, Any]:
@@ -130,29 +134,28 @@ class MaskedLM(Checkpoint):
             )
         return found, after
 
-    def _rank(self, batch: list[Masked]) -> Iterator[Outcome]:
+    def _rank(self, batch: list[Masked]) -> list[dict[str, float]]:
+        """The log-probability of each choice at each mask."""
         import torch
 
         tokenizer, model = self._parts
-        started = time.perf_counter()
         inputs = tokenizer.pad([dict(masked.tokens) for masked in batch], padding_side="right", return_tensors="pt")
-        with enough_memory(self.batch_tokens), torch.inference_mode():
+        with torch.inference_mode():
             logits = model(**inputs.to(model.device)).logits
-            rows = logits[torch.arange(len(batch)), [masked.place for masked in batch]].float().log_softmax(-1)
-        seconds = round((time.perf_counter() - started) / len(batch), 6)
-        for masked, row in zip(batch, rows.cpu(), strict=True):
-            logprobs = {choice: float(row[token]) for choice, token in masked.choices.items()}
-            if not all(map(math.isfinite, logprobs.values())):
-                yield masked.request, Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
-                continue
-            yield (
-                masked.request,
-                Response(
-                    text=max(logprobs, key=lambda choice: logprobs[choice]),
-                    logprobs=logprobs,
-                    usage=Usage(input=masked.length, output=0),
-                    finish_reason="stop",
-                    served_model=self.path,
-                    seconds=seconds,
-                ),
-            )
+            rows = logits[torch.arange(len(batch)), [masked.place for masked in batch]].float().log_softmax(-1).cpu()
+        return [
+            {choice: float(row[token]) for choice, token in masked.choices.items()}
+            for masked, row in zip(batch, rows, strict=True)
+        ]
+
+    def _outcome(self, masked: Masked, logprobs: dict[str, float], seconds: float) -> Response | Failure:
+        if not all(map(math.isfinite, logprobs.values())):
+            return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
+        return Response(
+            text=max(logprobs, key=lambda choice: logprobs[choice]),
+            logprobs=logprobs,
+            usage=Usage(input=masked.length, output=0),
+            finish_reason="stop",
+            served_model=self.path,
+            seconds=seconds,
+        )

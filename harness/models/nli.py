@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from harness.errors import ConfigError
 from harness.models.protocol import Outcome
-from harness.models.torch_model import Checkpoint, batches, enough_memory, exact_head, input_limit, windows
+from harness.models.torch_model import Checkpoint, exact_head, in_batches, input_limit, windows
 from harness.types import JSON, Failure, PairRequest, Request, Response, Usage
 
 CLASSES = ("entailment", "neutral", "contradiction")
@@ -59,8 +59,12 @@ class NLI(Checkpoint):
                     yield request, tokens
                 else:
                     encoded.append(tokens)
-            for batch in batches(encoded, lambda pair: pair.length, self.batch_tokens):
-                yield from self._classify(batch)
+            started = time.perf_counter()
+            for batch, rows in in_batches(encoded, lambda pair: pair.length, self._budget, self._classify):
+                seconds = round((time.perf_counter() - started) / len(batch), 6)
+                for pair, row in zip(batch, rows, strict=True):
+                    yield pair.request, self._outcome(pair, row, seconds)
+                started = time.perf_counter()
 
     @cached_property
     def _parts(self) -> tuple[Any, Any, tuple[int, ...]]:
@@ -102,29 +106,26 @@ class NLI(Checkpoint):
         cut = tokenizer(request.premise, request.hypothesis, truncation="only_first", max_length=self._limit)
         return Encoded(request, cut, truncated=True)
 
-    def _classify(self, batch: list[Encoded]) -> Iterator[Outcome]:
+    def _classify(self, batch: list[Encoded]) -> list[list[float]]:
+        """The log-probabilities of CLASSES for each pair."""
         import torch
 
         tokenizer, model, indices = self._parts
-        started = time.perf_counter()
         inputs = tokenizer.pad([dict(pair.tokens) for pair in batch], return_tensors="pt").to(model.device)
-        with enough_memory(self.batch_tokens), torch.inference_mode():
+        with torch.inference_mode():
             logits = model(**inputs).logits.float()
-        rows = torch.log_softmax(logits, dim=-1)[:, list(indices)].tolist()
-        seconds = round((time.perf_counter() - started) / len(batch), 6)
-        for pair, row in zip(batch, rows, strict=True):
-            logprobs = dict(zip(CLASSES, row, strict=True))
-            if not all(map(math.isfinite, row)):
-                yield pair.request, Failure("invalid_logprobs", f"the log-probabilities are {row}")
-                continue
-            yield (
-                pair.request,
-                Response(
-                    text=max(logprobs, key=lambda name: logprobs[name]),
-                    logprobs=logprobs,
-                    usage=Usage(input=pair.length, output=0),
-                    finish_reason="premise_truncated" if pair.truncated else "stop",
-                    served_model=self.path,
-                    seconds=seconds,
-                ),
-            )
+        rows: list[list[float]] = torch.log_softmax(logits, dim=-1)[:, list(indices)].tolist()
+        return rows
+
+    def _outcome(self, pair: Encoded, row: list[float], seconds: float) -> Response | Failure:
+        logprobs = dict(zip(CLASSES, row, strict=True))
+        if not all(map(math.isfinite, row)):
+            return Failure("invalid_logprobs", f"the log-probabilities are {row}")
+        return Response(
+            text=max(logprobs, key=lambda name: logprobs[name]),
+            logprobs=logprobs,
+            usage=Usage(input=pair.length, output=0),
+            finish_reason="premise_truncated" if pair.truncated else "stop",
+            served_model=self.path,
+            seconds=seconds,
+        )

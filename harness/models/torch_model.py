@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +19,7 @@ from harness.errors import ConfigError, RunStopped
 from harness.models.checkpoint import (
     Device,
     DType,
+    cores,
     device_of,
     dtype_of,
     fingerprint,
@@ -28,6 +32,7 @@ from harness.stop import STOP
 from harness.types import JSON
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +53,11 @@ class Checkpoint:
     def folder(self) -> Path:
         """Where the checkpoint's files are."""
         return locate(self.path, self.revision, code=self.trust_remote_code)
+
+    @cached_property
+    def _budget(self) -> Budget:
+        """What of `batch_tokens` has fitted into memory."""
+        return Budget(self.batch_tokens)
 
     def _identity(self, kind: str) -> dict[str, JSON]:
         return {
@@ -76,6 +86,7 @@ class Checkpoint:
                 "torch sees no CUDA device, though the machine shows a GPU or model.device=cuda asks for one: "
                 "set model.device=cpu, or install a torch with CUDA."
             )
+        use_threads()
         self._check_code()
         dtype = getattr(torch, dtype_of(self.dtype, device))
         trust = {"trust_remote_code": self.trust_remote_code}
@@ -143,17 +154,55 @@ def exact_head(head: Any) -> None:
     head.register_forward_pre_hook(lambda _, inputs: (inputs[0].float(), *inputs[1:]))
 
 
-@contextmanager
-def enough_memory(batch_tokens: int) -> Iterator[None]:
-    """Out of memory as a sentence. Raises RunStopped."""
+def use_threads() -> None:
+    """Computes in as many threads as this process has cores: torch counts those of the whole machine.
+
+    A container's share of them is a quota that torch does not see. OMP_NUM_THREADS goes before.
+    """
     import torch
 
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(min(torch.get_num_threads(), cores()))
+
+
+class Budget:
+    """How many tokens go into a model at once: half as many after each time that memory did not suffice."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+
+    def halve(self, used: int, *, least: bool) -> None:
+        """To be called when `used` tokens did not fit. Raises RunStopped where that was the `least` there can be."""
+        if least:
+            raise RunStopped(
+                f"out of memory: {used} tokens at once are too many, and fewer cannot be. Take a machine with more "
+                "memory, a smaller model, or model.dtype=bfloat16."
+            )
+        self.tokens = max(1, min(self.tokens, used) // 2)
+        print(f"out of memory with {used:,} tokens at once: going on with {self.tokens:,}", file=sys.stderr, flush=True)
+
+
+_NO_MEMORY = re.compile("out of memory|can't allocate memory")
+"""What torch says of an MPS device and of a CPU, for which it has no error of their own."""
+
+
+@contextmanager
+def memory_errors() -> Iterator[list[RuntimeError]]:
+    """Swallows what torch says when memory does not suffice, and leaves it in the list; gives memory back then.
+
+    Swallowed, not handled: as long as an error is handled, the tensors of the frames that it passed are kept.
+    """
+    import torch
+
+    caught: list[RuntimeError] = []
     try:
-        yield
-    except torch.OutOfMemoryError as error:
-        raise RunStopped(
-            f"out of memory: set model.batch_tokens below {batch_tokens} and run again; answers so far are kept."
-        ) from error
+        yield caught
+    except RuntimeError as error:
+        if not isinstance(error, torch.OutOfMemoryError) and not _NO_MEMORY.search(str(error)):
+            raise
+        caught.append(error.with_traceback(None))
+    if caught and torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -163,22 +212,23 @@ def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
         yield window
 
 
-def batches(values: Sequence[T], length: Callable[[T], int], tokens: int) -> Iterator[list[T]]:
-    """The values, longest first, in batches whose padded size stays within `tokens`.
+def in_batches(
+    values: Iterable[T], length: Callable[[T], int], budget: Budget, work: Callable[[list[T]], R]
+) -> Iterator[tuple[list[T], R]]:
+    """Works on the values, longest first, in batches whose padded size stays within the budget; at least one a batch.
 
-    Longest first, so that a batch that does not fit into memory is the first one; at least one value a batch.
-    None after the user has asked to stop.
+    Longest first, so that a batch that does not fit into memory is the first one. It is cut until it fits; raises
+    RunStopped where a single value does not. Begins nothing after the user has asked to stop.
     """
-    batch: list[T] = []
-    longest = 0
-    for value in sorted(values, key=length, reverse=True):
-        if STOP.requested:
-            return
-        if batch and longest * (len(batch) + 1) > tokens:
-            yield batch
-            batch = []
-        if not batch:
-            longest = length(value)
-        batch.append(value)
-    if batch:
-        yield batch
+    waiting = sorted(values, key=length)
+    while waiting and not STOP.requested:
+        longest = length(waiting[-1])
+        count = max(1, min(len(waiting), budget.tokens // max(1, longest)))
+        batch = waiting[: -count - 1 : -1]
+        with memory_errors() as errors:
+            result = work(batch)
+        if errors:
+            budget.halve(longest * count, least=count == 1)
+        else:
+            del waiting[-count:]
+            yield batch, result

@@ -6,9 +6,9 @@ import math
 import pytest
 from conftest_models import nli_checkpoint
 
-from harness.errors import ConfigError
+from harness.errors import ConfigError, RunStopped
 from harness.models.nli import NLI
-from harness.models.torch_model import batches
+from harness.models.torch_model import Budget, in_batches
 from harness.prompts import load
 from harness.types import Failure, PairRequest
 
@@ -137,7 +137,33 @@ def test_the_pair_prompt_reads_entailment_as_yes(nli_path):
 
 def test_batches_stay_within_the_token_budget_longest_first():
     lengths = [5, 30, 7, 7, 12, 100, 3]
-    found = list(batches(lengths, lambda length: length, 40))
-    assert sorted(length for batch in found for length in batch) == sorted(lengths)
-    assert found[0] == [100]
-    assert all(len(batch) == 1 or max(batch) * len(batch) <= 40 for batch in found)
+    found = list(in_batches(lengths, lambda length: length, Budget(40), len))
+    assert sorted(length for batch, _ in found for length in batch) == sorted(lengths)
+    assert found[0] == ([100], 1)
+    assert all(count == len(batch) and (count == 1 or max(batch) * count <= 40) for batch, count in found)
+
+
+def test_a_batch_that_does_not_fit_is_cut_and_nothing_is_computed_twice(capsys):
+    import torch
+
+    done: list[int] = []
+
+    def work(batch: list[int]) -> None:
+        if max(batch) * len(batch) > 30:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        done.extend(batch)
+
+    budget = Budget(100)
+    assert len(list(in_batches([10] * 12, lambda length: length, budget, work))) == 6
+    assert done == [10] * 12 and budget.tokens == 25
+    assert capsys.readouterr().err.count("out of memory with") == 2
+    with pytest.raises(RunStopped, match="out of memory: 31 tokens at once are too many"):
+        list(in_batches([31], lambda length: length, budget, work))
+
+
+def test_other_errors_of_torch_are_not_taken_for_a_lack_of_memory():
+    def work(batch: list[int]) -> None:
+        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
+
+    with pytest.raises(RuntimeError, match="mat1"):
+        list(in_batches([1, 2], lambda length: length, Budget(9), work))

@@ -1,0 +1,51 @@
+"""How a local language model computes: what goes in, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness.types import ChatRequest, ChoiceRequest
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Tokens to score: how likely is `continuation` after `prompt`, for one choice of a request."""
+
+    request: ChoiceRequest
+    choice: str
+    prompt: tuple[int, ...]
+    continuation: tuple[int, ...]
+
+    @property
+    def read(self) -> tuple[int, ...]:
+        """What goes into the model: the last token is only predicted."""
+        return self.prompt + self.continuation[:-1]
+
+
+@dataclass(frozen=True)
+class Writing:
+    """Tokens to continue."""
+
+    request: ChatRequest
+    prompt: tuple[int, ...]
+
+    @property
+    def length(self) -> int:
+        """Tokens in the end, at most."""
+        return len(self.prompt) + self.request.max_tokens
+
+
+Ended = Callable[[Writing, list[int]], bool]
+"""Whether what has been written needs no further token."""
+
+
+class Engine(Protocol):
+    """One way to compute. What has been computed is handed out before more is; nothing is begun after STOP."""
+
+    def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:
+        """The summed log-probability of each continuation, in natural logarithms."""
+
+    def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
+        """The likeliest next token, again and again, until `ended`; what is beyond that is the caller's to cut."""

@@ -1,0 +1,139 @@
+"""The keys and values that a model keeps of tokens it has read, each token once, whoever goes on from it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+from transformers import Cache, DynamicCache
+from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
+
+from harness.errors import ConfigError
+
+
+class Layer(DynamicLayer):  # type: ignore[misc]
+    """One layer's keys and values, (1, heads, room, size): those of `length` tokens, then room for more.
+
+    What a forward pass brings is written behind them, and is forgotten unless `keep` says otherwise: a pass that ran
+    out of memory half-way leaves nothing behind.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.length = 0
+
+    def update(self, key_states: Any, value_states: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
+        """All keys and values, those just computed last."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+            self.keys, self.values = key_states[:, :, :0], value_states[:, :, :0]
+        size = self.length + key_states.shape[2]
+        self.keys, self.values = self._with(self.keys, key_states), self._with(self.values, value_states)
+        return self.keys[:, :, :size], self.values[:, :, :size]
+
+    def _with(self, room: Any, new: Any) -> Any:
+        size = self.length + new.shape[2]
+        if size > room.shape[2]:
+            wider = room.new_empty(*room.shape[:2], size + size // 4, room.shape[3])
+            wider[:, :, : self.length] = room[:, :, : self.length]
+            room = wider
+        room[:, :, self.length : size] = new
+        return room
+
+    def keep(self, slots: Any, length: int, moved: bool) -> None:
+        """`length` tokens stay: those in `slots`, ascending, or where nothing has `moved` the first ones."""
+        if moved and self.is_initialized:
+            for room in (self.keys, self.values):
+                room[:, :, :length] = room[:, :, slots]
+        self.length = length
+
+    def get_seq_length(self) -> int:
+        """Tokens kept."""
+        return self.length
+
+
+class Memory:
+    """A model, and what it has read: one slot a token, on every layer."""
+
+    def __init__(self, model: Any) -> None:
+        """Raises ConfigError where a layer remembers in another way than by keys and values of each token."""
+        self.model = model
+        self.windows = windows_of(model.config)
+        self.cutting = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets everything and gives the memory back."""
+        layers = len(DynamicCache(config=self.model.config).layers)
+        self.cache = Cache(layers=[Layer() for _ in range(layers)])
+        self.depths = torch.empty(0, dtype=torch.long, device=self.model.device)
+
+    @property
+    def length(self) -> int:
+        """Tokens kept."""
+        return int(self.depths.shape[0])
+
+    def read(self, tokens: Any, depths: Any, sees: Any, rows: Any) -> Any:
+        """Logits (rows, vocabulary) after the tokens that `rows` counts out; `keep` says what stays.
+
+        tokens, depths: (new,), where depths are positions in the text. sees: (new, kept + new), whether a new token
+        may look at another one.
+        """
+        with torch.inference_mode():
+            self._all = torch.cat([self.depths, depths])
+            found = self.model(
+                input_ids=tokens[None],
+                position_ids=depths[None],
+                attention_mask=self._masks(sees, depths),
+                past_key_values=self.cache,
+                use_cache=True,
+                **({"logits_to_keep": rows} if self.cutting else {}),
+            ).logits[0]
+            return found if self.cutting else found[rows]
+
+    def keep(self, slots: list[int] | None = None) -> None:
+        """Keeps the tokens in some slots, ascending, kept and new ones counted on; None: all of them."""
+        with torch.inference_mode():
+            length = self._all.shape[0] if slots is None else len(slots)
+            moved = slots is not None and length > 0 and slots[-1] != length - 1
+            index = torch.tensor(slots, device=self._all.device) if moved else None
+            for layer in self.cache.layers:
+                layer.keep(index, length, moved)
+            self._all = self.depths = self._all[index] if moved else self._all[:length]
+
+    def _masks(self, sees: Any, depths: Any) -> Any:
+        """The mask that is added to attention, (1, 1, new, kept + new); one for each kind of layer where there are two.
+
+        Added, not boolean: only so does every kind of attention take it.
+        """
+        masks = {}
+        for kind, window in self.windows.items():
+            seen = sees if window is None else sees & (depths[:, None] - self._all < window)
+            mask = torch.zeros(seen.shape, dtype=self.model.dtype, device=seen.device)
+            masks[kind] = mask.masked_fill_(~seen, torch.finfo(mask.dtype).min)[None, None]
+        return masks if len(masks) > 1 else next(iter(masks.values()))
+
+
+def windows_of(config: Any) -> dict[str, int | None]:
+    """The kinds of attention layers, each with how many tokens it looks back at most.
+
+    Raises ConfigError for layers that are none, such as recurrent ones, or whose window is not the same everywhere.
+    """
+    decoder = config.get_text_config(decoder=True)
+    kinds = set(getattr(decoder, "layer_types", None) or ())
+    if getattr(decoder, "attention_chunk_size", None):  # for which transformers keeps what it keeps for a window
+        kinds.add("chunked_attention")
+    if others := sorted(kinds - {"full_attention", "sliding_attention"}):
+        raise ConfigError(f"it has layers of {others[0]}")
+    found: dict[str, set[int | None]] = {}
+    for layer in DynamicCache(config=config).layers:
+        if type(layer) is DynamicLayer:
+            found.setdefault("full_attention", set()).add(None)
+        elif type(layer) is DynamicSlidingWindowLayer:
+            found.setdefault("sliding_attention", set()).add(layer.sliding_window)
+        else:
+            raise ConfigError(f"it has layers with a {type(layer).__name__}")
+    if not found or any(len(windows) > 1 for windows in found.values()):
+        raise ConfigError("its layers differ")
+    return {kind: windows.pop() for kind, windows in found.items()}

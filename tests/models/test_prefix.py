@@ -1,0 +1,71 @@
+"""The prefix tree by itself: tokens are numbers, and nothing here knows a model."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.models.prefix import Tree, grow
+
+# Few tokens and short sequences, so that beginnings in common are the rule.
+SEQUENCES = st.lists(st.lists(st.integers(0, 2), max_size=6).map(tuple), max_size=12)
+
+
+def beginning(tree: Tree, node: int) -> tuple[int, ...]:
+    """The tokens on the way down to a node."""
+    found: list[int] = []
+    while node >= 0:
+        found.append(tree.tokens[node])
+        node = tree.parents[node]
+    return tuple(found[::-1])
+
+
+@given(SEQUENCES)
+def test_there_is_one_node_for_each_distinct_beginning(sequences):
+    tree = grow(sequences)
+    found = [beginning(tree, node) for node in range(len(tree.tokens))]
+    assert sorted(found) == sorted({s[:k] for s in sequences for k in range(1, len(s) + 1)})
+    assert [beginning(tree, node) for node in tree.last] == sequences
+    assert tree.depths == [len(tokens) - 1 for tokens in found]
+
+
+@given(SEQUENCES)
+def test_a_node_is_above_those_that_begin_with_it(sequences):
+    tree = grow(sequences)
+    found = [beginning(tree, node) for node in range(len(tree.tokens))]
+    for a, begun in enumerate(found):
+        assert [a <= b < tree.ends[a] for b in range(len(found))] == [t[: len(begun)] == begun for t in found]
+
+
+@given(SEQUENCES)
+def test_a_node_comes_before_all_below_it(sequences):
+    tree = grow(sequences)
+    assert all(parent < node for node, parent in enumerate(tree.parents))
+
+
+@given(SEQUENCES.filter(any), st.data())
+def test_a_path_is_the_end_of_the_way_down(sequences, data):
+    tree = grow(sequences)
+    k = data.draw(st.sampled_from([k for k, sequence in enumerate(sequences) if sequence]))
+    length = data.draw(st.integers(0, len(sequences[k])))
+    path = tree.path(tree.last[k], length)
+    assert tuple(tree.tokens[node] for node in path) == sequences[k][len(sequences[k]) - length :]
+    assert all(tree.parents[b] == a for a, b in pairwise(path))
+
+
+def test_a_tree_by_hand():
+    tree = grow([(7, 8, 9), (7, 8), (5,), (7, 8, 4, 4), (7, 8)])
+    assert tree == Tree(
+        tokens=[5, 7, 8, 4, 4, 9],
+        depths=[0, 0, 1, 2, 3, 2],
+        parents=[-1, -1, 1, 2, 3, 2],
+        ends=[1, 6, 6, 5, 5, 6],
+        last=[5, 2, 0, 4, 2],
+    )
+
+
+def test_nothing_makes_an_empty_tree():
+    assert grow([]) == Tree([], [], [], [], [])
+    assert grow([()]) == Tree([], [], [], [], [-1])

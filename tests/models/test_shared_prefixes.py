@@ -1,0 +1,453 @@
+"""Prompts that share what they begin with: as exact as one pass each, and each beginning computed once."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import shutil
+
+import pytest
+from conftest_models import lm_checkpoint, own_code_checkpoint
+
+from harness.errors import RunStopped
+from harness.models.causal_lm import CausalLM
+from harness.models.kv import Memory
+from harness.models.shareable import obstacle
+from harness.stop import STOP
+from harness.types import ChatRequest, ChoiceRequest, Message
+
+SYSTEM = "Suppose there is a closed system of variables. "
+PREMISES = [
+    "A correlates with B. A is independent of C. " * 3,
+    "A correlates with B. A is independent of C. However B causes C. ",
+    "D is independent of E given F. ",
+]
+CLAIMS = ["A directly causes B.", "A directly causes C.", "There exists at least one collider of A and B.", "B?"]
+TEXTS = [f"{SYSTEM}{premise}{claim} Answer:" for premise in PREMISES for claim in CLAIMS]
+WINDOW = 9
+"""Tokens that sliding windows look back: a fifth of the prompts."""
+SHARING = ("gpt2", "llama", "mistral", "gemma2", "opt")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """For models this small a second thread is nothing but waiting."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def model_of(kind: str, size: int):
+    """A model with random weights, large enough that every token counts."""
+    import torch
+    import transformers
+
+    sizes = {"vocab_size": size, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4}
+    sizes |= {"max_position_embeddings": 512, "initializer_range": 0.3, "bos_token_id": 0, "eos_token_id": 0}
+    grouped = {"num_key_value_heads": 2, "intermediate_size": 32}
+    own = {
+        "mistral": ("Mistral", grouped | {"sliding_window": WINDOW}),
+        "gemma2": ("Gemma2", grouped | {"sliding_window": WINDOW, "head_dim": 8}),  # every second layer slides
+        "opt": ("OPT", {"ffn_dim": 32, "word_embed_proj_dim": 16}),
+        "dynamic": ("Llama", grouped | {"rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}),
+        "mamba": ("Mamba", {}),
+        "bloom": ("Bloom", {}),
+        "gpt_neo": ("GPTNeo", {"num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]]}),
+    }
+    name, settings = own[kind]
+    torch.manual_seed(0)
+    return getattr(transformers, f"{name}ForCausalLM")(getattr(transformers, f"{name}Config")(**sizes | settings))
+
+
+@pytest.fixture(scope="session")
+def checkpoint(gpt2_path, llama_path, tmp_path_factory):
+    """The folder of a checkpoint, by kind; made when it is first asked for."""
+    made = {"gpt2": gpt2_path, "llama": llama_path}
+
+    def get(kind: str):
+        if kind not in made:
+            folder = lm_checkpoint(tmp_path_factory.mktemp(kind), "gpt2")
+            from transformers import AutoTokenizer
+
+            model_of(kind, len(AutoTokenizer.from_pretrained(folder))).save_pretrained(folder)
+            made[kind] = folder
+        return made[kind]
+
+    return get
+
+
+def lm(path, **settings) -> CausalLM:
+    fixed = {"name": "tiny", "path": str(path), "dtype": "float32", "device": "cpu", "chat_template": False}
+    return CausalLM(**{**fixed, **settings})
+
+
+def ranking(text: str, *choices: str) -> ChoiceRequest:
+    return ChoiceRequest((Message("user", text),), choices or ("Yes", "No"))
+
+
+def writing(text: str, **settings) -> ChatRequest:
+    return ChatRequest((Message("user", text),), **{"max_tokens": 8, **settings})
+
+
+def scored_alone(model: CausalLM, request: ChoiceRequest) -> dict[str, float]:
+    """One forward pass for each choice, by transformers alone."""
+    import torch
+
+    tokenizer, network = model._parts
+    found = {}
+    text = request.messages[0].content
+    start = len(tokenizer(text)["input_ids"])
+    for choice in request.choices:
+        ids = tokenizer(f"{text} {choice}", return_tensors="pt")["input_ids"]
+        with torch.inference_mode():
+            logprobs = network(ids, use_cache=False).logits[0].log_softmax(-1)
+        found[choice] = float(sum(logprobs[k - 1, ids[0, k]] for k in range(start, ids.shape[1])))
+    return found
+
+
+def written_alone(model: CausalLM, request: ChatRequest) -> list[int]:
+    """One token after the other, without a cache, to the end token or the limit."""
+    import torch
+
+    tokenizer, network = model._parts
+    ids = tokenizer(request.messages[0].content, return_tensors="pt")["input_ids"]
+    start = ids.shape[1]
+    while ids.shape[1] < start + request.max_tokens:
+        with torch.inference_mode():
+            best = network(ids, use_cache=False).logits[0, -1].argmax()
+        if best == tokenizer.eos_token_id:
+            break
+        ids = torch.cat([ids, best.view(1, 1)], 1)
+    return ids[0, start:].tolist()
+
+
+def read_tokens(model: CausalLM) -> list[int]:
+    """How many tokens each forward pass from now on reads."""
+    _ = model._engine  # whose trial does not count
+    counted: list[int] = []
+    embeddings = model._parts[1].get_input_embeddings()
+    embeddings.register_forward_hook(lambda module, inputs, output: counted.append(inputs[0].numel()))
+    return counted
+
+
+def beginnings(model: CausalLM, requests) -> int:
+    """How many tokens there are to read where each distinct beginning is read once."""
+    return len({tuple(read[:k]) for read in reads(model, requests) for k in range(1, len(read) + 1)})
+
+
+def reads(model: CausalLM, requests) -> list[tuple[int, ...]]:
+    """The tokens of each prompt, and of all but the last token of each choice."""
+    found: list[tuple[int, ...]] = []
+    for request in requests:
+        if isinstance(request, ChatRequest):
+            found.append(model._writing(request).prompt)
+        else:
+            found += [sequence.prompt + sequence.continuation[:-1] for sequence in model._sequences(request)]
+    return found
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 13, 100, 8192])
+@pytest.mark.parametrize("kind", SHARING)
+def test_shared_scores_are_those_of_one_pass_each(kind, batch_tokens, checkpoint, capsys):
+    model = lm(checkpoint(kind), batch_tokens=batch_tokens)
+    several = [ranking(TEXTS[1], "Yes", "Yes A", "Yes A causes B", "No"), ranking("A", "Yes A", "Yes B")]
+    requests = [*map(ranking, TEXTS), ranking("F"), *several]
+    found = dict(model.respond(requests))
+    assert set(found) == set(requests)
+    for request, response in found.items():
+        assert response.logprobs == pytest.approx(scored_alone(model, request), abs=1e-4)
+    assert not capsys.readouterr().err  # no fallback
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", SHARING)
+def test_any_trees_scores_are_exact(kind, seed, checkpoint):
+    import torch
+
+    from harness.models.engine import Sequence
+
+    draw = random.Random(seed)
+    model = lm(checkpoint(kind), batch_tokens=draw.choice([5, 17, 64]))
+    known = [(draw.randrange(3),)]
+    for _ in range(25):  # each goes on from somewhere in an earlier one
+        base = draw.choice(known)
+        more = tuple(draw.randrange(3, 200) for _ in range(draw.choice([1, 2, 3, 20])))
+        known.append((base[: draw.randint(1, len(base))] + more)[:60])
+    sequences = [Sequence(ranking(str(k)), "", s[:cut], s[cut:]) for k, s in enumerate(known) for cut in (1, len(s))]
+    found = {s: value for batch in model._engine.score(sequences) for s, value in batch}
+    for sequence in sequences:
+        with torch.inference_mode():
+            logprobs = (
+                model._parts[1](torch.tensor([sequence.prompt + sequence.continuation])).logits[0].log_softmax(-1)
+            )
+        start = len(sequence.prompt) - 1
+        expected = sum(float(logprobs[start + k, token]) for k, token in enumerate(sequence.continuation))
+        assert found[sequence] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", SHARING)
+def test_every_beginning_is_read_once(kind, checkpoint):
+    model = lm(checkpoint(kind), batch_tokens=50)
+    counted = read_tokens(model)
+    requests = [ranking(text) for text in TEXTS]
+    assert len(dict(model.respond(requests))) == len(TEXTS)
+    assert sum(counted) == beginnings(model, requests) < sum(map(len, reads(model, requests))) / 5
+    assert max(counted) <= 50
+
+
+def test_a_chat_template_hides_no_beginning(tmp_path):
+    template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}<assistant>"
+    model = lm(lm_checkpoint(tmp_path / "templated", "llama", template), chat_template=None)
+    counted = read_tokens(model)
+    requests = [
+        ChoiceRequest((Message("system", SYSTEM), Message("user", text.removeprefix(SYSTEM))), ("Yes", "No"))
+        for text in TEXTS
+    ]
+    assert len(dict(model.respond(requests))) == len(TEXTS)
+    assert sum(counted) == beginnings(model, requests) < sum(map(len, reads(model, requests))) / 5
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_the_output_layer_is_computed_where_something_is_asked_only(share, checkpoint):
+    model = lm(checkpoint("llama"), share_prefixes=share)
+    _ = model._engine
+    rows: list[int] = []
+    head = model._parts[1].get_output_embeddings()
+    head.register_forward_hook(lambda module, inputs, output: rows.append(inputs[0].shape[:-1].numel()))
+    request = ranking(TEXTS[0], "A", "B", "A correlates")
+    assert [len(sequence.continuation) for sequence in model._sequences(request)] == [1, 1, 3]
+    list(model.respond([request]))
+    assert sum(rows) == (3 if share else 6)  # padded: the places of both rows
+    rows.clear()
+    list(model.respond([ranking(TEXTS[0], "A", "B")]))
+    assert sum(rows) == 1
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 40, 8192])
+@pytest.mark.parametrize("kind", SHARING)
+def test_shared_writing_is_that_of_one_token_at_a_time(kind, batch_tokens, checkpoint):
+    model = lm(checkpoint(kind), method="generate", batch_tokens=batch_tokens)
+    requests = [writing(text, max_tokens=3 + 5 * (k % 3)) for k, text in enumerate([*TEXTS, "A", "F"])]
+    found = dict(model.respond(requests))
+    assert set(found) == set(requests)
+    for request, response in found.items():
+        expected = written_alone(model, request)
+        assert response.text == model._decoded(expected)
+        assert response.usage.output == len(expected)
+        assert response.finish_reason == ("length" if len(expected) == request.max_tokens else "stop")
+
+
+def test_writing_ends_at_the_end_token(checkpoint, tmp_path):
+    import json
+
+    plain = lm(checkpoint("gpt2"), method="generate")
+    request = writing(TEXTS[0], max_tokens=12)
+    tokens = written_alone(plain, request)
+    place = next(k for k, token in enumerate(tokens) if k > 2 and token not in tokens[:k])
+    path = shutil.copytree(checkpoint("gpt2"), tmp_path / "ending")
+    settings = json.loads((path / "generation_config.json").read_text())
+    (path / "generation_config.json").write_text(json.dumps(settings | {"eos_token_id": [0, tokens[place]]}))
+    model = lm(path, method="generate")
+    counted = read_tokens(model)
+    (response,) = dict(model.respond([request])).values()
+    assert (response.text, response.finish_reason) == (model._decoded(tokens[:place]), "stop")
+    assert response.usage.output == place
+    assert sum(counted) == len(model._parts[0](TEXTS[0])["input_ids"]) + place  # no token after the end is read
+
+
+def test_writing_ends_at_a_stop_string(checkpoint):
+    model = lm(checkpoint("llama"), method="generate")
+    text = model._decoded(written_alone(model, writing(TEXTS[0], max_tokens=12)))
+    stop = text[5:7]
+    request = writing(TEXTS[0], max_tokens=12, stop=("no such words", stop))
+    counted = read_tokens(model)
+    (response,) = dict(model.respond([request])).values()
+    assert (response.text, response.finish_reason) == (text[: text.index(stop)], "stop")
+    assert len(counted) < 12 and response.usage.output < 12
+
+
+def test_what_is_written_shares_the_prompts_and_finished_texts_make_no_more_work(checkpoint):
+    model = lm(checkpoint("gpt2"), method="generate")
+    limits = [1, 2, 9, 4]
+    requests = [writing(text, max_tokens=limit) for text, limit in zip(TEXTS[:4], limits, strict=True)]
+    lengths = [len(written_alone(model, request)) for request in requests]
+    assert lengths == limits  # none ends by itself
+    counted = read_tokens(model)
+    assert len(dict(model.respond(requests))) == 4
+    # The last token of a text is predicted, not read.
+    assert sum(counted) == beginnings(model, requests) + sum(limit - 1 for limit in limits)
+
+
+def test_equal_prompts_are_one_text(checkpoint):
+    model = lm(checkpoint("gpt2"), method="generate")
+    counted = read_tokens(model)
+    requests = [writing(TEXTS[0], sample=k) for k in range(5)] + [writing(TEXTS[0], max_tokens=3)]
+    found = dict(model.respond(requests))
+    assert sum(counted) == beginnings(model, requests) + 7
+    assert {found[request].text for request in requests[:5]} == {model._decoded(written_alone(model, requests[0]))}
+    assert found[requests[5]].text == model._decoded(written_alone(model, requests[5]))
+
+
+@pytest.fixture
+def memory_for(monkeypatch):
+    """Lets a pass run out of memory, after it has written keys and values of one layer: (number of pass, tokens)."""
+    import torch
+
+    def limit(fails) -> list[int]:
+        passed: list[int] = []
+        read, numbers = Memory.read, iter(range(10**6))
+
+        def limited(self, tokens, *rest):
+            if fails(next(numbers), len(tokens)):
+                config = self.model.config
+                heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+                junk = torch.full((1, heads, len(tokens), config.hidden_size // config.num_attention_heads), 1e3)
+                with torch.inference_mode():
+                    self.cache.layers[0].update(junk, junk)
+                raise torch.OutOfMemoryError("CUDA out of memory")
+            passed.append(len(tokens))
+            return read(self, tokens, *rest)
+
+        monkeypatch.setattr(Memory, "read", limited)
+        return passed
+
+    return limit
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_out_of_memory_goes_on_with_less_from_where_it_was(kind, checkpoint, memory_for, capsys):
+    model = lm(checkpoint(kind), batch_tokens=100)
+    expected = {request: scored_alone(model, request) for request in map(ranking, TEXTS)}
+    _ = model._engine
+    passed = memory_for(lambda number, tokens: tokens > 30)
+    found = dict(model.respond(expected))
+    assert {request: dict(found[request].logprobs) for request in expected} == {
+        request: pytest.approx(scores, abs=1e-4) for request, scores in expected.items()
+    }
+    assert sum(passed) == beginnings(model, expected) and max(passed) == 25  # nothing twice
+    said = capsys.readouterr().err
+    assert said.count("out of memory with") == 2 and "going on with 25" in said
+    assert len(dict(model.respond(map(ranking, TEXTS)))) == len(TEXTS)
+    assert not capsys.readouterr().err  # the next window begins with what fits
+
+
+def test_without_any_memory_the_run_ends_and_keeps_its_answers(checkpoint, memory_for):
+    model = lm(checkpoint("gpt2"), batch_tokens=60)
+    _ = model._engine
+    memory_for(lambda number, tokens: number > 1)
+    found = []
+    with pytest.raises(RunStopped, match="out of memory"):
+        found.extend(model.respond(map(ranking, TEXTS)))
+    assert 0 < len(found) < len(TEXTS)
+
+
+@pytest.mark.parametrize("at", [0, 1, 3, 6])
+def test_out_of_memory_while_writing_keeps_what_is_written(at, checkpoint, memory_for, capsys):
+    model = lm(checkpoint("llama"), method="generate", batch_tokens=200)
+    requests = [writing(text, max_tokens=2 + 3 * (k % 3)) for k, text in enumerate(TEXTS)]
+    expected = {request: model._decoded(written_alone(model, request)) for request in requests}
+    _ = model._engine
+    memory_for(lambda number, tokens: number == at)
+    answered = list(model.respond(requests))
+    assert len(answered) == len(requests)
+    assert {request: response.text for request, response in answered} == expected
+    assert capsys.readouterr().err.count("out of memory with") == 1
+
+
+def test_writing_without_any_memory_ends_the_run(checkpoint, memory_for):
+    model = lm(checkpoint("llama"), method="generate")
+    _ = model._engine
+    memory_for(lambda number, tokens: True)
+    with pytest.raises(RunStopped, match="out of memory"):
+        list(model.respond(map(writing, TEXTS)))
+
+
+@pytest.mark.parametrize("request_of", [ranking, writing])
+def test_nothing_is_begun_after_ctrl_c(request_of, checkpoint):
+    model = lm(checkpoint("gpt2"), batch_tokens=60)
+    found = []
+    with contextlib.ExitStack() as after:
+        after.callback(setattr, STOP, "requested", False)
+        for outcome in model.respond(map(request_of, TEXTS)):
+            found.append(outcome)
+            STOP.requested = True
+    assert 0 < len(found) < len(TEXTS)
+    assert len(dict(model.respond(map(request_of, TEXTS)))) == len(TEXTS)
+
+
+REASONS = {
+    "mamba": "layers of linear_attention",
+    "bloom": "a trial failed",
+    "dynamic": "depend on the length of the whole text",
+    "gpt_neo": "look back by place",
+}
+
+
+@pytest.mark.parametrize("kind", REASONS)
+def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, checkpoint, capsys):
+    model = lm(checkpoint(kind), batch_tokens=100, window=5)
+    requests = [*map(ranking, TEXTS), writing(TEXTS[0]), writing("A")]
+    found = dict(model.respond(requests))
+    for request in requests:
+        if isinstance(request, ChatRequest):
+            assert found[request].text == model._decoded(written_alone(model, request))
+        else:
+            assert found[request].logprobs == pytest.approx(scored_alone(model, request), abs=1e-4)
+    said = capsys.readouterr().err
+    assert said.count("prompts cannot share what they begin with") == 1 and REASONS[kind] in said
+
+
+def test_a_checkpoint_with_code_of_its_own_shares_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    model = lm(own_code_checkpoint(tmp_path / "own"), trust_remote_code=True)
+    assert len(dict(model.respond(map(ranking, TEXTS)))) == len(TEXTS)
+    assert "its code came with it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "gemma2"])
+def test_a_trial_finds_models_that_would_be_wrong(kind, checkpoint, monkeypatch):
+    import torch
+
+    _, model = lm(checkpoint(kind))._parts
+    assert obstacle(model) is None
+    read, masks = Memory.read, Memory._masks
+    with monkeypatch.context() as wrong:  # a model that counts positions by place
+        places = lambda self, tokens, depths, *rest: read(self, tokens, self.length + torch.arange(len(tokens)), *rest)  # noqa: E731
+        wrong.setattr(Memory, "read", places)
+        assert "off" in (obstacle(model) or "")
+    with monkeypatch.context() as wrong:  # one that looks at everything before it
+        before = lambda sees: torch.ones_like(sees).tril(sees.shape[1] - sees.shape[0])  # noqa: E731
+        wrong.setattr(Memory, "_masks", lambda self, sees, depths: masks(self, before(sees), depths))
+        assert "off" in (obstacle(model) or "")
+
+
+def test_sharing_can_be_refused(checkpoint, capsys):
+    model = lm(checkpoint("gpt2"), share_prefixes=False)
+    counted = read_tokens(model)
+    found = dict(model.respond(map(ranking, TEXTS)))
+    assert sum(counted) > 5 * beginnings(model, map(ranking, TEXTS)) and not capsys.readouterr().err
+    shared = dict(lm(checkpoint("gpt2")).respond(map(ranking, TEXTS)))
+    for request, response in found.items():
+        assert shared[request].logprobs == pytest.approx(dict(response.logprobs), abs=1e-4)
+
+
+def test_low_precision_shares_too(checkpoint, capsys):
+    exact = dict(lm(checkpoint("llama")).respond(map(ranking, TEXTS)))
+    low = dict(lm(checkpoint("llama"), dtype="bfloat16").respond(map(ranking, TEXTS)))
+    assert not capsys.readouterr().err
+    for request, response in low.items():
+        assert response.logprobs == pytest.approx(dict(exact[request].logprobs), abs=0.5)
+
+
+def test_what_is_remembered_is_the_way_down_only(checkpoint, monkeypatch):
+    model = lm(checkpoint("gpt2"), batch_tokens=20)
+    _ = model._engine
+    kept: list[int] = []
+    keep = Memory.keep
+    monkeypatch.setattr(Memory, "keep", lambda self, slots=None: (keep(self, slots), kept.append(self.length)))
+    requests = [ranking(text) for text in TEXTS]
+    list(model.respond(requests))
+    assert 0 < max(kept) < max(map(len, reads(model, requests))) < beginnings(model, requests) / 2
