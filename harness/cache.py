@@ -8,18 +8,21 @@ is an error: an answer that looks stored but is not would be paid for twice.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from operator import length_hint
 from pathlib import Path
 
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
-from harness.codec import by_digest, canonical, digest, request_json, response_from_json, response_json, text_digest
+from harness.codec import canonical, digest, response_from_json, response_json, short, text_digest, words
 from harness.errors import StoreError
-from harness.models.protocol import Model, Outcome
+from harness.models.protocol import Landing, Model, Outcome
 from harness.types import JSON, Request, Response
 
 SCHEMA = 1
@@ -69,30 +72,22 @@ class Store:
             raise self._trouble(error) from error
         return response_from_json(json.loads(row[0]), cached=True) if row else None
 
-    def put(self, key: str, identity: Mapping[str, JSON], request: Request, response: Response) -> None:
-        """Stores a response; when this returns, a killed process does not lose it."""
-        texts: dict[str, str] = {}
-
-        def content(text: str) -> Mapping[str, str]:
-            name = text_digest(text)
-            if name not in self._long_texts:  # a network's data would be written again with each of its questions
-                texts[name] = text
-            return by_digest(text)
-
-        asked = canonical(request_json(request, content))
-        name = digest(identity)
+    def put(self, identity: Mapping[str, JSON], answers: Sequence[tuple[str, Request, Response]]) -> None:
+        """Stores the responses of one model by their keys; when this returns, a killed process does not lose them."""
+        name, now = digest(identity), time.time()
+        texts = {text_digest(text): text for _, request, _ in answers for text in words(request)}
+        new = [item for item in texts.items() if item[0] not in self._long_texts]
+        rows = [(key, name, short(request), canonical(response_json(said)), now) for key, request, said in answers]
         try:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.execute("INSERT OR IGNORE INTO identities VALUES (?, ?)", (name, canonical(identity)))
-            self._db.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", texts.items())
-            self._db.execute(
-                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
-                (key, name, asked, canonical(response_json(response)), time.time()),
-            )
+            self._db.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", new)
+            self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._trouble(error) from error
-        self._long_texts.update(name for name, text in texts.items() if len(text) > _LONG)
+        # A network's data would be handed to SQLite again with each of its questions.
+        self._long_texts.update(name for name, text in new if len(text) > _LONG)
 
     def close(self) -> None:
         """Closes the file; the write-ahead log is folded in."""
@@ -152,6 +147,7 @@ class CachedModel:
         self.name = model.name
         self.identity = model.identity
         self.accepts = model.accepts
+        self._key_begins = canonical([SCHEMA, self.identity]).removesuffix("]") + ","
 
     def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
         """Stored answers as they are found, others as they land; each is stored before it is handed out."""
@@ -179,25 +175,32 @@ class CachedModel:
                 if misses:
                     yield misses.popleft()
 
-        # A generator of our own, which can be closed whatever kind of iterator the model hands out.
-        landed = (outcome for outcome in self._model.respond(unanswered()))
+        landing: Iterator[Outcome] | None = None
+        ahead = 16
         try:
             while True:
-                while len(misses) < _AHEAD and look_up():
+                while len(misses) < ahead and look_up():
                     while hits:
                         yield hits.popleft()
+                # A few at first, so that the model begins soon.
+                ahead = min(2 * ahead, _AHEAD)
                 # Nothing is started for a run that the store answers alone: no import, no load, no connection.
-                outcome = next(landed, None) if keys else None
-                if outcome is None:
+                if landing is None and keys:
+                    landing = self._model.respond(unanswered())
+                outcome = next(landing, None) if landing is not None and keys else None
+                if landing is None or outcome is None:
                     yield from hits
                     return
-                request, said = outcome
-                key = keys.pop(request)
-                if isinstance(said, Response):
-                    self._store.put(key, self.identity, request, said)
-                yield outcome
+                landed = [outcome, *islice(landing, length_hint(landing))]
+                answers = [(keys.pop(request), request, said) for request, said in landed]
+                if any(isinstance(said, Response) for _, _, said in answers):
+                    self._store.put(
+                        self.identity, [(k, r, said) for k, r, said in answers if isinstance(said, Response)]
+                    )
+                yield from landed
         finally:
-            landed.close()
+            if isinstance(landing, Landing | Generator):
+                landing.close()
 
     def _key(self, request: Request) -> str:
-        return digest([SCHEMA, self.identity, request_json(request, by_digest)])
+        return hashlib.sha256(f"{self._key_begins}{short(request)}]".encode()).hexdigest()

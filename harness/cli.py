@@ -14,6 +14,8 @@ from harness.errors import HarnessError, Interrupted, unknown
 from harness.settings import CONFIGS, listed
 
 ERROR, INTERRUPTED = 1, 130
+_SETTING = re.compile(r"(?!hydra)[\w/.@+~]+=")
+"""key=value, where the key is not one of Hydra's own."""
 
 
 def launch(job: Callable[[Any], int], config_name: str) -> int:
@@ -65,6 +67,8 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
                 search_path.append("working directory", f"file://{own}")
 
     Plugins.instance().register(OwnConfigs)
+    if (config := _single(config_name)) is not None:
+        return job(config)
     codes: list[int] = []
     errors: list[Exception] = []
 
@@ -79,6 +83,29 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
     if errors:
         raise errors[0]
     return max(codes, default=0)
+
+
+def _single(config_name: str) -> Any:
+    """The config where the command line holds settings only and asks for one run, else None.
+
+    hydra.main composes twice and prepares for logging and folders that nobody uses here: a quarter of a second that
+    every run answered from the cache would wait for.
+    """
+    if not all(_SETTING.match(argument) for argument in sys.argv[1:]):
+        return None
+    from hydra import compose, initialize_config_dir
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+    from omegaconf import open_dict
+
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        config = compose(config_name, sys.argv[1:], return_hydra_config=True)
+    if config.hydra.mode == RunMode.MULTIRUN:  # somebody's own config says so
+        return None
+    HydraConfig.instance().set_config(config)  # for what refers to ${hydra:…}
+    with open_dict(config):
+        del config["hydra"]
+    return config
 
 
 def _sentence(error: Exception, config_name: str) -> str:

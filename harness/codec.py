@@ -50,14 +50,27 @@ def request_json(request: Request, content: Callable[[str], Mapping[str, str]]) 
     return said | {"max_tokens": request.max_tokens, "stop": list(request.stop), "sample": request.sample}
 
 
+def words(request: Request) -> tuple[str, ...]:
+    """The texts that `request_json` writes by `content`."""
+    if isinstance(request, PairRequest):
+        return request.premise, request.hypothesis
+    return tuple(message.content for message in request.messages)
+
+
 def by_digest(text: str) -> Mapping[str, str]:
     """The words of a message by their digest: how the cache refers to them."""
     return {"sha256": text_digest(text)}
 
 
+@lru_cache(maxsize=1024)  # needed when a request is looked up, when its answer is stored, and for its record
+def short(request: Request) -> str:
+    """The canonical JSON of a request, its words by digest."""
+    return canonical(request_json(request, by_digest))
+
+
 def request_digest(request: Request) -> str:
     """What names a request, whatever model it goes to."""
-    return digest(request_json(request, by_digest))
+    return hashlib.sha256(short(request).encode()).hexdigest()
 
 
 def response_json(response: Response) -> dict[str, Any]:

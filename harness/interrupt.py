@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import takewhile
+from operator import length_hint
 from types import FrameType
 
 from harness.errors import Interrupted
-from harness.models.protocol import Model, Outcome
+from harness.models.protocol import Landing, Model, Outcome
 from harness.progress import Progress
 from harness.stop import STOP
 from harness.types import Request
@@ -48,8 +50,12 @@ class Stoppable:
         self.identity = model.identity
         self.accepts = model.accepts
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+    def respond(self, requests: Iterable[Request]) -> Landing:
         """The model's outcomes; what was under way at the stop still comes. Raises Interrupted after it."""
-        yield from self._model.respond(takewhile(lambda _: not STOP.requested, requests))
+        outcomes = self._model.respond(takewhile(lambda _: not STOP.requested, requests))
+        return Landing(self._until_stopped(outcomes), partial(length_hint, outcomes))
+
+    def _until_stopped(self, outcomes: Iterator[Outcome]) -> Generator[Outcome]:
+        yield from outcomes
         if STOP.requested:
             raise Interrupted("interrupted: every answer so far is stored; the same command goes on from there.")

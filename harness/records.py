@@ -6,6 +6,7 @@ The words of a message stand in full where they occur first in the file, and by 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -14,15 +15,19 @@ from harness.codec import request_json, response_from_json, response_json, text_
 from harness.errors import DataError, StoreError
 from harness.types import Answer, Failure, Record, Request, Response
 
+SHOWN = 0.5
+"""Seconds between two moments at which the file is brought up to date. Answers are safe in the cache before that."""
+
 
 class Writer:
-    """Appends records to an open file, one write call a record."""
+    """Appends records to an open file, which shows them a moment later."""
 
     def __init__(self, file: IO[str], headline: str) -> None:
         """`headline` names the label set that `gold` and `correct` go by."""
         self._file = file
         self._headline = headline
         self._said: set[str] = set()
+        self._shown = time.monotonic()
 
     def write(self, record: Record, request: Request | None) -> None:
         """Adds a line for the record of a request."""
@@ -43,12 +48,24 @@ class Writer:
             # A reply may hold half a character, which UTF-8 cannot write: it must not end the run.
             text = json.dumps(line, ensure_ascii=False).encode(errors="replace").decode()
             self._file.write(f"{text}\n")
-            self._file.flush()
+            if (now := time.monotonic()) - self._shown > SHOWN:
+                self._shown = now
+                self._file.flush()
         except OSError as error:
-            raise StoreError(
-                f"{self._file.name} cannot be written ({error.strerror}). Answers so far are kept: make room, or "
-                "choose another results=, and start again."
-            ) from error
+            raise self._trouble(error) from error
+
+    def close(self) -> None:
+        """Writes what is still to be written."""
+        try:
+            self._file.close()
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def _trouble(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"{self._file.name} cannot be written ({error.strerror}). Answers so far are kept: make room, or "
+            "choose another results=, and start again."
+        )
 
     def _content(self, text: str) -> Mapping[str, str]:
         name = text_digest(text)

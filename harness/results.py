@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,8 +68,8 @@ class Folder:
             file = self.recorded.open("w", encoding="utf-8")
         except OSError as error:
             raise self._trouble(error) from error
-        with file:
-            yield Writer(file, headline)
+        with closing(Writer(file, headline)) as writer:
+            yield writer
 
     def finish(self, result: Result, *, items: Mapping[str, JSON], complete: bool) -> None:
         """Puts the records in their place and writes result.json and manifest.json; `items` tells what was asked."""

@@ -175,7 +175,7 @@ def test_a_locked_file_is_a_sentence(path, monkeypatch):
     other = connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(StoreError, match="locked"):
-        store.put("key", {}, ask("?"), rich("x"))
+        store.put({}, [("key", ask("?"), rich("x"))])
     other.close()
 
 
@@ -183,7 +183,7 @@ def test_two_processes_share_a_file(path):
     code = (
         "import sys; from pathlib import Path; from harness.cache import Store; from harness.types import *\n"
         "store = Store(Path(sys.argv[1]))\n"
-        "for k in range(300): store.put(f'{sys.argv[2]}{k}', {}, PairRequest(str(k), ''), Response('x'))\n"
+        "for k in range(300): store.put({}, [(f'{sys.argv[2]}{k}', PairRequest(str(k), ''), Response('x'))])\n"
     )
     jobs = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "abcd"]
     assert [job.wait(60) for job in jobs] == [0, 0, 0, 0]

@@ -2,11 +2,12 @@
 
 import io
 import json
+from pathlib import Path
 
 import pytest
 
 from harness.codec import request_digest, text_digest
-from harness.errors import DataError
+from harness.errors import DataError, StoreError
 from harness.records import Writer, read
 from harness.types import Answer, ChatRequest, ChoiceRequest, Failure, Message, PairRequest, Record, Response, Usage
 
@@ -132,11 +133,25 @@ def test_a_failed_call_is_neither_right_nor_wrong(tmp_path):
     assert "answer" not in line
 
 
-def test_a_record_is_in_the_file_as_soon_as_it_is_written(tmp_path):
+def test_records_are_in_the_file_a_moment_later_and_all_at_the_end(tmp_path, monkeypatch):
     path = tmp_path / "r.jsonl"
-    with path.open("w", encoding="utf-8") as file:
-        Writer(file, "published").write(record(CHAT, FULL, Answer(1)), CHAT)
-        assert len(list(read(path))) == 1
+    writer = Writer(path.open("w", encoding="utf-8"), "published")
+    writer.write(record(CHAT, FULL, Answer(1)), CHAT)
+    assert list(read(path)) == []  # not a system call for each record
+    monkeypatch.setattr("harness.records.SHOWN", 0.0)
+    writer.write(record(CHAT, FULL, Answer(1)), CHAT)
+    assert len(list(read(path))) == 2
+    monkeypatch.undo()
+    writer.write(record(CHAT, FULL, Answer(1)), CHAT)
+    writer.close()
+    assert len(list(read(path))) == 3
+
+
+def test_a_full_disk_is_one_sentence_whenever_it_shows(tmp_path):
+    writer = Writer(Path("/dev/full").open("w", encoding="utf-8"), "published")
+    writer.write(record(CHAT, FULL, Answer(1)), CHAT)
+    with pytest.raises(StoreError, match="No space left on device.*make room"):
+        writer.close()
 
 
 def test_one_write_call_a_record():

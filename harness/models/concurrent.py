@@ -3,65 +3,93 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
+from typing import Any
 
 from harness.errors import RunStopped
-from harness.models.protocol import Outcome
+from harness.models.pace import Pace
+from harness.models.protocol import Landing, Outcome
 from harness.types import Failure, Request, Response
 
-Call = Callable[[Request], Awaitable[Response | Failure]]
+Call = Callable[[Request], Coroutine[Any, Any, Response | Failure]]
 
 
 def answer_all(
     requests: Iterable[Request],
     call: Call,
     *,
-    room: Callable[[int], bool],
-    handed_out: Callable[[], None],
+    pace: Pace,
     stopping: asyncio.Event,
     close: Callable[[], Awaitable[None]],
-) -> Iterator[Outcome]:
-    """Outcomes as they land. Requests are pulled while there is `room` for more beside those that are open.
+) -> Landing:
+    """Outcomes as they land. Requests are pulled while the pace has room for more beside those that are open.
 
     The loop runs only while the caller waits for the next outcome, in the caller's thread, so that requests
     are pulled there as well. When a call raises RunStopped, `stopping` is set (so that nothing waits for a
     retry any more), the calls under way are handed out as they end, and then RunStopped is raised.
     """
+    at_hand: deque[Outcome] = deque()
+    return Landing(_answers(requests, call, pace, stopping, close, at_hand), at_hand.__len__)
+
+
+def _answers(
+    requests: Iterable[Request],
+    call: Call,
+    pace: Pace,
+    stopping: asyncio.Event,
+    close: Callable[[], Awaitable[None]],
+    at_hand: deque[Outcome],
+) -> Generator[Outcome]:
     loop = asyncio.new_event_loop()
     tasks: dict[asyncio.Task[Response | Failure], Request] = {}
+    ended: deque[asyncio.Task[Response | Failure]] = deque()
     source = iter(requests)
     stopped: RunStopped | None = None
     exhausted = False
+
+    def end(task: asyncio.Task[Response | Failure]) -> None:
+        ended.append(task)
+        loop.stop()
+
+    pace.when_room = loop.stop
     try:
         while True:
-            while stopped is None and not exhausted and room(len(tasks)):
+            begun = 0
+            while stopped is None and not exhausted and pace.room(len(tasks), begun):
                 request = next(source, None)
                 if request is None:
                     exhausted = True
                     break
-                tasks[loop.create_task(_await(call(request)))] = request
-                loop.run_until_complete(_begun())
+                task = loop.create_task(call(request))
+                task.add_done_callback(end)
+                tasks[task] = request
+                begun += 1
             if not tasks:
                 break
-            done, _ = loop.run_until_complete(asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED))
-            for task in done:
+            loop.run_forever()
+            while ended:
+                task = ended.popleft()
                 request = tasks.pop(task)
                 try:
-                    outcome = task.result()
+                    at_hand.append((request, task.result()))
                 except RunStopped as stop:
                     stopped = stopped or stop
                     stopping.set()
-                    continue
-                yield request, outcome
-                loop.call_soon(handed_out)
+            while at_hand:
+                yield at_hand.popleft()
+                # Called when the loop runs again, which is when all that were at hand have been taken and stored.
+                loop.call_soon(pace.handed_out)
     except KeyboardInterrupt:
         # What has landed was paid for: hand it out before giving up what has not.
+        yield from at_hand
         for task, request in tasks.items():
             if task.done() and not task.cancelled() and task.exception() is None:
                 yield request, task.result()
         raise
     finally:
         for task in tasks:
+            task.remove_done_callback(end)
             task.cancel()
         if tasks:
             loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
@@ -70,11 +98,3 @@ def answer_all(
         loop.close()
     if stopped:
         raise stopped
-
-
-async def _begun() -> None:
-    """One round of the loop: a new task asks for its slot."""
-
-
-async def _await(call: Awaitable[Response | Failure]) -> Response | Failure:
-    return await call

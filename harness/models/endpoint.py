@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -19,12 +18,10 @@ from harness.errors import ConfigError
 from harness.models.concurrent import answer_all
 from harness.models.length import tokens_at_least
 from harness.models.pace import Pace
-from harness.models.protocol import Outcome, unanswered
+from harness.models.protocol import Landing, unanswered
 from harness.models.retry import InvalidReplyError, Policy
+from harness.models.wire import Wire
 from harness.types import JSON, ChatRequest, Failure, PairRequest, Request, Response, Transcript, Usage
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 Positive = Annotated[float, Field(gt=0)]
 
@@ -104,19 +101,15 @@ class Endpoint(ABC):
         where = self.endpoint or self.base_url.rstrip("/")
         return {"kind": kind, "endpoint": where, "model": self.model, "seed": self.seed, "sampling": self.sampling()}
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+    def respond(self, requests: Iterable[Request]) -> Landing:
         """Calls in flight, answers as they land."""
-        import openai
-
-        http = openai.DefaultAioHttpClient(timeout=self.timeout)
-        client = openai.AsyncOpenAI(api_key=self._key, base_url=self.base_url, max_retries=0, http_client=http)
         policy = Policy(self.base_url, attempts=self.attempts, max_wait=self.max_wait)
         pace = Pace(
             self.max_concurrency,
             requests_per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
         )
-        wire = Wire(client, pace)
+        wire = Wire(self.base_url, self._key, self.timeout, pace)
 
         async def call(request: Request) -> Response | Failure:
             if too_long := self._too_long(request):
@@ -129,7 +122,7 @@ class Endpoint(ABC):
                 tries += 1
                 # A call that waits for its retry is outside, and holds no slot.
                 async with pace.turn(tokens=self._tokens(request), again=tries > 1):
-                    outcome = await self._attempt(wire, request)
+                    outcome = await self._attempt(wire, pace, request)
                     pace.landed()
                     landed = True
                 return outcome
@@ -139,9 +132,7 @@ class Endpoint(ABC):
                 pace.landed()
             return outcome
 
-        yield from answer_all(
-            requests, call, room=pace.room, handed_out=pace.handed_out, stopping=policy.stopping, close=client.close
-        )
+        return answer_all(requests, call, pace=pace, stopping=policy.stopping, close=wire.close)
 
     def _tokens(self, request: Request) -> float:
         """About how many tokens a request costs; only counted where tokens_per_minute is set."""
@@ -154,8 +145,10 @@ class Endpoint(ABC):
         """Why a request is not worth sending: it, or the turns that will follow it, cannot fit the context."""
         if self.context is None or not isinstance(request, ChatRequest):
             return None
-        least = sum(map(tokens_at_least, self.texts(unanswered(request.messages, request.ahead))))
-        if least + request.max_tokens <= self.context:
+        texts = list(self.texts(unanswered(request.messages, request.ahead)))
+        room = self.context - request.max_tokens
+        # Few characters are few tokens: most requests need no counting.
+        if sum(map(len, texts)) <= room or (least := sum(map(tokens_at_least, texts))) <= room:
             return None
         return Failure(
             "context_length",
@@ -167,18 +160,18 @@ class Endpoint(ABC):
     def texts(self, messages: Transcript) -> Iterable[str]:
         """What of a conversation the server splits into tokens, each text on its own."""
 
-    async def _attempt(self, wire: Wire, request: Request) -> Response | Failure:
+    async def _attempt(self, wire: Wire, pace: Pace, request: Request) -> Response | Failure:
         started = time.perf_counter()
         try:
-            # A limit of our own: the SDK's counts from the last byte, so a slow drip would pass it.
+            # A limit of our own: the transport's counts from the last byte, so a slow drip would pass it.
             async with asyncio.timeout(self.timeout):
                 reply = await self.send(wire, request)
         except ValueError as error:
             raise InvalidReplyError(f"the reply is not JSON ({error})") from error
         except Exception as error:
-            wire.pace.failed(error)
+            pace.failed(error)
             raise
-        wire.pace.succeeded()
+        pace.succeeded()
         try:
             return self.read(reply, request, round(time.perf_counter() - started, 4))
         except (AttributeError, TypeError, IndexError, KeyError, ValueError) as error:
@@ -191,29 +184,6 @@ class Endpoint(ABC):
     @abstractmethod
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
         """What the reply says."""
-
-
-@dataclass(frozen=True)
-class Wire:
-    """The SDK's client, and the pace that its replies are told to."""
-
-    client: AsyncOpenAI
-    pace: Pace
-
-    async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
-        """One call, by the SDK's way for endpoints that it has no method for; the reply's JSON.
-
-        Its own methods check and convert every message against types, and build an object of every reply: half of
-        the processor's time of a call. Raises the SDK's errors, and ValueError where the reply is no JSON object.
-        """
-        import httpx2  # the SDK's own
-
-        response = await self.client.post(path, cast_to=httpx2.Response, body=body)
-        self.pace.told(response.headers)
-        reply = json.loads(response.content)
-        if not isinstance(reply, dict):
-            raise ValueError("no object")
-        return reply
 
 
 def response(reply: Mapping[str, Any], text: str, seconds: float, finish_reason: str | None) -> Response:

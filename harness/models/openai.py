@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.endpoint import Endpoint, Wire, first_choice, response, usage_of
+from harness.models.endpoint import Endpoint, first_choice, response, usage_of
 from harness.models.protocol import as_text
+from harness.models.wire import Wire
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Transcript, Usage
 
 # Families that think before they answer and refuse temperature, top_p, stop and max_tokens.

@@ -87,7 +87,8 @@ class Pace:
         self.most = most
         self.limit = float(min(START, most))
         self.rate: float | None = None  # calls a second, once a limit of the server's has been found
-        self.waiting = 0
+        self.when_room: Callable[[], None] = lambda: None
+        """Called when a call has failed: it may wait for its retry now, and leave room for another."""
         self._clock = clock
         self._requests = Bucket(requests_per_minute / 60, clock) if requests_per_minute else None
         self._tokens = Bucket(tokens_per_minute / 60, clock) if tokens_per_minute else None
@@ -153,15 +154,15 @@ class Pace:
             self._under_way += 1
             turn.set_result(None)
 
-    def room(self, open_calls: int) -> bool:
-        """Whether another request is of use, where so many are under way or wait.
+    def room(self, open_calls: int, begun: int = 0) -> bool:
+        """Whether another request is of use, where so many are open, `begun` of them not yet in their turn.
 
         A server that answers nobody is not to be asked by everybody: until it has answered once, and while it answers
         none of the latest calls, one that waits for its retry counts like one under way.
         """
         if not any(self._lately):
             return open_calls < int(self.limit)
-        return open_calls < 8 * self.most and self._under_way + len(self._queues[1]) <= int(self.limit)
+        return open_calls < 8 * self.most and self._under_way + len(self._queues[1]) + begun <= int(self.limit)
 
     def succeeded(self) -> None:
         """A reply came."""
@@ -204,6 +205,7 @@ class Pace:
 
     def failed(self, error: BaseException) -> None:
         """What a failed call says about the pace."""
+        self.when_room()
         self._lately.append(False)
         headers = getattr(getattr(error, "response", None), "headers", None)
         if headers is not None:

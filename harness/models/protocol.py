@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from harness.types import JSON, Failure, Message, Request, Response, Transcript
@@ -34,8 +34,28 @@ class Model(Protocol):
 
         Pulls a bounded window of requests, so that a long run holds neither all requests nor all responses.
         Closing the iterator cancels what is under way, after what landed has been handed out. Raises
-        RunStopped for what no later request can survive (key, quota, budget).
+        RunStopped for what no later request can survive (key, quota, budget). Where answers land several at a
+        time, a Landing tells how many are at hand, so that they can be stored together.
         """
+
+
+class Landing(Iterator[Outcome]):
+    """Outcomes as they land. Its length hint says how many are at hand: for so many, next() does not wait."""
+
+    def __init__(self, outcomes: Generator[Outcome], at_hand: Callable[[], int]) -> None:
+        """`at_hand` counts them."""
+        self._outcomes = outcomes
+        self._at_hand = at_hand
+
+    def __next__(self) -> Outcome:
+        return next(self._outcomes)
+
+    def __length_hint__(self) -> int:
+        return self._at_hand()
+
+    def close(self) -> None:
+        """Cancels what is under way."""
+        self._outcomes.close()
 
 
 def as_text(messages: Transcript) -> str:

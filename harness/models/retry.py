@@ -56,6 +56,28 @@ class Policy:
 
     async def call(self, attempt: Callable[[], Awaitable[Response | Failure]]) -> Response | Failure:
         """The outcome of a call, tried again as often as makes sense. Raises RunStopped."""
+        try:
+            outcome = await attempt()
+        except Exception as error:
+            outcome = await self._again(attempt, error)
+        if isinstance(outcome, Response):
+            self._succeeded = True
+            self._in_a_row.clear()
+        else:
+            self._count(outcome)
+        return outcome
+
+    async def _again(
+        self, attempt: Callable[[], Awaitable[Response | Failure]], first: Exception
+    ) -> Response | Failure:
+        """The outcome of a call that has failed once. Only those pay for tenacity, which costs as much as a call."""
+        errors = [first]
+
+        async def next_attempt() -> Response | Failure:
+            if errors:
+                raise errors.pop()
+            return await attempt()
+
         retrying = AsyncRetrying(
             stop=self._enough,
             wait=self._wait,
@@ -64,17 +86,10 @@ class Policy:
             before_sleep=self._give_up_unreached,
             reraise=True,
         )
-        outcome: Response | Failure
         try:
-            outcome = await retrying(attempt)
+            return await retrying(next_attempt)
         except Exception as error:
-            outcome = self._failure(error)
-        if isinstance(outcome, Response):
-            self._succeeded = True
-            self._in_a_row.clear()
-        else:
-            self._count(outcome)
-        return outcome
+            return self._failure(error)
 
     def _enough(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
