@@ -4,12 +4,14 @@ import sqlite3
 import subprocess
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from harness.cache import CachedModel, Store
 from harness.errors import StoreError
+from harness.models.protocol import Landing
 from harness.models.scripted import Scripted
 from harness.types import ChatRequest, Failure, Message, PairRequest, Response, Usage
 
@@ -60,6 +62,29 @@ def test_hits_do_not_wait_for_misses(path):
     inner.asked.clear()
     answers = CachedModel(inner, Store(path)).respond([ask("new"), ask("known")])
     assert next(answers)[0] == ask("known") and not inner.asked
+
+
+def test_answers_that_land_together_are_stored_together_and_before_any_is_handed_out(path):
+    class Batches(Scripted):
+        def respond(self, requests):
+            source, at_hand = iter(requests), []
+
+            def outcomes():
+                while batch := list(islice(source, 8)):
+                    at_hand.extend((request, rich("x")) for request in batch)
+                    while at_hand:
+                        yield at_hand.pop(0)
+
+            return Landing(outcomes(), at_hand.__len__)
+
+    store, commits = Store(path), []
+    store._db.set_trace_callback(lambda statement: commits.append(1) if statement == "COMMIT" else None)
+    answers = CachedModel(Batches(lambda _: rich("x")), store).respond([ask(f"{k}?") for k in range(32)])
+    next(answers)
+    with sqlite3.connect(path) as other:
+        assert other.execute("SELECT count(*) FROM answers").fetchone() == (8,)
+    assert len(list(answers)) == 31
+    assert len(commits) == 4
 
 
 def test_a_greedy_model_gets_every_miss(path):

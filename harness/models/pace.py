@@ -28,8 +28,13 @@ HALVINGS = 3
 """Trials, each at half the rate of the one before, after which refusals are held to be independent of it."""
 MANY = 4
 """Refusals among the last 32 replies that cast doubt on a limit that was found."""
-GAIN_BEFORE, GAIN_AFTER = 1.03, 1.0015
-"""By how much the rate grows every tenth of a second: until the limit is met again, and from then on."""
+GROWTH, SLOW, SLOWEST = 0.07, 0.005, 0.0002
+"""By what share the rate grows every tenth of a second: until the limit is met, once it has been, and when often.
+
+A refusal near the end of a run costs its whole wait, so a limit that is known is met half as often each time.
+"""
+QUIET = 10.0
+"""Seconds without a refusal after which the rate grows twice as fast: the limit may have been raised."""
 TRUST = 10.0
 """Seconds for which refusals are ignored once they have turned out not to depend on the rate."""
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -103,9 +108,11 @@ class Pace:
         self._replies: deque[bool] = deque(maxlen=32)  # which were refusals
         self._lately: deque[bool] = deque(maxlen=16)  # which of the latest calls were answered
         self._trial: Trial | None = None
-        self._gain = GAIN_BEFORE
+        self._growth = GROWTH
         self._ignore_until = 0.0
         self._changed = 0.0
+        self._calm_since = 0.0
+        self._stale = 0  # calls under way when the rate was last lowered
 
     @asynccontextmanager
     async def turn(self, *, tokens: float, again: bool) -> AsyncIterator[None]:
@@ -167,6 +174,7 @@ class Pace:
     def succeeded(self) -> None:
         """A reply came."""
         now = self._clock()
+        self._stale -= 1
         self._successes.append(now)
         self._lately.append(True)
         self._replies.append(False)
@@ -175,24 +183,34 @@ class Pace:
         if self._trial is not None:
             self._tried(refused=False)
         elif self.rate is not None and now - self._changed > 0.1:
-            self._set_rate(self.rate * self._gain)
+            if now - self._calm_since > QUIET:
+                self._calm_since = now
+                self._growth = min(2 * self._growth, GROWTH)
+            self._set_rate(self.rate * (1 + self._growth))
         self._admit()
 
     def refused(self) -> None:
         """The server refused a call for now (429)."""
         now = self._clock()
+        self._stale -= 1
         self._replies.append(True)
-        self._gain = GAIN_AFTER
+        self._calm_since = now
         if self._trial is not None:
             self._tried(refused=True)
         elif now < self._ignore_until or len(self._successes) < ENOUGH:
             pass  # known not to depend on the rate, or too early to know a rate
         elif self.rate is None:
             self._try(self._accepted())
+        elif self._stale > 0:
+            self._replies.pop()  # it went out before the rate was lowered, and says nothing of the rate now
         elif sum(self._replies) > MANY:
             self._try(self.rate)
-        elif now - self._changed > 0.02:
-            self._set_rate(self.rate * 0.98)
+        else:
+            climbing = self._growth > SLOW
+            least = 0.9 if climbing else 0.95
+            self._set_rate(min(0.98 * self.rate, max(least * self.rate, self._accepted())))
+            self._growth = SLOW if climbing else max(self._growth / 2, SLOWEST)
+            self._stale = self._under_way
 
     def landed(self) -> None:
         """An answer waits to be handed out. Until then its slot is not free: what is not stored yet may be lost."""
@@ -252,10 +270,10 @@ class Pace:
             self._ignore_until = self._clock() + TRUST
         elif trial.replies >= TRIAL:
             self._trial = None
-            # The first estimate comes from what the server let through; later ones were guesses.
-            self._set_rate(1.9 * trial.rate if trial.halvings == 1 else trial.rate)
+            # The first estimate comes from what the server let through while slots were still few: it is rather low.
+            self._set_rate(2.5 * trial.rate if trial.halvings == 1 else trial.rate)
             self._growing = False
-            self._gain = GAIN_BEFORE
+            self._growth = GROWTH
 
     def _accepted(self) -> float:
         """Replies a second of late."""
