@@ -6,7 +6,7 @@ RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow check format results leaderboard clean
+.PHONY: help run test test-slow check format results leaderboard bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -44,8 +44,14 @@ results: $(RUN_READY)  ## the baselines and the reasoner once more, as in result
 leaderboard: $(RUN_READY)  ## results/LEADERBOARD.md from everything below results/
 	$(BIN)/python -m harness.leaderboard
 
+bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of its own below .bench/, for benchmarks/
+	$(PYTHON) -m venv .bench/lm-eval
+	.bench/lm-eval/bin/python -m pip install --quiet 'torch==2.13.0' 'lm-eval[api,hf]==0.4.13'
+	$(PYTHON) -m venv .bench/inspect
+	.bench/inspect/bin/python -m pip install --quiet 'inspect-ai==0.3.285' openai aiohttp
+
 clean:  ## remove the environment and what tools left behind
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV):

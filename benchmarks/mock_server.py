@@ -1,9 +1,9 @@
 """A server that speaks the OpenAI protocol, for benchmarks: latency, faults, and a real rate limit.
 
-python benchmarks/mock_server.py [--latency S] [--rate N] [--refuse SHARE] [--fail SHARE] [--workers N]
+python benchmarks/mock_server.py [--latency S] [--rate N] [--retry-after] [--refuse SHARE] [--fail SHARE]
 
-Raw asyncio, no framework: it has to sustain ten times what is measured against it. It prints its port; GET /stats
-tells what it has seen.
+A bare asyncio.Protocol, no framework: it has to sustain ten times what is measured against it. It prints its port;
+GET /stats tells what it has seen since the last GET /reset.
 """
 
 from __future__ import annotations
@@ -42,18 +42,20 @@ class Mock:
 
     def __init__(self, settings: argparse.Namespace) -> None:
         self.settings = settings
-        self.random = random.Random(settings.seed)
+        self.reset()
+
+    def reset(self) -> None:
+        self.random = random.Random(self.settings.seed)
         self.answered = self.refused = self.failed = self.in_flight = self.most_in_flight = self.early = 0
         self.first = self.last = 0.0
-        self.tokens, self.filled = float(settings.burst), time.monotonic()
+        self.tokens, self.filled = float(self.settings.burst), time.time()
         self.faults: dict[bytes, int] = {}  # in a row, by request
         self.told: dict[bytes, float] = {}  # when a request may come back
 
-    def allowed(self) -> bool:
+    def allowed(self, now: float) -> bool:
         """A token bucket: `rate` requests a second, `burst` at once."""
         if not self.settings.rate:
             return True
-        now = time.monotonic()
         self.tokens = min(self.settings.burst, self.tokens + (now - self.filled) * self.settings.rate)
         self.filled = now
         if self.tokens < 1:
@@ -61,11 +63,12 @@ class Mock:
         self.tokens -= 1
         return True
 
-    async def reply(self, body: bytes) -> bytes:
-        now = time.monotonic()
+    def refusal(self, body: bytes) -> bytes | None:
+        """What a request gets at once, None where it is answered."""
+        now = time.time()
         self.first = self.first or now
         self.early += now < self.told.pop(body, 0.0)
-        if not self.allowed():
+        if not self.allowed(now):
             self.refused += 1
             return head(TOO_MANY, REFUSED, "Retry-After: 1\r\n" if self.settings.retry_after else "")
         draw = self.random.random() if self.settings.refuse or self.settings.fail else 1.0
@@ -80,31 +83,61 @@ class Mock:
         self.faults.pop(body, None)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
-        if self.settings.latency:
-            await asyncio.sleep(self.settings.latency)
+        return None
+
+    def answer(self) -> bytes:
         self.in_flight -= 1
         self.answered += 1
-        self.last = time.monotonic()
+        self.last = time.time()
         return OK
 
     def stats(self) -> bytes:
-        names = ("answered", "refused", "failed", "most_in_flight", "early")
-        return json.dumps({n: getattr(self, n) for n in names} | {"seconds": self.last - self.first}).encode()
+        names = ("answered", "refused", "failed", "most_in_flight", "early", "first", "last")
+        return json.dumps({name: getattr(self, name) for name in names}).encode()
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                header = await reader.readuntil(b"\r\n\r\n")
-                if header.startswith(b"GET"):
-                    writer.write(head("200 OK", self.stats()))
-                    continue
-                at = header.lower().index(b"content-length:") + 15
-                body = await reader.readexactly(int(header[at : header.index(b"\r", at)]))
-                writer.write(await self.reply(body))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
+
+class Connection(asyncio.Protocol):
+    """One client: requests come one after the other."""
+
+    def __init__(self, mock: Mock) -> None:
+        self.mock = mock
+        self.latency = mock.settings.latency
+        self.got = b""
+        self.transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport  # type: ignore[assignment]
+
+    def data_received(self, data: bytes) -> None:
+        self.got = self.got + data if self.got else data
+        while (end := self.got.find(b"\r\n\r\n")) >= 0:
+            header = self.got[:end].lower()
+            if header.startswith(b"get"):
+                if b"/reset" in header:
+                    self.mock.reset()
+                self.got = self.got[end + 4 :]
+                self.write(head("200 OK", self.mock.stats()))
+                continue
+            at = header.index(b"content-length:") + 15
+            stop = header.find(b"\r", at)
+            size = end + 4 + int(header[at : stop if stop >= 0 else None])
+            if len(self.got) < size:
+                return
+            body, self.got = self.got[end + 4 : size], self.got[size:]
+            refusal = self.mock.refusal(body)
+            if refusal is not None:
+                self.write(refusal)
+            elif self.latency:
+                asyncio.get_running_loop().call_later(self.latency, self.answer)
+            else:
+                self.answer()
+
+    def answer(self) -> None:
+        self.write(self.mock.answer())
+
+    def write(self, reply: bytes) -> None:
+        if self.transport is not None and not self.transport.is_closing():
+            self.transport.write(reply)
 
 
 async def main() -> None:
@@ -116,7 +149,8 @@ async def main() -> None:
     parser.add_argument("--refuse", type=float, default=0)
     parser.add_argument("--fail", type=float, default=0)
     parser.add_argument("--seed", type=int, default=0)
-    server = await asyncio.start_server(Mock(parser.parse_args()).serve, "127.0.0.1", 0, backlog=2048)
+    mock = Mock(parser.parse_args())
+    server = await asyncio.get_running_loop().create_server(lambda: Connection(mock), "127.0.0.1", 0, backlog=2048)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
