@@ -60,6 +60,7 @@ class Endpoint(ABC):
     timeout: Positive = 600.0
     attempts: Annotated[int, Field(gt=0)] = 10
     max_wait: Positive = 120.0
+    max_total_wait: Positive = 900.0
 
     def __post_init__(self) -> None:
         """Refuses to start without a usable key and address."""
@@ -103,7 +104,9 @@ class Endpoint(ABC):
 
     def respond(self, requests: Iterable[Request]) -> Landing:
         """Calls in flight, answers as they land."""
-        policy = Policy(self.base_url, attempts=self.attempts, max_wait=self.max_wait)
+        policy = Policy(
+            self.base_url, attempts=self.attempts, max_wait=self.max_wait, max_total_wait=self.max_total_wait
+        )
         pace = Pace(
             self.max_concurrency,
             requests_per_minute=self.requests_per_minute,
