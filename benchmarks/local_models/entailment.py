@@ -1,14 +1,10 @@
 """NLI pairs: the harness in each precision beside transformers' zero-shot pipeline and one forward pass for each pair.
 
-RoBERTa-base's layers (12 of 768) with random weights. What comes out of them for different pairs is nearly the same,
-so that decisions by a random head would be ties: the head alone is trained, for seconds, on other pairs of the test
-split, to tell three kinds of hypotheses apart. Its decisions are then made with margins, but they are those of no real
-NLI model: the shares that do not agree with float32 compare precisions, and are no promise for a checkpoint.
+RoBERTa-base's layers (12 of 768) with random weights, for the time; agreement.py counts decisions, of a trained model.
 """
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from itertools import groupby
 from typing import Any
@@ -17,31 +13,19 @@ import torch
 from tokenizers import ByteLevelBPETokenizer, processors
 from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaForSequenceClassification, pipeline
 
-from harness import prompts
 from harness.models.checkpoint import dtype_of
 from harness.models.nli import CLASSES, NLI
 from harness.models.torch_model import in_batches
-from harness.tasks.corr2cause import Corr2Cause
-from harness.types import Item, PairRequest
+from harness.types import PairRequest
+from local_models import agreement
 from local_models.timing import Scores, Way, here, off, table, turns
 
 COUNT = 96
-"""Pairs that are asked; as many others train the head."""
-SLOW = 4
-"""Of so many pairs one is asked in bfloat16 where the machine is slow at it: for the decisions, not for the time."""
-KINDS = {"parent": 0, "child": 0, "ancestor": 1, "descendant": 1, "collider": 2, "confounder": 2}
 Found = Scores[PairRequest]
 
 
-def pairs() -> tuple[list[PairRequest], list[Item]]:
-    """All pairs of the test split, and their items."""
-    items = list(Corr2Cause(name="corr2cause", prompts=("pair",)).items())
-    prompt = prompts.load("corr2cause", "pair", ())
-    return [prompt.render(item.fields, (), PairRequest) for item in items], items
-
-
-def checkpoint(folder: str, requests: list[PairRequest], items: list[Item], learn: range) -> float:
-    """A checkpoint whose head has learnt from some of the pairs; the share of them that it gets right."""
+def trained_tokenizer(requests: list[PairRequest]) -> PreTrainedTokenizerFast:
+    """RoBERTa's kind, of the words of these pairs."""
     trained = ByteLevelBPETokenizer()
     special = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     trained.train_from_iterator(
@@ -49,33 +33,20 @@ def checkpoint(folder: str, requests: list[PairRequest], items: list[Item], lear
     )
     raw = trained._tokenizer
     raw.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=raw, model_max_length=512, cls_token="<s>", sep_token="</s>", **special
-    )
+    special |= {"cls_token": "<s>", "sep_token": "</s>"}
+    return PreTrainedTokenizerFast(tokenizer_object=raw, model_max_length=512, **special)
+
+
+def checkpoint(folder: str, tokenizer: PreTrainedTokenizerFast) -> None:
     torch.manual_seed(0)
     config = RobertaConfig(
         vocab_size=len(tokenizer),
         max_position_embeddings=514,
         id2label=dict(enumerate(CLASSES)),
         label2id={name: k for k, name in enumerate(CLASSES)},
-        initializer_range=0.05,  # with RoBERTa's own 0.02 the layers hardly look at what they read
     )
-    model = RobertaForSequenceClassification(config).eval()
-    with torch.inference_mode():
-        read = [tokenizer(requests[k].premise, requests[k].hypothesis, return_tensors="pt") for k in learn]
-        found = torch.cat([model.roberta(**inputs).last_hidden_state[:, :1] for inputs in read])
-    gold = torch.tensor([KINDS[items[k].groups["relation"]] for k in learn])
-    features = found.clone()  # what inference_mode made cannot be learnt from
-    optimizer = torch.optim.Adam(model.classifier.parameters(), lr=1e-3)
-    for _ in range(300):
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model.classifier(features), gold).backward()
-        optimizer.step()
-    with torch.inference_mode():
-        right = (model.classifier(features).argmax(-1) == gold).float().mean()
-    model.save_pretrained(folder)
+    RobertaForSequenceClassification(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    return float(right)
 
 
 def harness(model: NLI, requests: list[PairRequest]) -> Found:
@@ -115,16 +86,6 @@ def padding(model: NLI, requests: list[PairRequest]) -> float:
     return 1 - sum(pair.length for pair in encoded) / sum(batch[0].length * len(batch) for batch in batches)
 
 
-def decided(scores: Found) -> dict[PairRequest, str]:
-    return {request: max(values, key=values.__getitem__) for request, values in scores.items()}
-
-
-def disagreeing(low: Found, exact: Found) -> float:
-    """The share of decisions that are not those of float32."""
-    others, own = decided(exact), decided(low)
-    return statistics.mean(own[request] != others[request] for request in own)
-
-
 def shares(scores: Found) -> Found:
     """What the pipeline would say."""
     odds = {request: values["entailment"] - values["contradiction"] for request, values in scores.items()}
@@ -132,54 +93,38 @@ def shares(scores: Found) -> Found:
 
 
 def case(runs: int) -> dict[str, Any]:
-    every, items = pairs()
-    step = len(every) // COUNT
-    requests = every[::step][:COUNT]
+    every, _ = agreement.pairs("test")
+    requests = every[:: len(every) // COUNT][:COUNT]
+    tokenizer = trained_tokenizer(every)
     with tempfile.TemporaryDirectory() as folder:
-        right = checkpoint(folder, every, items, range(step // 2, len(every), step)[:COUNT])
+        checkpoint(folder, tokenizer)
         auto = dtype_of("auto", "cpu")
         models = {
             dtype: NLI(name="random", path=folder, dtype=dtype, device="cpu")
-            for dtype in ("float32", "int8", "bfloat16")
+            for dtype in dict.fromkeys(("float32", auto, "int8"))
         }
         exact = models["float32"]
         lengths = [pair.length for _, pair in exact._encode(every)]
         print(f"\n## NLI: {len(requests)} pairs of {min(lengths)} to {max(lengths)} tokens; dtype auto is {auto} here")
         ways: list[Way[PairRequest]] = [
-            here(f"the harness, {dtype}", lambda asked, model=model: harness(model, asked))
-            for dtype, model in models.items()
-            if dtype in ("float32", "int8", auto)
-        ]
-        ways += [
+            here("the harness, float32", lambda asked: harness(exact, asked)),
             here("one forward pass per pair", lambda asked: alone(exact, asked)),
             here("transformers' pipeline", lambda asked: piped(exact, asked, 1)),
             here("transformers' pipeline, batches of 8", lambda asked: piped(exact, asked, 8)),
         ]
+        ways += [
+            here(f"the harness, {dtype}", lambda asked, model=model: harness(model, asked))
+            for dtype, model in models.items()
+            if dtype != "float32"
+        ]
         for way in ways:
             way.ask(requests[:2])
-        times, found = turns(requests, ways, runs)
-        float32, int8, loop, *pipes = found if auto != "bfloat16" else [*found[:2], *found[3:]]
-        low = found[2] if auto == "bfloat16" else harness(models["bfloat16"], requests[::SLOW])
+        times, (float32, loop, *pipes) = turns(requests, ways, runs)
         pads = padding(exact, every)
     print("\n".join(table(times, len(requests), "pairs")))
-    apart = max(off(loop, float32), *(off(scores, shares(float32)) for scores in pipes))
-    differ = {"int8": disagreeing(int8, float32), "bfloat16": disagreeing(low, float32)}
-    margins = [sorted(values.values())[-1] - sorted(values.values())[-2] for values in float32.values()]
-    classes = sorted(map(list(decided(float32).values()).count, CLASSES))
+    apart = max(off(loop, float32), *(off(scores, shares(float32)) for scores in pipes[:2]))
     print(f"\nPadding over the {len(every):,} pairs of the test split: {pads:.1%}.")
-    print(f"Decisions ({', '.join(map(str, classes))} of each class) that are not those of float32:")
-    print(f"int8 {differ['int8']:.1%} of {len(int8)}, bfloat16 {differ['bfloat16']:.1%} of {len(low)}.")
     print(f"In float32 all ways are within {apart:.1e} of each other.", flush=True)
     assert apart < 1e-3
-    return {
-        "tokens": lengths,
-        "seconds": times,
-        "auto": auto,
-        "padding": pads,
-        "disagree": differ,
-        "asked_in_bfloat16": len(low),
-        "head_right": right,
-        "margin": statistics.median(margins),
-        "classes": classes,
-        "apart": apart,
-    }
+    told = {"tokens": lengths, "asked": len(requests), "seconds": times, "auto": auto, "padding": pads, "apart": apart}
+    return told | {"agreement": agreement.case(tokenizer)}
