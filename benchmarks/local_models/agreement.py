@@ -3,8 +3,8 @@
 Random weights would not do: what comes out of them for different pairs is nearly the same, and decisions are ties. This
 one learns for a minute, from 1,600 pairs of the train split (no test premise is in it): entailment where the hypothesis
 is valid, else contradiction where it speaks of parent or child and neutral where of something else. It decides about
-the 1,162 pairs of the test split. In that minute it learns to tell the kinds of hypotheses apart and not yet which are valid, so
-that its decisions are easy ones: a share of zero here is no promise for a real checkpoint, whose share is to be measured.
+the 1,162 pairs of the test split. In that minute it learns to tell the kinds of hypotheses apart, and not yet which are
+valid: its decisions are easy ones, and a share of zero here is no promise for a real checkpoint.
 """
 
 from __future__ import annotations
