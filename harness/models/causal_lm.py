@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from harness.errors import RunStopped
+from harness.models.checkpoint import DType
 from harness.models.engine import Engine, Sequence, Writing
 from harness.models.own_code import brings_code
 from harness.models.protocol import Outcome, as_text, unanswered
@@ -32,6 +33,7 @@ class CausalLM(Checkpoint):
     in common is computed once, unless `share_prefixes` is false or the model cannot: then it says so on stderr.
     """
 
+    dtype: DType = "auto"
     method: Literal["rank", "generate"] = "rank"
     chat_template: bool | None = None
     share_prefixes: bool = True
