@@ -20,6 +20,8 @@ class Padded:
     def __init__(self, model: Any, budget: Budget) -> None:
         self.model = model
         self.budget = budget
+        # Its state (rows, size) is broadcast as if the rows of a batch were tokens (transformers 5.23).
+        self.alone = model.config.model_type == "rwkv"
         self.cutting = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:
@@ -59,10 +61,11 @@ class Padded:
         # layers read it, and others count positions from it (RWKV, RecurrentGemma, BART, RoFormer).
         kinds: dict[tuple[int, int], list[Writing]] = {}
         for writing in writings:
-            kinds.setdefault((writing.request.max_tokens, len(writing.prompt)), []).append(writing)
-        for alike in kinds.values():
+            alike = id(writing) if self.alone else len(writing.prompt)
+            kinds.setdefault((writing.request.max_tokens, alike), []).append(writing)
+        for same in kinds.values():
             work = partial(self._write, ended=ended)
-            for batch, rows in in_batches(alike, lambda writing: writing.length, self.budget, work):
+            for batch, rows in in_batches(same, lambda writing: writing.length, self.budget, work):
                 yield list(zip(batch, rows, strict=True))
 
     def _write(self, batch: list[Writing], ended: Ended) -> list[list[int]]:

@@ -51,13 +51,14 @@ def is_empty(memory: Memory) -> bool:
 def test_nothing_is_remembered_afterwards(request_of, checkpoint, memories):
     model = lm(checkpoint("llama"), batch_tokens=60)
     _ = model._engine
-    memories.clear()
+    memories.clear()  # that of the trial
     assert len(list(model.respond(map(request_of, TEXTS)))) == len(TEXTS)
+    assert memories and all(map(is_empty, memories))
     given_up = model.respond(map(request_of, TEXTS))
     next(given_up)
-    assert [is_empty(memory) for memory in memories] == [True, False]
+    assert not all(map(is_empty, memories))
     given_up.close()
-    assert [is_empty(memory) for memory in memories] == [True, True]
+    assert all(map(is_empty, memories))
 
 
 @pytest.mark.parametrize("request_of", [ranking, writing])
@@ -68,7 +69,7 @@ def test_nothing_is_remembered_after_an_error(request_of, checkpoint, memories, 
     memory_for(lambda number, tokens, held: number > 1)
     with pytest.raises(RunStopped, match="out of memory"):  # whose traceback still knows the frames
         list(model.respond(map(request_of, TEXTS)))
-    assert [is_empty(memory) for memory in memories] == [True]
+    assert memories and all(map(is_empty, memories))
 
 
 def test_an_answer_given_up_late_takes_nothing_from_the_next(checkpoint):
@@ -97,7 +98,7 @@ def test_out_of_memory_while_prompts_are_read_goes_on_with_less(checkpoint, memo
     # Nothing is read twice; the last token of a text is not read.
     assert sum(passed) == beginnings(model, requests) + sum(len(tokens) - 1 for tokens in expected.values())
     said = capsys.readouterr().err
-    assert said.count("out of memory with") == 3 and "going on with 25" in said
+    assert said.count("out of memory with") == 3 and "going on with 23" in said
 
 
 def test_out_of_memory_while_writing_lowers_what_was_in_use(checkpoint, memory_for, capsys):
@@ -135,7 +136,7 @@ def test_out_of_memory_while_tokens_are_moved_leaves_no_wrong_number(request_of,
     keep, numbers = Layer.keep, iter(range(10**6))
 
     def failing(self, first, slots):
-        if len(slots) and next(numbers) == 3:  # the second of two layers
+        if (len(slots) or request_of is writing) and next(numbers) == 3:  # the second of two layers
             raise torch.OutOfMemoryError("CUDA out of memory")
         keep(self, first, slots)
 
@@ -159,9 +160,9 @@ def test_of_a_long_path_the_end_moves_only(checkpoint, monkeypatch):
     moved: list[int] = []
     keep = Layer.keep
     monkeypatch.setattr(Layer, "keep", lambda self, first, slots: (moved.append(len(slots)), keep(self, first, slots)))
-    requests = [ranking(TEXTS[0] + end) for end in (" A", " A C", " B", " D", " F", " Z", " Y", " X")]
+    requests = [ranking(f"{TEXTS[0]} {word} correlates with {word}. However") for word in "ACBDFZYX"]
     list(model.respond(requests))
-    assert 0 < max(moved) < 10 < max(map(len, reads(model, requests)))
+    assert 0 < max(moved) < 15 < min(map(len, reads(model, requests))) / 3
 
 
 def test_the_second_ctrl_c_ends_writing_at_once(checkpoint):
@@ -192,8 +193,10 @@ def test_texts_do_not_depend_on_who_shares_the_batch(kind, checkpoint):
     requests = [writing(text) for text in [*TEXTS, *(text.replace("A", "C") for text in TEXTS), "A"]]
     found = dict(model.respond(requests))
     for request in requests:
-        tokens = written_alone(model, request)
-        assert (found[request].text, found[request].usage.output) == (model._decoded(tokens), len(tokens))
+        alone = dict(model.respond([request]))[request]
+        assert (found[request].text, found[request].usage) == (alone.text, alone.usage)
+        if kind != "longrope":  # whose positions change in the middle of a text
+            assert alone.text == model._decoded(written_alone(model, request))
 
 
 def test_scores_do_not_depend_on_who_shares_the_batch(checkpoint):
