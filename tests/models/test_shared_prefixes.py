@@ -49,7 +49,6 @@ def model_of(kind: str, size: int):
     import torch
     import transformers
 
-    transformers.utils.logging.disable_progress_bar()  # tests look at what is said on stderr
     sizes = {"vocab_size": size, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4}
     sizes |= {"max_position_embeddings": 512, "initializer_range": 0.3, "bos_token_id": 0, "eos_token_id": 0}
     grouped = {"num_key_value_heads": 2, "intermediate_size": 32}
@@ -77,6 +76,9 @@ def model_of(kind: str, size: int):
 @pytest.fixture(scope="session")
 def checkpoint(gpt2_path, llama_path, tmp_path_factory):
     """The folder of a checkpoint, by kind; made when it is first asked for."""
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # tests look at what is said on stderr
     made = {"gpt2": gpt2_path, "llama": llama_path}
 
     def get(kind: str):
