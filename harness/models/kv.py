@@ -43,9 +43,9 @@ class Layer(DynamicLayer):  # type: ignore[misc]
         return room
 
     def keep(self, first: int, slots: Any) -> None:
-        """The `first` tokens stay, and after them those in `slots`."""
-        self.length = first + len(slots)
-        if len(slots) and self.is_initialized:
+        """The `first` tokens stay, and after them those in `slots`, if any."""
+        self.length = first + (0 if slots is None else len(slots))
+        if slots is not None and self.is_initialized:
             for room in (self.keys, self.values):
                 room[:, :, first : self.length] = room[:, :, slots]
 
@@ -96,13 +96,14 @@ class Memory:
     def keep(self, slots: list[int] | None = None) -> None:
         """Keeps the tokens in some slots, ascending, kept and new ones counted on; None: all of them."""
         with torch.inference_mode():
-            slots = list(range(len(self._all))) if slots is None else slots
-            # Of a path of thousands of tokens only the end moves.
-            first = bisect_right(range(len(slots)), 0, key=lambda k: slots[k] - k)
-            moved = torch.tensor(slots[first:], dtype=torch.long, device=self._all.device)
+            length = len(self._all) if slots is None else len(slots)
+            # Of a path of thousands of tokens only the end moves; while texts are written, nothing does.
+            first = length if slots is None else bisect_right(range(length), 0, key=lambda k: slots[k] - k)
+            moved = torch.tensor(slots[first:], device=self._all.device) if slots and first < length else None
             for layer in self.cache.layers:
                 layer.keep(first, moved)
-            self._all = self.depths = torch.cat([self._all[:first], self._all[moved]])
+            kept = self._all[:first]
+            self._all = self.depths = kept if moved is None else torch.cat([kept, self._all[moved]])
 
     def _masks(self, sees: Any, depths: Any) -> Any:
         """The mask that is added to attention, (1, 1, new, kept + new); one for each kind of layer where there are two.

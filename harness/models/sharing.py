@@ -145,7 +145,8 @@ class Sharing:
                 )
                 reading.keep(reading.at)
             if errors:
-                self.remembered.halve(size or memory.length, least=not size)
+                alone = tree.depths[group[0]] + 1 + ahead[group[0]]
+                self.remembered.halve(size or alone, least=not size)
                 return
 
     def _first(self, reading: Reading, group: list[int]) -> Any:
