@@ -132,9 +132,9 @@ def _sentence(error: Exception, config_name: str) -> str:
         said = said.partition(" See https")[0]
         return f"{said}{where}. Write key=value, and quotes around values that hold spaces, commas or brackets."
     if "Config group override must be" in said:
-        groups = _groups(config_name)
-        names = "; ".join(", ".join(listed(CONFIGS, group)) for group in groups)
-        return f"{'= and '.join(groups)}= take one name each: {names}."
+        given = dict(argument.split("=", 1) for argument in sys.argv[1:] if "=" in argument)
+        wrong = [group for group in _groups(config_name) if given.get(group, "") not in ("", *listed(CONFIGS, group))]
+        return " ".join(f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}." for group in wrong) or said
     missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", said)
     if missing:
         return f"{missing['key']} has to be given: add {missing['key']}=… to the command."

@@ -116,8 +116,11 @@ def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
         ("+foo=3", "no setting 'foo'"),
         ("prompt=1", "prompt=1"),
         ("results=null", "results=None"),
-        ("cache=null", "cache=None"),
-        ("task=null", "take one name each: causalbench"),
+        ("cache=null", "cache= takes one name: frozen, off, on, refresh."),
+        ("cache=frozn", "did you mean 'frozen'"),
+        ("cache.mode=frozn", "did you mean frozen?"),
+        ("cache.pth=x", "did you mean 'cache.path'"),
+        ("task=null", "task= takes one name: causalbench"),
         ("model.extra.foo=1 model=openai model.model=m", "+model.extra.foo"),
         ("model=openai model.model=m model.base_url=localhost", "is no address"),
         ("task.limit=-1", "greater than 0"),
@@ -212,7 +215,15 @@ def test_a_second_run_asks_nothing_and_imports_nothing_heavy(harness, serve, tmp
 def test_help_shows_what_there_is(harness):
     done = harness("--help")
     assert done.returncode == 0, done.stderr
-    for name in ("roberta_mnli", "reasoner", "cot_two_step", "corr2cause", "task.perturbation", "cache.path"):
+    for name in (
+        "roberta_mnli",
+        "reasoner",
+        "cot_two_step",
+        "corr2cause",
+        "task.perturbation",
+        "cache.path",
+        "refresh",
+    ):
         assert name in done.stdout
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from harness.cache import damage, lines, upkeep
 from harness.cache.merging import Merged, merge
@@ -19,6 +17,7 @@ from harness.cache.store import Store
 from harness.codec import canonical
 from harness.errors import ConfigError, DataError, StoreError
 from harness.progress import Progress
+from harness.whole import written
 
 
 def stats(chosen: Namespace) -> int:
@@ -42,7 +41,7 @@ def export(chosen: Namespace) -> int:
     progress = Progress(f"export {chosen.cache}")
     with closing(Store(chosen.cache, readonly=True)) as store:
         total = next(store.query("SELECT count(*) FROM answers"))[0]
-        with _opened(chosen.out) as file:
+        with written(chosen.out, "file") as file:
             try:
                 for line in progress.watch(lines.read(store.connection), range(total)):
                     file.write(f"{canonical_line(line)}\n")
@@ -98,21 +97,20 @@ def _import(store: Store, path: Path, *, replace: bool) -> int:
 def _source(path: Path) -> tuple[Iterator[Any], bool]:
     """The answers of a file, and whether it is a damaged cache. Raises DataError."""
     with path.open("rb") as file:
-        magic = file.read(16)
-    if magic.startswith((b"{", b"\n")) or not magic:
+        magic = file.read(1)
+    if magic in (b"{", b""):
         return lines.of_file(path), False
-    db = None
     try:
-        db = for_reading(path)
-        sound = db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
-        if sound:
-            return lines.read(db), False
-        db.close()
-        return lines.salvage(path), True
-    except sqlite3.Error as error:
-        if db is not None and damage.is_damage(error):
+        try:
+            db = for_reading(path)
+            if db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok":
+                return lines.read(db), False
             db.close()
-            return lines.salvage(path), True
+        except sqlite3.DatabaseError as error:
+            if not damage.is_damage(error):
+                raise
+        return lines.salvage(lines.damaged(path)), True
+    except sqlite3.Error as error:
         raise DataError(
             f"{path} is neither what export writes nor a cache that SQLite can open ({error}). If it was a cache, "
             f"`sqlite3 {path} .recover | sqlite3 recovered.sqlite` may make one of it to import."
@@ -158,24 +156,6 @@ def verify(chosen: Namespace) -> int:
         f"{chosen.cache} is not sound: `python -m harness.cache import {chosen.cache} --cache NEW.sqlite` makes a new "
         "one of what is."
     )
-
-
-@contextmanager
-def _opened(out: str) -> Iterator[IO[str]]:
-    """The file to write: in place only once it is whole."""
-    if out == "-":
-        yield sys.stdout
-        return
-    place = Path(out)
-    temporary = place.with_name(f".{place.name}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            yield file
-        temporary.replace(place)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
-        raise DataError(f"{out} cannot be written ({os.strerror(error.errno or 0)}): choose another file.") from error
 
 
 def _table(found: Iterable[upkeep.Group]) -> str:

@@ -65,7 +65,7 @@ def set_aside(path: Path, seen: int | None, what: str) -> StoreError:
                 aside = earlier(path)
                 place = f" as {aside[-1]}" if aside else ""
                 return StoreError(
-                    f"the cache {path} was damaged ({what}) and another process has set it aside{place}: start again."
+                    f"the cache {path} was damaged ({what}) and is set aside{place} by another process: start again."
                 )
             place = _rename(path)
     except (OSError, filelock.Timeout) as error:

@@ -16,18 +16,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.cache.schema import SCHEMA, for_reading
+from harness.cache.schema import SCHEMA
 from harness.cache.store import text_of
 from harness.errors import DataError
 
+_LOST = 20_000
+"""Attempts in a row that fail before a damaged file counts as ended: by then two million answers are stepped over."""
 _ANSWERS = (
-    "SELECT a.key, i.name, a.task, a.stored, i.identity, a.request, a.response "
+    "a.key, i.name, a.task, a.stored, i.identity, a.request, a.response "
     "FROM answers a JOIN identities i ON i.digest = a.identity"
 )
 
@@ -37,31 +39,40 @@ def read(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     first = _Once(db)
     db.execute("BEGIN")
     try:
-        for row in db.execute(f"{_ANSWERS} ORDER BY a.key"):
+        for row in db.execute(f"SELECT {_ANSWERS} ORDER BY a.key"):
             yield _line(row, first)
     finally:
         db.rollback()
 
 
-def salvage(path: Path) -> Iterator[dict[str, Any]]:
-    """What can be read of a damaged cache: the keys in small ranges, each from both of its ends."""
-    db = for_reading(path)
+def damaged(path: Path) -> sqlite3.Connection:
+    """A connection to a damaged cache, for `salvage`. Raises sqlite3.Error where not even its tables can be told."""
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", isolation_level=None, uri=True)
+    try:
+        # With this SQLite reads a truncated file as far as it goes.
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute(f"SELECT {_ANSWERS}, texts LIMIT 0")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+def salvage(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+    """What can be read of a damaged cache, in the order in which it was stored; what cannot be is stepped over."""
     try:
         first = _Once(db)
-        for k in range(0x1000):
-            between = f"{_ANSWERS} WHERE a.key >= '{k:03x}' AND a.key < '{k:03x}g' ORDER BY a.key"
-            seen: set[str] = set()
-            for order in ("", " DESC"):
-                try:
-                    for row in db.execute(between + order):
-                        if row[0] in seen:
-                            break
-                        seen.add(row[0])
-                        with suppress(ValueError, TypeError, OverflowError):
-                            yield _line(row, first)
-                except sqlite3.DatabaseError:
-                    continue
-                break
+        at, lost = 0, 0
+        while lost < _LOST:
+            try:
+                for number, *row in db.execute(f"SELECT a.rowid, {_ANSWERS} WHERE a.rowid > ? ORDER BY a.rowid", (at,)):
+                    at, lost = number, 0
+                    with suppress(ValueError, TypeError, OverflowError, KeyError):
+                        yield _line(row, first)
+                return
+            except sqlite3.DatabaseError:
+                lost += 1
+                at += 1 + lost // 100
     finally:
         db.close()
 
@@ -95,7 +106,7 @@ class _Once:
         return text_of(row[0]) if row else None
 
 
-def _line(row: tuple[Any, ...], first: Callable[[str], str | None]) -> dict[str, Any]:
+def _line(row: Sequence[Any], first: Callable[[str], str | None]) -> dict[str, Any]:
     key, name, task, stored, identity, request, response = row
     asked = json.loads(request)
     for place in words_of(asked):

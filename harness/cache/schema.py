@@ -16,8 +16,9 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS identities (digest TEXT PRIMARY KEY, identity TEXT NOT NULL, name TEXT NOT NULL) "
     "WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
+    # In the order in which they landed, not in that of their keys: much more can be read of a damaged file.
     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, "
-    "response TEXT NOT NULL, stored REAL NOT NULL, task TEXT NOT NULL) WITHOUT ROWID",
+    "response TEXT NOT NULL, stored REAL NOT NULL, task TEXT NOT NULL)",
 )
 WAIT = 30
 """Seconds to wait for a file that another process holds."""
