@@ -170,9 +170,18 @@ def test_debug_shows_the_traceback(harness):
 def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
     (tmp_path / "blocked").write_text("a file where a folder should be")
     (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
-    for path in ("blocked/answers.sqlite", "garbage"):
-        done = harness("model=gpt4", f"model.base_url={serve().url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
-        assert "cache.path" in sentence(done)
+    (tmp_path / "answers.sqlite").write_bytes(b"this is no database " * 200)
+    for path, said in (
+        ("blocked/answers.sqlite", "cache.path"),
+        ("garbage", "cache.path"),
+        ("answers.sqlite", "set aside as answers.sqlite.damaged-"),
+        ("answers.sqlite", "nothing is asked beside it"),
+    ):
+        server = serve()
+        done = harness("model=gpt4", f"model.base_url={server.url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
+        assert said in sentence(done) and not server.calls
+    (aside,) = tmp_path.glob("answers.sqlite.damaged-*")
+    assert aside.read_bytes() == b"this is no database " * 200
 
 
 def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
 from contextlib import closing
 
 import pytest
@@ -97,7 +98,7 @@ def test_an_instant_model_answers_in_every_mode(harness, tmp_path, mode):
 
 def test_a_local_model_in_every_mode(harness, nli_path):
     arguments = ("model=nli", f"model.path={nli_path}", "model.name=tiny", "task.limit=5")
-    assert "does not hold" in harness(*arguments, "cache=on", "task.limit=4").stderr + "does not hold"
+    assert harness(*arguments, "task.limit=4").returncode == 0
     assert "other words" in harness(*arguments, "cache=frozen").stderr
     for mode, said in (("refresh", "holds"), ("frozen", "5 answers came from the cache, 0"), ("off", "cache=off: 5")):
         done = harness(*arguments, f"cache={mode}")
@@ -107,13 +108,14 @@ def test_a_local_model_in_every_mode(harness, nli_path):
 def test_a_frozen_cache_can_lie_where_nothing_can_be_written(tmp_path):
     with mounted(tmp_path / "disk", "size=4m") as disk:
         fill(disk / "answers.sqlite", 20)
-        import subprocess
-
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         with closing(Store(disk / "answers.sqlite", readonly=True)) as store:
             found = list(CachedModel(Scripted(says), store, mode="frozen").respond(ask(f"{k}?") for k in range(20)))
         assert len(found) == 20
-        with pytest.raises(StoreError, match=r"readonly|read-only"), closing(Store(disk / "answers.sqlite")) as store:
+        with (
+            pytest.raises(StoreError, match="make it readable and writable"),
+            closing(Store(disk / "answers.sqlite")) as store,
+        ):
             list(CachedModel(Scripted(says), store).respond([ask("new")]))
 
 
