@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from harness.models.protocol import Model
+    from harness.settings import Cache
 
 
 def main() -> None:
@@ -63,7 +64,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
         provenance=provenance.gather(plain(config)),
     )
     progress = Progress(f"{task.name} {model.name}")
-    with interruptible(progress), answering(model, Path(main.cache["path"])) as asked:
+    with interruptible(progress), answering(model, main.cache, task.name) as asked:
         outcome = run(task, prompt, asked, folder, progress)
     if brief:
         print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{tables.brief(outcome.result)}", file=sys.stderr)
@@ -75,6 +76,8 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
             print(
                 f"{progress.cached:,} answers came from the cache, {progress.done - progress.cached:,} were asked now."
             )
+        if main.cache.mode == "off" and not getattr(model, "instant", False):
+            print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")
         print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
     if outcome.stopped:
         raise outcome.stopped
@@ -82,16 +85,16 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
 
 
 @contextmanager
-def answering(model: Model, path: Path) -> Iterator[Model]:
-    """The model behind its cache; instant models answer sooner than a cache could."""
+def answering(model: Model, cache: Cache, task: str) -> Iterator[Model]:
+    """The model behind its cache; instant models answer sooner than a cache could, in every mode."""
     from harness.cache import CachedModel, Store
     from harness.interrupt import Stoppable
 
-    if getattr(model, "instant", False):
-        yield Stoppable(model)
+    if getattr(model, "instant", False) or cache.mode == "off":
+        yield Stoppable(model, cache.mode)
         return
-    with closing(Store(path)) as store:
-        yield CachedModel(Stoppable(model), store)
+    with closing(Store(Path(cache.path), readonly=cache.mode == "frozen")) as store:
+        yield CachedModel(Stoppable(model, cache.mode), store, mode=cache.mode, task=task)
 
 
 if __name__ == "__main__":

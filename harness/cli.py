@@ -132,9 +132,9 @@ def _sentence(error: Exception, config_name: str) -> str:
         said = said.partition(" See https")[0]
         return f"{said}{where}. Write key=value, and quotes around values that hold spaces, commas or brackets."
     if "Config group override must be" in said:
-        groups = _groups(config_name)
-        names = "; ".join(", ".join(listed(CONFIGS, group)) for group in groups)
-        return f"{'= and '.join(groups)}= take one name each: {names}."
+        given = dict(argument.split("=", 1) for argument in sys.argv[1:] if "=" in argument)
+        wrong = [group for group in _groups(config_name) if given.get(group, "") not in ("", *listed(CONFIGS, group))]
+        return " ".join(f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}." for group in wrong) or said
     missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", said)
     if missing:
         return f"{missing['key']} has to be given: add {missing['key']}=… to the command."
@@ -154,7 +154,7 @@ def _sentence(error: Exception, config_name: str) -> str:
 
 def _groups(config_name: str) -> list[str]:
     """The config groups that a command chooses from."""
-    return {"items": ["task"], "discover": ["task", "algorithm"]}.get(config_name, ["task", "model"])
+    return {"items": ["task"], "discover": ["task", "algorithm"]}.get(config_name, ["task", "model", "cache"])
 
 
 def _unknown_key(key: str, config_name: str) -> str:
@@ -171,7 +171,7 @@ def _unknown_key(key: str, config_name: str) -> str:
         except HydraException:  # one of the choices is wrong as well: suggest from the default ones
             config = compose(config_name)
     names = [str(name) for name in config if name != "hydra"]
-    for section in (*_groups(config_name), "cache"):
+    for section in _groups(config_name):
         names += [f"{section}.{name}" for name in config.get(section) or {} if name != "_target_"]
     if key in names or key.rpartition(".")[0] in names[len(config) :]:
         return f"a part of {key.rpartition('.')[0]} that is not there yet is added with a plus: +{key}=VALUE."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import takewhile
@@ -14,6 +14,7 @@ from types import FrameType
 from harness.errors import Interrupted
 from harness.models.protocol import Landing, Model, Outcome
 from harness.progress import Progress
+from harness.settings import CacheMode
 from harness.stop import STOP
 from harness.types import Request
 
@@ -40,12 +41,20 @@ def interruptible(progress: Progress) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+_KEPT: Mapping[CacheMode, str] = {
+    "on": "every answer so far is stored; the same command goes on from there",
+    "off": "with cache=off no answer is stored; the same command asks for everything again",
+    "refresh": "every answer so far is stored; the same command asks for everything again, cache=on only for the rest",
+}
+
+
 class Stoppable:
     """A model that is asked nothing more once a stop is requested. It goes between the cache and the model."""
 
-    def __init__(self, model: Model) -> None:
-        """Wraps `model`."""
+    def __init__(self, model: Model, cache: CacheMode = "on") -> None:
+        """Wraps `model`; `cache` decides what the user is told of the answers so far."""
         self._model = model
+        self._kept = _KEPT.get(cache, _KEPT["on"])
         self.name = model.name
         self.identity = model.identity
         self.accepts = model.accepts
@@ -58,4 +67,4 @@ class Stoppable:
     def _until_stopped(self, outcomes: Iterator[Outcome]) -> Generator[Outcome]:
         yield from outcomes
         if STOP.requested:
-            raise Interrupted("interrupted: every answer so far is stored; the same command goes on from there.")
+            raise Interrupted(f"interrupted: {self._kept}.")

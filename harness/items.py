@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from operator import length_hint
-from pathlib import Path
-from typing import IO
 
 from omegaconf import DictConfig
 
 from harness import cli
 from harness.codec import text_digest
-from harness.errors import StoreError
 from harness.lines import Encoder
 from harness.progress import Progress
 from harness.settings import build, plain
 from harness.tasks.protocol import Task
 from harness.types import JSON, Item
-
-BUFFER = 1 << 20
-"""Bytes that are written at a time: a hundred lines and more."""
+from harness.whole import written
 
 
 def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
@@ -46,7 +39,7 @@ def job(config: DictConfig) -> int:
     progress, items = Progress(f"items of {task.name}"), task.items()
     said: set[str] = set()
     length_hint(items)  # makes what can fail fail before a file is touched
-    with _opened(str(config.out)) as file:
+    with written(str(config.out), "out=") as file:
         encoded = Encoder()
         for item in progress.watch(items, items):
             file.write(encoded(as_json(item, task.headline, said)))
@@ -59,23 +52,6 @@ def _once(value: tuple[str, ...], said: set[str]) -> JSON:
     shown = [{"sha256": name} if (name := text_digest(text)) in said else text for text in value]
     said.update(map(text_digest, value))
     return shown
-
-
-@contextmanager
-def _opened(out: str) -> Iterator[IO[str]]:
-    """The file to write: in place only once it is whole."""
-    if out == "-":
-        yield sys.stdout
-        return
-    place = Path(out)
-    temporary = place.with_name(f".{place.name}.tmp")
-    try:
-        file = temporary.open("w", encoding="utf-8", buffering=BUFFER)
-    except OSError as error:
-        raise StoreError(f"{out} cannot be written ({error.strerror}): choose another out=.") from error
-    with file:
-        yield file
-    temporary.replace(place)
 
 
 def main() -> None:

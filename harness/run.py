@@ -56,7 +56,7 @@ def leave(
         if stopped is None and result.curable:
             stopped = RunStopped(
                 f"{result.curable:,} calls failed in a way that may pass ({_kinds_of(result)}): the same command asks "
-                "them again, and only them."
+                "for them again."
             )
         folder.finish(result, items=items.told, complete=stopped is None)
     return Outcome(result, stopped)

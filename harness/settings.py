@@ -77,6 +77,18 @@ def first_sentence(error: ValidationError, prefix: str) -> str:
     return f"{where}={got}: {first['msg'][0].lower()}{first['msg'][1:]}{hint}."
 
 
+CacheMode = Literal["on", "off", "frozen", "refresh"]
+"""The files of configs/cache/ say what each one means."""
+
+
+@dataclass(frozen=True)
+class Cache:
+    """The answers that were paid for."""
+
+    mode: CacheMode
+    path: Annotated[str, Field(min_length=1)]
+
+
 @dataclass(frozen=True)
 class Main:
     """The main command's own settings; configs/config.yaml says what each one means."""
@@ -84,7 +96,7 @@ class Main:
     task: dict[str, Any]
     model: dict[str, Any]
     results: Annotated[str, Field(min_length=1)]
-    cache: dict[Literal["path"], Annotated[str, Field(min_length=1)]]
+    cache: Cache
     prompt: str | None = None
     replies: Literal["model", "fixed"] = "model"
     debug: bool = False
@@ -94,7 +106,7 @@ def build_main(config: Mapping[str, Any]) -> Main:
     """The composed config, validated."""
     check_keys(config, [f.name for f in fields(Main)], "")
     if isinstance(config.get("cache"), dict):
-        check_keys(config["cache"], ["path"], "cache.")
+        check_keys(config["cache"], [f.name for f in fields(Cache)], "cache.")
     try:
         return TypeAdapter(Main).validate_python(dict(config))
     except ValidationError as error:

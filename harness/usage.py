@@ -24,6 +24,7 @@ harness: can language models reason about cause and effect?
   python -m harness.leaderboard                         the leaderboard of everything below results/
   python -m harness.verify                              every score again from its records, every digest checked
   python -m harness.items task=corr2cause out=F.jsonl   the items, for your own tools
+  python -m harness.cache stats                         the stored answers; also export, import, prune, verify
   python -m harness.tasks.corr2cause stats              Tables 1 and 3 of the Corr2Cause paper, measured
 
 A run goes on where it was stopped: answers are stored as they land and asked for once. Settings of your own:
@@ -66,7 +67,9 @@ def text(config_name: str) -> str:
         _group("model"),
         _group("task"),
         *prompts,
+        _group("cache"),
         _settings("config", CONFIGS / "config.yaml"),
+        _settings("cache", CONFIGS / "cache" / "on.yaml", "cache."),
         *_tasks(),
     ]
     sections.append(

@@ -116,8 +116,11 @@ def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
         ("+foo=3", "no setting 'foo'"),
         ("prompt=1", "prompt=1"),
         ("results=null", "results=None"),
-        ("cache=null", "cache=None"),
-        ("task=null", "take one name each: causalbench"),
+        ("cache=null", "cache= takes one name: frozen, off, on, refresh."),
+        ("cache=frozn", "did you mean 'frozen'"),
+        ("cache.mode=frozn", "did you mean frozen?"),
+        ("cache.pth=x", "did you mean 'cache.path'"),
+        ("task=null", "task= takes one name: causalbench"),
         ("model.extra.foo=1 model=openai model.model=m", "+model.extra.foo"),
         ("model=openai model.model=m model.base_url=localhost", "is no address"),
         ("task.limit=-1", "greater than 0"),
@@ -167,9 +170,18 @@ def test_debug_shows_the_traceback(harness):
 def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
     (tmp_path / "blocked").write_text("a file where a folder should be")
     (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
-    for path in ("blocked/answers.sqlite", "garbage"):
-        done = harness("model=gpt4", f"model.base_url={serve().url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
-        assert "cache.path" in sentence(done)
+    (tmp_path / "answers.sqlite").write_bytes(b"this is no database " * 200)
+    for path, said in (
+        ("blocked/answers.sqlite", "cache.path"),
+        ("garbage", "cache.path"),
+        ("answers.sqlite", "set aside as answers.sqlite.damaged-"),
+        ("answers.sqlite", "nothing is asked beside it"),
+    ):
+        server = serve()
+        done = harness("model=gpt4", f"model.base_url={server.url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
+        assert said in sentence(done) and not server.calls
+    (aside,) = tmp_path.glob("answers.sqlite.damaged-*")
+    assert aside.read_bytes() == b"this is no database " * 200
 
 
 def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):
@@ -212,7 +224,15 @@ def test_a_second_run_asks_nothing_and_imports_nothing_heavy(harness, serve, tmp
 def test_help_shows_what_there_is(harness):
     done = harness("--help")
     assert done.returncode == 0, done.stderr
-    for name in ("roberta_mnli", "reasoner", "cot_two_step", "corr2cause", "task.perturbation", "cache.path"):
+    for name in (
+        "roberta_mnli",
+        "reasoner",
+        "cot_two_step",
+        "corr2cause",
+        "task.perturbation",
+        "cache.path",
+        "refresh",
+    ):
         assert name in done.stdout
 
 

@@ -48,11 +48,18 @@ def _answers(
     stopped: RunStopped | None = None
     exhausted = False
 
+    answering = True
+
+    def wake() -> None:
+        """Ends the wait for the next outcome; nothing may end the tidying up."""
+        if answering:
+            loop.stop()
+
     def end(task: asyncio.Task[Response | Failure]) -> None:
         ended.append(task)
-        loop.stop()
+        wake()
 
-    pace.when_room = loop.stop
+    pace.when_room = wake
     try:
         while True:
             begun = 0
@@ -88,6 +95,7 @@ def _answers(
                 yield request, task.result()
         raise
     finally:
+        answering = False
         for task in tasks:
             task.remove_done_callback(end)
             task.cancel()

@@ -1,0 +1,16 @@
+"""Answers that were paid for once, in one SQLite file. `python -m harness.cache --help` looks after it.
+
+model.py     a Model that holds a Model and asks it only what the store does not know
+nearest.py   why an answer is not there: what is stored that comes nearest
+store.py     the file: get and put
+schema.py    its tables, and what is looked at before it is used
+damage.py    a file that SQLite cannot read is set aside, never replaced
+lines.py     answers as JSON lines, from a cache and from a damaged one
+merging.py   answers of another machine go into this cache
+upkeep.py    what is in it, whether it is sound, and what may go
+"""
+
+from harness.cache.model import CachedModel
+from harness.cache.store import Store
+
+__all__ = ["CachedModel", "Store"]

@@ -1,0 +1,127 @@
+"""Why an answer is not there: the stored one that comes nearest, and the settings or words in which it differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
+from typing import Any
+
+from harness.cache.store import Store, text_of
+from harness.codec import canonical, digest, short, words
+from harness.types import JSON, Request
+
+_SHOWN = 3
+"""Differences that are told; more say that the two have little in common."""
+_TIES = 200
+"""Requests that differ in as few places, of which the one whose words agree the longest is told."""
+_AROUND = 30
+"""Characters of a text that are shown where two part."""
+
+
+def explain(store: Store, identity: Mapping[str, JSON], request: Request) -> str:
+    """Half a sentence. Reads the whole cache: for a run that has failed anyway."""
+    asked = short(request)
+    elsewhere = [
+        json.loads(text)
+        for (text,) in store.query(
+            "SELECT identity FROM identities WHERE digest IN (SELECT DISTINCT identity FROM answers WHERE request = ?)",
+            asked,
+        )
+    ]
+    if elsewhere:
+        return f"the same request is stored for a model that is set otherwise ({_nearest(elsewhere, identity)})"
+    stored = store.query("SELECT request FROM answers WHERE identity = ?", digest(identity))
+    if found := _nearest_requests(stored, asked):
+        return f"of this model the nearest request that is stored has {_words(store, found, request)}"
+    known = [
+        json.loads(text)
+        for (text,) in store.query(
+            "SELECT identity FROM identities WHERE digest IN (SELECT DISTINCT identity FROM answers)"
+        )
+    ]
+    if not known:
+        return "it is empty"
+    return (
+        f"nothing is stored for this model; the nearest one is set otherwise ({_nearest(known, identity)}), "
+        "and has not been asked these words either"
+    )
+
+
+def differences(there: Any, now: Any) -> list[str]:
+    """The settings in which two JSON values differ, by their dotted names."""
+    a, b = dict(_leaves(there)), dict(_leaves(now))
+    names = [name for name in {**a, **b} if name not in a or name not in b or a[name] != b[name]]
+    return [f"{name}: {_said(a, name)} there, {_said(b, name)} now" for name in names]
+
+
+def _nearest(known: list[Any], identity: Mapping[str, JSON]) -> str:
+    # By way of JSON: a tuple of ours is a list there.
+    return _few(min((differences(there, json.loads(canonical(identity))) for there in known), key=len))
+
+
+def _few(said: list[str]) -> str:
+    more = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+    return "; ".join(said[:_SHOWN]) + more
+
+
+def _nearest_requests(stored: Iterator[tuple[Any, ...]], asked: str) -> list[Any]:
+    """The stored requests that differ in the fewest places; other words are nearer than other settings."""
+    wanted = dict(_leaves(json.loads(asked)))
+    found: list[Any] = []
+    least = 0
+    for (text,) in stored:
+        there = dict(_leaves(json.loads(text)))
+        differ = [n for n in {**there, **wanted} if n not in there or n not in wanted or there[n] != wanted[n]]
+        distance = sum(1 if name.endswith("sha256") else 2 for name in differ)
+        if not found or distance < least:
+            least, found = distance, []
+        if distance == least and len(found) < _TIES:
+            found.append(json.loads(text))
+    return found
+
+
+def _words(store: Store, nearest: list[Any], request: Request) -> str:
+    """In what the nearest requests differ from this one: settings by name, words by where they part."""
+    now = json.loads(short(request))
+    texts = dict(zip(_digests(now).values(), words(request), strict=True))
+    partings: list[tuple[int, str]] = []
+    for there in nearest:
+        mine, theirs = _digests(now), _digests(there)
+        name = next((name for name in mine if name in theirs and mine[name] != theirs[name]), None)
+        if name is not None:
+            row = next(store.query("SELECT text FROM texts WHERE digest = ?", theirs[name]), ("",))
+            partings.append(_parting(text_of(row[0]), texts[mine[name]]))
+    settings = [said for said in differences(nearest[0], now) if "sha256: " not in said]
+    if not partings:
+        return f"other settings ({_few(settings)})"
+    return "; ".join([f"other words ({max(partings)[1]})", *settings[:_SHOWN]])
+
+
+def _digests(request: Any) -> dict[str, str]:
+    """The digests of a request's texts, by their place."""
+    return {name: text for name, text in _leaves(request) if name.endswith("sha256")}
+
+
+def _parting(there: str, now: str) -> tuple[int, str]:
+    """How much two texts have in common at their beginning, and what comes after it."""
+    at = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(there, now, strict=False)))
+    after = f"after {json.dumps(there[max(0, at - _AROUND) : at], ensure_ascii=False)}: " if at else ""
+    shown = [json.dumps(text[at : at + _AROUND], ensure_ascii=False) for text in (there, now)]
+    return at, f"{after}{shown[0]} there, {shown[1]} now"
+
+
+def _leaves(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    children: Any = ()
+    if isinstance(value, dict):
+        children = value.items()
+    elif isinstance(value, list):
+        children = enumerate(value)
+    if not children:
+        yield at, value
+    for name, child in children:
+        yield from _leaves(child, f"{at}.{name}" if at else str(name))
+
+
+def _said(values: Mapping[str, Any], name: str) -> str:
+    return json.dumps(values[name], ensure_ascii=False) if name in values else "nothing"

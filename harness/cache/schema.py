@@ -1,0 +1,83 @@
+"""The cache's file: its tables, and what is looked at before it is used."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from pathlib import Path
+
+from harness.errors import StoreError
+
+SCHEMA = 2
+APPLICATION = 0x43524B45
+"""Marks the file as ours, in SQLite's header."""
+_TABLES = (
+    # `name` and `task` are for people: who and which task asked first. Neither is part of a key.
+    "CREATE TABLE IF NOT EXISTS identities (digest TEXT PRIMARY KEY, identity TEXT NOT NULL, name TEXT NOT NULL) "
+    "WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
+    # In the order in which they landed, not in that of their keys: much more can be read of a damaged file.
+    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, "
+    "response TEXT NOT NULL, stored REAL NOT NULL, task TEXT NOT NULL)",
+)
+WAIT = 30
+"""Seconds to wait for a file that another process holds."""
+
+
+def key_of(identity: str, request: str) -> str:
+    """The key of an answer, from the canonical JSON of the model's identity and of the request."""
+    return hashlib.sha256(f"[{SCHEMA},{identity},{request}]".encode()).hexdigest()
+
+
+def for_writing(path: Path) -> sqlite3.Connection:
+    """A connection that begins transactions by hand. The file is made where there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+
+
+def for_reading(path: Path) -> sqlite3.Connection:
+    """A connection that writes nothing, also to a folder that cannot be written."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    db = sqlite3.connect(address, timeout=WAIT, isolation_level=None, uri=True)
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:
+        log = Path(f"{path}-wal")
+        if not path.exists() or (log.exists() and log.stat().st_size):  # a log that cannot be read holds answers
+            raise
+        db = sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True)
+    return db
+
+
+def check(db: sqlite3.Connection, path: Path) -> None:
+    """Refuses a database of somebody else's, or of another version of this program."""
+    # In this order: a file that another process fills meanwhile was empty when it was looked at.
+    empty = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    if not empty and application != APPLICATION:
+        raise StoreError(f"{path} is an SQLite file, but not a cache of this program: choose another cache.path.")
+    if schema > SCHEMA:
+        raise StoreError(
+            f"the cache {path} has schema {schema}, this version reads {SCHEMA}: update harness, or choose another "
+            "cache.path."
+        )
+    if not empty and schema < SCHEMA:
+        raise StoreError(
+            f"the cache {path} has schema {schema}, this version reads {SCHEMA} only: choose another cache.path, or "
+            "use the version of harness that made it."
+        )
+
+
+def prepare(db: sqlite3.Connection, path: Path) -> None:
+    """Makes what is not there yet."""
+    check(db, path)
+    if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=NORMAL")
+    if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
+        db.execute("BEGIN IMMEDIATE")
+        for table in _TABLES:
+            db.execute(table)
+        db.execute(f"PRAGMA application_id={APPLICATION}")
+        db.execute(f"PRAGMA user_version={SCHEMA}")
+        db.execute("COMMIT")

@@ -1,0 +1,186 @@
+"""The SQLite file: answers by key, what each key was made of, and the words of every message once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
+
+from harness.cache import damage, schema
+from harness.codec import canonical, digest, response_from_json, response_json, short, text_digest, words
+from harness.errors import StoreError
+from harness.types import JSON, Request, Response
+
+_LONG = 4096
+"""Characters from which on it is asked whether a text is stored before it is handed to SQLite: a network's data would
+be handed over again with each of its questions."""
+
+
+class Store:
+    """One connection; several processes may share the file (not over NFS: WAL needs shared memory)."""
+
+    def __init__(self, path: Path, *, readonly: bool = False, beside_damaged: bool = False) -> None:
+        """Opens the file; makes it, unless `readonly`. `beside_damaged`: also where one was set aside.
+
+        Raises StoreError where that cannot be done, or the file is not one of ours. A damaged one is set aside first.
+        """
+        self.path = path
+        self._readonly = readonly
+        if readonly and not path.exists():
+            aside = damage.earlier(path)
+            hint = f"a damaged one was set aside as {aside[-1]}" if aside else "give the cache.path that runs wrote to"
+            raise StoreError(f"there is no cache {path}: {hint}.")
+        if not readonly and not (beside_damaged and not path.exists()):
+            damage.refuse_leftovers(path)
+        self._seen = damage.inode(path)
+        self._db: sqlite3.Connection | None = None
+        try:
+            # Of several processes that open a new file at once, SQLite tells all but one "locked" without waiting.
+            Retrying(
+                stop=stop_after_delay(schema.WAIT),
+                wait=wait_random(0.01, 0.1),
+                retry=retry_if_exception(lambda error: "locked" in str(error)),
+                reraise=True,
+            )(self._open)
+        except (sqlite3.Error, OSError) as error:
+            raise self.trouble(error) from error
+        self._seen = damage.inode(path)
+
+    def get(self, key: str, *, since: float = 0.0) -> Response | None:
+        """The stored response, marked as cached; None where it is older than `since`, in seconds since 1970."""
+        try:
+            row = self._at.execute(
+                "SELECT response FROM answers WHERE key = ? AND stored >= ?", (key, since)
+            ).fetchone()
+        except sqlite3.Error as error:
+            raise self.trouble(error) from error
+        return response_from_json(json.loads(row[0]), cached=True) if row else None
+
+    def put(
+        self,
+        identity: Mapping[str, JSON],
+        answers: Sequence[tuple[str, Request, Response]],
+        *,
+        name: str = "",
+        task: str = "",
+        replace: bool = False,
+    ) -> dict[str, Response]:
+        """Stores the responses of one model by their keys; when this returns, a killed process does not lose them.
+
+        What another process has stored meanwhile stays (unless `replace`), and is returned: a run that hands that out
+        can be replayed from the cache.
+        """
+        who, now = digest(identity), time.time()
+        texts = {text_digest(text): text for _, request, _ in answers for text in words(request)}
+        rows = [(key, who, short(request), canonical(response_json(said)), now, task) for key, request, said in answers]
+        with self.transaction() as db:
+            db.execute("INSERT OR IGNORE INTO identities VALUES (?, ?, ?)", (who, canonical(identity), name))
+            store_texts(db, texts)
+            verb = "REPLACE" if replace else "IGNORE"
+            stored = db.executemany(f"INSERT OR {verb} INTO answers VALUES (?, ?, ?, ?, ?, ?)", rows).rowcount
+        if stored >= len(rows):
+            return {}
+        kept = {key: (self.get(key), said) for key, _, said in answers}
+        return {
+            key: there for key, (there, said) in kept.items() if there and response_json(there) != response_json(said)
+        }
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Writes all of it or nothing."""
+        db = self._at
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            yield db
+            db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self.trouble(error) from error
+        finally:
+            # After COMMIT there is none; on a full disk SQLite may have ended it by itself.
+            if db.in_transaction:
+                db.rollback()
+
+    def query(self, statement: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
+        """The rows of a SELECT, as they are found."""
+        try:
+            yield from self._at.execute(statement, parameters)
+        except sqlite3.Error as error:
+            raise self.trouble(error) from error
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """For what is read in one go; errors are turned into sentences by `trouble`."""
+        return self._at
+
+    def close(self) -> None:
+        """Closes the file; the write-ahead log is folded in."""
+        if self._db is not None:
+            self._db.close()
+
+    @property
+    def _at(self) -> sqlite3.Connection:
+        assert self._db is not None
+        return self._db
+
+    def _open(self) -> None:
+        self.close()
+        if self._readonly:
+            self._db = schema.for_reading(self.path)
+            schema.check(self._db, self.path)
+        else:
+            self._db = schema.for_writing(self.path)
+            schema.prepare(self._db, self.path)
+
+    def trouble(self, error: Exception) -> StoreError:
+        """The sentence for what went wrong; a damaged file is set aside before it is told of."""
+        what = str(error)
+        if damage.is_damage(error):
+            if not self._readonly:
+                aside = damage.set_aside(self.path, self._seen, what)
+                self.close()  # only now: SQLite sees that the file has moved, and leaves log and file as they are
+                return aside
+            advice = "it is left as it is here; a run that writes to it sets it aside and says how to go on"
+        elif "locked" in what or "busy" in what:
+            advice = "another process has kept it locked for half a minute: wait for it or choose another cache.path"
+        elif "full" in what or self._full():
+            advice = "make room and start again: every answer stored so far is kept"
+        else:
+            advice = "make it readable and writable or choose another cache.path"
+        return StoreError(f"the cache {self.path} cannot be used ({what}): {advice}.")
+
+    def _full(self) -> bool:
+        """On a full disk SQLite may speak of an I/O error only."""
+        try:
+            return shutil.disk_usage(self.path.parent).free < 1 << 16
+        except OSError:
+            return False
+
+
+def store_texts(db: sqlite3.Connection, texts: Mapping[str, str]) -> None:
+    """Adds the texts, by their digests, that are not stored yet."""
+    known = "SELECT 1 FROM texts WHERE digest = ?"
+    new = [
+        (name, _storable(text))
+        for name, text in texts.items()
+        if len(text) < _LONG or not db.execute(known, (name,)).fetchone()
+    ]
+    db.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", new)
+
+
+def _storable(text: str) -> str | bytes:
+    """Half an emoji is no UTF-8, so that SQLite takes it as bytes only."""
+    return (
+        text if text.isascii() or text.encode(errors="ignore").decode() == text else text.encode(errors="surrogatepass")
+    )
+
+
+def text_of(stored: str | bytes) -> str:
+    """What `store_texts` was given."""
+    return stored if isinstance(stored, str) else stored.decode(errors="surrogatepass")

@@ -1,0 +1,120 @@
+"""stats, prune and verify."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from cache_help import ask, command, count, fill, says
+
+from harness.cache import CachedModel, Store
+from harness.cache.__main__ import CACHE
+from harness.models.scripted import Scripted
+from harness.settings import CONFIGS
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "answers.sqlite"
+    fill(path, 12, name="a", task="corr2cause")
+    fill(path, 7, name="b", task="corr2cause")
+    fill(path, 20, name="b", task="causalbench/cot")
+    return path
+
+
+def test_the_commands_look_where_runs_write():
+    assert f"path: {CACHE} " in (CONFIGS / "cache/on.yaml").read_text()
+
+
+def test_stats_tell_models_and_the_tasks_that_asked_first(path):
+    out = command("stats", "--cache", path).stdout
+    cells = [[cell.strip() for cell in line.strip("| ").split("|")] for line in out.splitlines() if line[:2] == "| "]
+    found = {(name, task): (answers, tokens) for name, _, task, answers, _, _, tokens, _ in cells[2:]}
+    assert found == {
+        ("a", "corr2cause"): ("12", "36"),
+        ("b", "corr2cause"): ("7", "21"),
+        ("b", "causalbench/cot"): ("13", "39"),
+    }
+    assert "32 answers and 21 texts" in out
+
+
+def test_two_settings_under_one_name_are_told_apart(path):
+    class Warm(Scripted):
+        @property
+        def identity(self):
+            return {"kind": "scripted", "name": "a", "temperature": 0.7}
+
+    with closing(Store(path)) as store:
+        list(CachedModel(Warm(says, name="a"), store).respond([ask("warm")]))
+    assert "a: temperature: " in command("stats", "--cache", path).stdout
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left"),
+    [
+        (["--model", "a"], 20),
+        (["--task", "corr2cause"], 13),
+        (["--model", "b", "--task", "corr2cause"], 25),
+        (["--before", (datetime.now(UTC) + timedelta(days=2)).isoformat()], 0),
+    ],
+)
+def test_prune_shows_first_and_removes_what_nobody_else_needs(path, chosen, left):
+    before = path.read_bytes()
+    said = command("prune", *chosen, "--cache", path)
+    assert f"{32 - left} answers would go. Nothing was removed" in said.stdout
+    assert path.read_bytes() == before
+    assert f"{32 - left} answers removed." in command("prune", *chosen, "--yes", "--cache", path).stdout
+    assert count(path) == left
+    assert command("verify", "--cache", path).returncode == 0
+    with closing(sqlite3.connect(path)) as db:
+        used = {m["sha256"] for (r,) in db.execute("SELECT request FROM answers") for m in json.loads(r)["messages"]}
+        assert {name for (name,) in db.execute("SELECT digest FROM texts")} == used
+        assert db.execute("SELECT count(*) FROM identities").fetchone()[0] == {0: 0, 13: 1, 20: 1, 25: 2}[left]
+
+
+def test_prune_by_the_beginning_of_an_identity(path):
+    with closing(Store(path, readonly=True)) as store:
+        name = next(store.query("SELECT digest FROM identities WHERE name = 'a'"))[0]
+    assert "12 answers removed" in command("prune", "--identity", name[:8], "--yes", "--cache", path).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [([], "needs to be told what"), (["--model", "c"], "Its models are a, b"), (["--before", "soon"], "is no date")],
+)
+def test_prune_without_aim_is_a_sentence(path, arguments, said):
+    done = command("prune", *arguments, "--cache", path)
+    assert done.returncode in (1, 2) and said in done.stderr
+    assert count(path) == 32
+
+
+def test_a_long_text_that_was_pruned_under_a_running_process_is_stored_again(path):
+    long = "a network's data " * 1000
+    with closing(Store(path)) as store:
+        model = CachedModel(Scripted(says, name="late"), store)
+        list(model.respond([ask(long)]))
+        assert command("prune", "--model", "late", "--yes", "--cache", path).returncode == 0
+        list(model.respond([ask(long, sample=1)]))
+    assert command("verify", "--cache", path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("UPDATE answers SET request = replace(request, '5', '6')", "a key is not that"),
+        ("UPDATE answers SET response = '{' WHERE key = (SELECT min(key) FROM answers)", "1 times: an answer cannot"),
+        ("UPDATE texts SET text = 'changed' WHERE text = '5?'", "a text is not the one"),
+        ("DELETE FROM texts WHERE text = '5?'", "the words of a request are missing"),
+        ("UPDATE identities SET identity = '{}' WHERE name = 'a'", "an identity is not the one"),
+        ("DELETE FROM identities WHERE name = 'a'", "12 times: the identity of an answer is missing"),
+    ],
+)
+def test_verify_finds_what_was_changed(path, change, said):
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(change)
+    done = command("verify", "--cache", path)
+    assert done.returncode == 1 and said in done.stdout, done.stdout
+    assert "is not sound" in done.stderr
