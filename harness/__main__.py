@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from harness.models.protocol import Model
+    from harness.money.spending import Spending
 
 
 def main() -> None:
@@ -37,6 +38,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     """Builds task, model and prompt, runs them and prints the scores; the results folder."""
     from harness import provenance, tables
     from harness.interrupt import interruptible
+    from harness.money.spending import Spending
     from harness.progress import Progress
     from harness.results import Folder, safe, variant
     from harness.run import choose_prompt, run
@@ -63,7 +65,14 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
         provenance=provenance.gather(plain(config)),
     )
     progress = Progress(f"{task.name} {model.name}")
-    with interruptible(progress), answering(model, Path(main.cache["path"])) as asked:
+    money = Spending(task, prompt, model, main.budget, folder.remembered(), progress.say)
+    if main.dry_run:
+        with answering(money, Path(main.cache["path"]), new=False):
+            print(*money.rehearsal(), sep="\n")
+        return folder.path
+    money.check()
+    folder.ledger, folder.provenance = money.ledger, {**folder.provenance, **money.provenance}
+    with interruptible(progress), answering(money, Path(main.cache["path"])) as asked:
         outcome = run(task, prompt, asked, folder, progress)
     if brief:
         print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{tables.brief(outcome.result)}", file=sys.stderr)
@@ -75,6 +84,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
             print(
                 f"{progress.cached:,} answers came from the cache, {progress.done - progress.cached:,} were asked now."
             )
+        print(*money.ledger.lines(), sep="\n", end="\n" * bool(money.ledger.lines()))
         print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
     if outcome.stopped:
         raise outcome.stopped
@@ -82,16 +92,25 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
 
 
 @contextmanager
-def answering(model: Model, path: Path) -> Iterator[Model]:
-    """The model behind its cache; instant models answer sooner than a cache could."""
+def answering(money: Spending, path: Path, *, new: bool = True) -> Iterator[Model]:
+    """The model with what goes around it: budget, Ctrl-C, cache, ledger. `new` says whether a cache may be made.
+
+    Instant models answer sooner than a cache could, and cost nothing.
+    """
     from harness.cache import CachedModel, Store
     from harness.interrupt import Stoppable
 
-    if getattr(model, "instant", False):
-        yield Stoppable(model)
+    if getattr(money.model, "instant", False):
+        yield Stoppable(money.model)
+        return
+    asked = Stoppable(money.within_budget())
+    if not new and not path.exists():
+        yield asked
         return
     with closing(Store(path)) as store:
-        yield CachedModel(Stoppable(model), store)
+        cached = CachedModel(asked, store)
+        money.peek = cached.peek
+        yield money.metered(cached)
 
 
 if __name__ == "__main__":

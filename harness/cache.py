@@ -149,6 +149,10 @@ class CachedModel:
         self.accepts = model.accepts
         self._key_begins = canonical([SCHEMA, self.identity]).removesuffix("]") + ","
 
+    def peek(self, request: Request) -> Response | None:
+        """The stored answer, if there is one; nothing is asked."""
+        return self._store.get(self._key(request))
+
     def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
         """Stored answers as they are found, others as they land; each is stored before it is handed out."""
         source = iter(requests)

@@ -80,6 +80,7 @@ class Usage:
     output: int | None = None
     cached_input: int | None = None
     reasoning: int | None = None
+    cache_write: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
