@@ -79,9 +79,10 @@ def _remembered(said: Mapping[str, Any], name: str, base_url: str, tier: object)
         if said.get("key") != _key(name, base_url, tier):
             return None
         price = from_told(said)
+        over = price.until is not None and datetime.now(UTC).date() >= date.fromisoformat(price.until)
     except (KeyError, TypeError, ValueError, metadata.PackageNotFoundError):
         return None
-    return price if price.until is None or datetime.now(UTC).date() < date.fromisoformat(price.until) else None
+    return None if over else price
 
 
 def _listed(name: str, base_url: str, tier: object) -> Price | None:
