@@ -40,7 +40,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     from harness.interrupt import interruptible
     from harness.money.spending import Spending
     from harness.progress import Progress
-    from harness.results import Folder, safe, variant
+    from harness.results import MANIFEST, Folder, safe, variant
     from harness.run import choose_prompt, run
     from harness.settings import Main, build, build_main, chosen, plain
     from harness.tasks.protocol import Task
@@ -65,7 +65,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
         provenance=provenance.gather(plain(config)),
     )
     progress = Progress(f"{task.name} {model.name}")
-    money = Spending(task, prompt, model, main.budget, folder.remembered(), progress.say)
+    money = Spending(task, prompt, model, main.budget, folder.path / MANIFEST, progress.say)
     if main.dry_run:
         with answering(money, Path(main.cache["path"]), new=False):
             print(*money.rehearsal(), sep="\n")

@@ -103,14 +103,6 @@ class Folder:
         except OSError as error:
             raise self._trouble(error) from error
 
-    def remembered(self) -> Mapping[str, JSON]:
-        """The price that an earlier run's manifest tells; nothing where there is none."""
-        try:
-            said = _load(self.path / MANIFEST).get("price")
-        except (OSError, StoreError):
-            return {}
-        return said if isinstance(said, dict) else {}
-
     def _same(self, said: Mapping[str, JSON], items: Mapping[str, JSON]) -> bool:
         """Whether the result is there already, complete and from the same items."""
         return self._complete() and _load(self.path / RESULT) == said and _load(self.path / MANIFEST)["items"] == items

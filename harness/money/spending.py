@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from harness.models.protocol import Model
@@ -25,23 +27,23 @@ class Spending:
         prompt: Prompt,
         model: Model,
         budget: Mapping[Any, float | None],
-        remembered: Mapping[str, Any],
+        manifest: Path,
         say: Callable[[str], None],
     ) -> None:
-        """`remembered` is the price that an earlier run's manifest tells; `say` shows a line on stderr."""
+        """`manifest` is where an earlier run may have told the price; `say` shows a line on stderr."""
         self.model = model
         self.peek: Callable[[Request], Response | None] = lambda _: None
         """What the cache knows; nothing as long as there is none."""
         self._task, self._prompt = task, prompt
         self._budget = Budget(**budget)
-        self._remembered = remembered
+        self._manifest = manifest
         self._say = say
         self._paid = table.paid(model)
 
     @cached_property
     def price(self) -> Price | None:
         """What tokens cost; None where it is unknown."""
-        return table.price_of(self.model, self._remembered)
+        return table.price_of(self.model, _told(self._manifest))
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -100,3 +102,12 @@ class Spending:
 
         price = self.price if self._paid else table.FREE
         return shown.lines(plan, self.model, price, self._budget, paid=self._paid)
+
+
+def _told(manifest: Path) -> Mapping[str, Any]:
+    """The price in a manifest; nothing where there is none."""
+    try:
+        said = json.loads(manifest.read_text(encoding="utf-8"))["price"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return said if isinstance(said, dict) else {}

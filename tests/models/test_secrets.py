@@ -101,7 +101,9 @@ def test_no_command_writes_the_key(harness, serve):
     assert run(harness, good.url, OPENAI_LOG="debug").returncode == 0
     assert run(harness, good.url).returncode == 0
     assert "[the key]" in run(harness, echo.url, "results=other").stderr
-    assert run(harness, serve(lambda *_: error(500, f"no {KEY}")).url, "results=third", "model.attempts=1").returncode == 1
+    assert (
+        run(harness, serve(lambda *_: error(500, f"no {KEY}")).url, "results=third", "model.attempts=1").returncode == 1
+    )
     assert run(harness, serve(lambda *_: chat_reply(KEY)).url, "results=fourth").returncode == 0
     assert run(harness, good.url, "dry_run=true").returncode == 0
     assert run(harness, good.url, "--cfg", "job", "--resolve").returncode == 0

@@ -162,7 +162,7 @@ def test_half_a_price_and_a_wrong_name_are_refused(key):
     section = {"_target_": f"{Chat.__module__}.Chat", "name": "m", "model": "x", "base_url": "http://localhost/v1"}
     with pytest.raises(ConfigError, match="both input and output"):
         build({**section, "price": {"input": 1}}, "model")
-    with pytest.raises(ConfigError, match="model.price"):
+    with pytest.raises(ConfigError, match=r"model\.price"):
         build({**section, "price": {"inptu": 1, "output": 1}}, "model")
     with pytest.raises(ConfigError, match="greater than or equal to 0"):
         build({**section, "price": {"input": -1, "output": 1}}, "model")
