@@ -1,6 +1,7 @@
 """records.jsonl: one line for each item of a run, the wall between asking and scoring.
 
-The words of a message stand in full where they occur first in the file, and by their digest after that.
+The words of a message stand in full where they occur first in the file, and by their digest after that; in full once
+more after thousands of others, so that a run of any length remembers no more than those.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from harness.types import Answer, Failure, Record, Request, Response
 SHOWN = 0.5
 """Seconds between two moments at which the file is brought up to date. Answers are safe in the cache before that."""
 
+REMEMBERED = 4096
+"""Texts of which the writer knows that they stand in the file."""
+
 
 class Writer:
     """Appends records to an open file, which shows them a moment later."""
@@ -27,7 +31,7 @@ class Writer:
         self._file = file
         self._cost = cost
         self._headline = headline
-        self._said: set[str] = set()
+        self._said: dict[str, None] = {}
         self._shown = time.monotonic()
 
     def write(self, record: Record, request: Request | None) -> None:
@@ -75,7 +79,9 @@ class Writer:
         name = text_digest(text)
         if name in self._said:
             return {"sha256": name}
-        self._said.add(name)
+        self._said[name] = None
+        if len(self._said) > REMEMBERED:
+            del self._said[next(iter(self._said))]
         return {"sha256": name, "text": text}
 
 

@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from harness.errors import ConfigError
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 DType = Literal["auto", "float32", "bfloat16", "float16"]
+Precision = DType | Literal["int8"]
 
 _WEIGHTS = ("*.safetensors", "*.bin")
 _WORDS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
@@ -101,11 +103,18 @@ def device_of(wanted: Device) -> str:
     return "mps" if platform.system() == "Darwin" and platform.machine() == "arm64" else "cpu"
 
 
-def dtype_of(wanted: DType, device: str) -> str:
-    """The dtype that will be used; `auto` is bfloat16 on a GPU and on a CPU that multiplies matrices of it (AMX)."""
+def dtype_of(wanted: Precision, device: str) -> str:
+    """The dtype that will be used; `auto` is bfloat16 on a GPU with hardware for it or a CPU with AMX, else float32.
+
+    A CPU with avx512_bf16 alone gains little by it, one without either is several times slower than in float32.
+    Raises ConfigError for int8 elsewhere than on a CPU.
+    """
+    if wanted == "int8" and device != "cpu":
+        raise ConfigError(f"model.dtype=int8 computes on a CPU only, not on {device}: add model.device=cpu.")
     if wanted != "auto":
         return wanted
-    return "bfloat16" if device == "cuda" or (device == "cpu" and "amx_bf16" in _cpu_flags()) else "float32"
+    good = _gpu_has_bfloat16() if device == "cuda" else device == "cpu" and "amx_bf16" in _cpu_flags()
+    return "bfloat16" if good else "float32"
 
 
 def cores() -> int:
@@ -124,6 +133,20 @@ def _cpu_flags() -> frozenset[str]:
         if found := re.search(r"^flags\s*:(.*)$", told, re.MULTILINE):
             return frozenset(found[1].split())
     return frozenset()
+
+
+@cache
+def _gpu_has_bfloat16() -> bool:
+    """Whether all NVIDIA GPUs here multiply bfloat16: those of compute capability 8.0 on; yes where none says so (AMD).
+
+    torch would have to be imported to be asked, and says yes of older ones too, for which it emulates it.
+    """
+    command = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=20).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return True
+    return all(int(major) >= 8 for major in re.findall(r"^(\d+)\.\d+$", told, re.MULTILINE))
 
 
 def missing_packages(path: str) -> str:

@@ -61,6 +61,7 @@ class Endpoint(ABC):
     timeout: Positive = 600.0
     attempts: Annotated[int, Field(gt=0)] = 10
     max_wait: Positive = 120.0
+    max_total_wait: Positive = 900.0
     price: Mapping[Literal["input", "output", "cached_input"], Annotated[float, Field(ge=0)] | None] | None = None
 
     def __post_init__(self) -> None:
@@ -118,7 +119,9 @@ class Endpoint(ABC):
     def respond(self, requests: Iterable[Request]) -> Landing:
         """Calls in flight, answers as they land."""
         self.check_key()
-        policy = Policy(self.base_url, attempts=self.attempts, max_wait=self.max_wait)
+        policy = Policy(
+            self.base_url, attempts=self.attempts, max_wait=self.max_wait, max_total_wait=self.max_total_wait
+        )
         pace = Pace(
             self.max_concurrency,
             requests_per_minute=self.requests_per_minute,

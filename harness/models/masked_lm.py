@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from harness.errors import ConfigError, RunStopped
+from harness.models.checkpoint import DType
 from harness.models.protocol import Outcome, as_text
 from harness.models.torch_model import Checkpoint, exact_head, in_batches, input_limit, windows
 from harness.types import JSON, ChoiceRequest, Failure, Request, Response, Usage
@@ -41,6 +42,8 @@ class MaskedLM(Checkpoint):
 
     The mask stands for one token: every choice has to be one, after a space.
     """
+
+    dtype: DType = "auto"
 
     accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest,)
 

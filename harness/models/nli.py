@@ -7,7 +7,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.models.protocol import Outcome
@@ -40,6 +42,7 @@ class NLI(Checkpoint):
     """
 
     labels: tuple[str, ...] | None = None
+    window: Annotated[int, Field(gt=0)] = 2048
 
     accepts: ClassVar[tuple[type[Request], ...]] = (PairRequest,)
 
@@ -52,9 +55,7 @@ class NLI(Checkpoint):
         """Windows of pairs, sorted by length, in batches."""
         for window in windows(requests, self.window):
             encoded: list[Encoded] = []
-            for request in window:
-                assert isinstance(request, PairRequest)
-                tokens = self._encode(request)
+            for request, tokens in self._encode([request for request in window if isinstance(request, PairRequest)]):
                 if isinstance(tokens, Failure):
                     yield request, tokens
                 else:
@@ -74,7 +75,12 @@ class NLI(Checkpoint):
 
         indices = self._indices(model.config)
         heads = (module for module in model.modules() if isinstance(module, torch.nn.Linear))
-        exact_head([head for head in heads if head.out_features == model.config.num_labels][-1])
+        head = [head for head in heads if head.out_features == model.config.num_labels][-1]
+        exact_head(head)
+        if self.dtype == "int8":
+            from harness.models.quantized import quantize
+
+            quantize(model, head, dict(tokenizer("A", "B", return_tensors="pt")))
         return tokenizer, model, indices
 
     def _indices(self, config: Any) -> tuple[int, ...]:
@@ -94,12 +100,18 @@ class NLI(Checkpoint):
         tokenizer, model, _ = self._parts
         return input_limit(tokenizer, model.config, self.max_length)
 
-    def _encode(self, request: PairRequest) -> Encoded | Failure:
-        """The pair in tokens, its premise cut to fit if need be, its hypothesis never."""
+    def _encode(self, requests: list[PairRequest]) -> Iterator[tuple[PairRequest, Encoded | Failure]]:
+        """The pairs in tokens; at once, for a tokenizer works on many in parallel."""
         tokenizer, _, _ = self._parts
-        whole = tokenizer(request.premise, request.hypothesis, verbose=False)
-        if len(whole["input_ids"]) <= self._limit:
-            return Encoded(request, whole, truncated=False)
+        wholes = tokenizer([r.premise for r in requests], [r.hypothesis for r in requests], verbose=False)
+        for k, request in enumerate(requests):
+            whole = {name: values[k] for name, values in wholes.items()}
+            fits = len(whole["input_ids"]) <= self._limit
+            yield request, Encoded(request, whole, truncated=False) if fits else self._cut(request)
+
+    def _cut(self, request: PairRequest) -> Encoded | Failure:
+        """The pair in tokens, its premise cut to fit, its hypothesis never."""
+        tokenizer, _, _ = self._parts
         needed = len(tokenizer("", request.hypothesis)["input_ids"])
         if needed >= self._limit:
             return Failure("context_length", f"the hypothesis alone has {needed} tokens, the model takes {self._limit}")

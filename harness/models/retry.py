@@ -49,6 +49,7 @@ class Policy:
     where: str
     attempts: int
     max_wait: float
+    max_total_wait: float
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _reached: bool = False
     _succeeded: bool = False
@@ -89,12 +90,13 @@ class Policy:
         try:
             return await retrying(next_attempt)
         except Exception as error:
-            return self._failure(error)
+            return self._failure(error, waited=retrying.statistics.get("idle_for", 0.0))
 
     def _enough(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
         limit = min(self.attempts, TIMEOUTS) if error and timed_out(error) else self.attempts
-        return self.stopping.is_set() or STOP.requested or state.attempt_number >= limit
+        too_long = state.idle_for + state.upcoming_sleep > self.max_total_wait
+        return self.stopping.is_set() or STOP.requested or too_long or state.attempt_number >= limit
 
     def _passes(self, error: BaseException) -> bool:
         """Whether the same call may succeed later."""
@@ -131,14 +133,16 @@ class Policy:
         if error and refused and not self._reached and state.attempt_number >= UNREACHED_AFTER:
             raise self._unreachable(error)
 
-    def _failure(self, error: Exception) -> Failure:
+    def _failure(self, error: Exception, waited: float) -> Failure:
         """The name of what went wrong with one item, or RunStopped where it concerns all of them."""
         if isinstance(error, RunStopped):
             raise error
-        detail = _said(error)
+        detail = _said(error) + f" (after {waited:.0f} s of waiting for retries)" * (waited >= 1)
         if timed_out(error):
             return Failure("timeout", f"no answer within model.timeout, {TIMEOUTS} times over")
         if _lost(error):
+            if self._reached or self._succeeded:
+                return Failure("connection_lost", detail)
             raise self._unreachable(error) from error
         got, why = status(error), code(error)
         if isinstance(error, InvalidReplyError):

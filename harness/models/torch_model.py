@@ -18,7 +18,7 @@ from pydantic import Field
 from harness.errors import ConfigError, RunStopped
 from harness.models.checkpoint import (
     Device,
-    DType,
+    Precision,
     cores,
     device_of,
     dtype_of,
@@ -34,6 +34,9 @@ from harness.types import JSON
 T = TypeVar("T")
 R = TypeVar("R")
 
+CPU_TOKENS = 512
+"""Tokens in a padded batch for each core of a CPU: larger ones are no faster, and pad more."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
@@ -43,7 +46,7 @@ class Checkpoint:
     path: str
     revision: str | None = None
     trust_remote_code: bool = False
-    dtype: DType = "auto"
+    dtype: Precision = "auto"
     device: Device = "auto"
     max_length: Annotated[int, Field(gt=0)] | None = None
     batch_tokens: Annotated[int, Field(gt=0)] = 8192
@@ -56,8 +59,9 @@ class Checkpoint:
 
     @cached_property
     def _budget(self) -> Budget:
-        """What of `batch_tokens` has fitted into memory."""
-        return Budget(self.batch_tokens)
+        """What of `batch_tokens` has fitted into memory; on a CPU no more than keeps its cores busy."""
+        most = CPU_TOKENS * cores() if device_of(self.device) == "cpu" else self.batch_tokens
+        return Budget(min(self.batch_tokens, most))
 
     def _identity(self, kind: str) -> dict[str, JSON]:
         return {
@@ -88,7 +92,7 @@ class Checkpoint:
             )
         use_threads()
         self._check_code()
-        dtype = getattr(torch, dtype_of(self.dtype, device))
+        dtype = getattr(torch, "float32" if self.dtype == "int8" else dtype_of(self.dtype, device))
         trust = {"trust_remote_code": self.trust_remote_code}
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **trust)

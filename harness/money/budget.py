@@ -20,7 +20,7 @@ from harness.money.price import Price, dollars
 from harness.money.size import size
 from harness.types import Failure, Request, Response
 
-_UNBILLED = frozenset({"context_length", "rate_limit", "bad_request", "unanswered"})
+_UNBILLED = frozenset({"context_length", "rate_limit", "bad_request", "unanswered", "empty_prompt"})
 """Kinds of failure in which the server has done no work."""
 
 

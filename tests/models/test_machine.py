@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from harness.errors import ConfigError
 from harness.models import checkpoint
 from harness.models.checkpoint import cores, dtype_of
 
@@ -15,7 +18,6 @@ from harness.models.checkpoint import cores, dtype_of
         ("fpu avx512_bf16", "cpu", "float32"),
         ("fpu amx_bf16 amx_tile", "cpu", "bfloat16"),
         ("fpu amx_bf16", "mps", "float32"),
-        ("fpu avx2", "cuda", "bfloat16"),
     ],
 )
 def test_low_precision_is_chosen_where_the_machine_multiplies_in_it(flags, device, expected, monkeypatch):
@@ -24,6 +26,37 @@ def test_low_precision_is_chosen_where_the_machine_multiplies_in_it(flags, devic
     assert dtype_of("auto", device) == expected
     assert dtype_of("float32", device) == "float32"
     checkpoint._cpu_flags.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "told, expected",
+    [
+        ("9.0\n", "bfloat16"),
+        ("8.0\n8.0\n", "bfloat16"),
+        ("12.0\n", "bfloat16"),
+        ("7.5\n", "float32"),  # torch.cuda.is_bf16_supported() is true of these: it counts emulation in
+        ("8.6\n7.0\n", "float32"),
+        (None, "bfloat16"),  # no nvidia-smi: AMD
+    ],
+)
+def test_a_gpu_computes_in_bfloat16_where_it_has_the_hardware(told, expected, monkeypatch):
+    def smi(command, **settings):
+        if told is None:
+            raise FileNotFoundError(command[0])
+        return SimpleNamespace(stdout=told)
+
+    monkeypatch.setattr(checkpoint.subprocess, "run", smi)
+    checkpoint._gpu_has_bfloat16.cache_clear()
+    assert dtype_of("auto", "cuda") == expected
+    assert dtype_of("bfloat16", "cuda") == "bfloat16"
+    checkpoint._gpu_has_bfloat16.cache_clear()
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_int8_is_for_a_cpu(device):
+    assert dtype_of("int8", "cpu") == "int8"
+    with pytest.raises(ConfigError, match=rf"int8 computes on a CPU only, not on {device}: add model\.device=cpu"):
+        dtype_of("int8", device)
 
 
 @pytest.mark.parametrize("quota, expected", [("max 100000", 8), ("200000 100000", 2), ("50000 100000", 1), (None, 8)])

@@ -1,0 +1,149 @@
+"""A causal language model ranks Yes against No: ways to ask it, and the prompts that it is asked."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import torch
+from tokenizers import ByteLevelBPETokenizer
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+from harness import conversation, prompts
+from harness.models.causal_lm import CausalLM
+from harness.models.protocol import as_text
+from harness.tasks.causalbench import Causality
+from harness.tasks.corr2cause import Corr2Cause
+from harness.types import ChoiceRequest, Item
+from local_models.timing import Scores, Way, here
+
+PREMISES, EACH = 5, 40
+BATCH = 8
+WHOLE = "python -m harness"
+Found = Scores[ChoiceRequest]
+
+
+def corr2cause() -> list[Item]:
+    """200 pairs: 40 hypotheses about each of 5 premises, those of the test split with the most hypotheses."""
+    items = list(Corr2Cause(name="corr2cause", prompts=("plain",)).items())
+    sizes: dict[str, int] = {}
+    for item in items:
+        sizes[item.cluster] = sizes.get(item.cluster, 0) + 1
+    found: list[Item] = []
+    for cluster in sorted(sizes, key=lambda name: (-sizes[name], name))[:PREMISES]:
+        found += islice((item for item in items if item.cluster == cluster), EACH)
+    return found
+
+
+def asked(items: list[Item]) -> list[ChoiceRequest]:
+    """The prompts of Corr2Cause items."""
+    prompt = prompts.load("corr2cause", "plain", ())
+    return list(dict.fromkeys(prompt.render(item.fields, (), ChoiceRequest) for item in items))
+
+
+def causalbench() -> list[ChoiceRequest]:
+    """The 56 ordered pairs of asia, each after the same 100 rows of data."""
+    task = Causality(name="causalbench/causality", prompts=("closed",), networks=("asia",), format="data", rows=100)
+    prompt = prompts.load(task.name, "closed", (), format="data", replies="fixed")
+    items = list(task.items())
+    openings = [prompt.opening(item.fields) for item in items]
+    played = conversation.play(None, prompt, openings)  # fixed replies: no model is asked
+    made = [prompt.render(item.fields, played[o], ChoiceRequest) for item, o in zip(items, openings, strict=True)]
+    first: dict[str, ChoiceRequest] = {}
+    for request in made:
+        first.setdefault(request.messages[-1].content, request)
+    return list(first.values())[:56]
+
+
+def checkpoint(folder: str, texts: list[str]) -> None:
+    """GPT-2's layers, 12 of 768, and its vocabulary of 50,257; more positions, for the data."""
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator(
+        [f"{text} {word}" for text in texts for word in ("Yes", "No")], vocab_size=5000, special_tokens=["<end>"]
+    )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=trained._tokenizer, eos_token="<end>")
+    torch.manual_seed(0)
+    model = GPT2LMHeadModel(GPT2Config(n_positions=8192, bos_token_id=0, eos_token_id=0))
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def ways(lm: CausalLM, every: int) -> list[Way[ChoiceRequest]]:
+    """In this process, tokenizing included; those that share nothing are asked every so many-th prompt."""
+    for warm in (harness, alone, padded):
+        warm(lm, asked(corr2cause()[:4]))
+    return [
+        here("the harness", lambda requests: harness(lm, requests)),
+        here("one forward pass per prompt", lambda requests: alone(lm, requests), every),
+        here("the same, output layer only last", lambda requests: alone(lm, requests, logits_to_keep=1), every),
+        here(f"padded batches of {BATCH}", lambda requests: padded(lm, requests), every),
+    ]
+
+
+def harness(lm: CausalLM, requests: list[ChoiceRequest]) -> Found:
+    """As a run asks it."""
+    return {request: dict(response.logprobs) for request, response in lm.respond(requests)}
+
+
+def alone(lm: CausalLM, requests: list[ChoiceRequest], **cut: int) -> Found:
+    """One forward pass for each prompt, in a plain loop; both choices are read from its last position."""
+    tokenizer, model = lm._parts
+    choices = {word: tokenizer(f" {word}")["input_ids"] for word in ("Yes", "No")}
+    assert all(len(tokens) == 1 for tokens in choices.values())
+    found: Found = {}
+    for request in requests:
+        ids = tokenizer(as_text(request.messages), return_tensors="pt")["input_ids"]
+        with torch.inference_mode():
+            row = model(ids, use_cache=False, **cut).logits[0, -1].log_softmax(-1)
+        found[request] = {word: float(row[tokens[0]]) for word, tokens in choices.items()}
+    return found
+
+
+def padded(lm: CausalLM, requests: list[ChoiceRequest]) -> Found:
+    """Batches of eight of similar length, padded on the right, as most evaluation scripts have them."""
+    tokenizer, model = lm._parts
+    choices = {word: tokenizer(f" {word}")["input_ids"][0] for word in ("Yes", "No")}
+    found: Found = {}
+    ordered = sorted(requests, key=lambda request: len(as_text(request.messages)), reverse=True)
+    for batch in (ordered[k : k + BATCH] for k in range(0, len(ordered), BATCH)):
+        texts = [as_text(request.messages) for request in batch]
+        inputs = tokenizer(texts, padding=True, padding_side="right", return_tensors="pt", return_token_type_ids=False)
+        with torch.inference_mode():
+            logits = model(**inputs, use_cache=False).logits
+        for row, mask, request in zip(logits, inputs["attention_mask"], batch, strict=True):
+            last = row[int(mask.sum()) - 1].log_softmax(-1)
+            found[request] = {word: float(last[token]) for word, token in choices.items()}
+    return found
+
+
+def command(checkpoint: str, items: Sequence[Item]) -> Way[ChoiceRequest]:
+    """`python -m harness` on the items in a file, with an empty cache: from start to end, with scores and records."""
+
+    def ask(requests: list[ChoiceRequest]) -> tuple[Found, dict[str, float]]:
+        with tempfile.TemporaryDirectory() as folder:
+            with Path(folder, "items.csv").open("w", newline="") as file:
+                rows = csv.writer(file)
+                rows.writerow(["premise", "hypothesis", "label"])
+                rows.writerows([i.fields["premise"], i.fields["hypothesis"], i.labels["published"]] for i in items)
+            settings = [f"model.path={checkpoint}", "model.name=random", "model.dtype=float32", "model.device=cpu"]
+            settings += ["task=corr2cause", "task.source=file", "task.path=items.csv", "prompt=plain"]
+            started = time.perf_counter()
+            run = [sys.executable, "-m", "harness", "model=causal_lm", *settings]
+            done = subprocess.run(run, cwd=folder, capture_output=True, text=True)
+            whole = time.perf_counter() - started
+            if done.returncode:
+                raise RuntimeError(f"the harness failed:\n{done.stderr[-3000:]}")
+            (records,) = Path(folder).glob("results/**/records.jsonl")
+            lines = [json.loads(line) for line in records.read_text().splitlines()]
+        # The lines stand in the order in which the answers came: items-1 is the file's first.
+        found = {int(line["item"].rpartition("-")[2]): line["response"]["logprobs"] for line in lines}
+        return {request: found[k] for k, request in enumerate(requests, 1)}, {WHOLE: whole}
+
+    return Way(ask)
