@@ -18,6 +18,7 @@ from harness.errors import ConfigError, RunStopped
 from harness.models.protocol import Landing, Model, Outcome
 from harness.money.price import Price, dollars
 from harness.money.size import size
+from harness.stop import STOP
 from harness.types import Failure, Request, Response
 
 _UNBILLED = frozenset({"context_length", "rate_limit", "bad_request", "unanswered", "empty_prompt"})
@@ -170,7 +171,8 @@ class Admitted(Iterator[Request]):
         return self.next is None or self._till.room(self.next)
 
     def __next__(self) -> Request:
-        if not self.ready or self.next is None:
+        # A request that waited for room is not asked any more once a stop is requested.
+        if not self.ready or self.next is None or STOP.requested:
             raise StopIteration
         request, self.next = self.next, None
         self._till.take(request)
@@ -213,7 +215,7 @@ class Budgeted:
                 if isinstance(outcomes, Landing | Generator):
                     outcomes.close()
             self._till.forfeit()
-            if admitted.next is None:
+            if admitted.next is None or STOP.requested:
                 return
             # All that were under way have landed: the next one either has room now, or never will.
             if (stopped := self._till.stopped(admitted.next)) is not None:

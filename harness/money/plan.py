@@ -14,6 +14,7 @@ from harness.codec import request_digest
 from harness.models.protocol import Model
 from harness.money.size import Size, size
 from harness.prompts import Prompt
+from harness.stop import STOP
 from harness.tasks.protocol import Task
 from harness.types import Item, Message, Request, Response, Transcript
 
@@ -139,6 +140,8 @@ def plan_of(
 def _told(task: Task, plan: Plan, say: Callable[[str], None]) -> Iterator[Item]:
     started = said = time.monotonic()
     for item in task.items():
+        if STOP.requested:
+            return
         plan.items += 1
         yield item
         now = time.monotonic()

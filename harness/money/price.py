@@ -85,7 +85,7 @@ def from_told(said: Mapping[str, Any]) -> Price:
 
 def dollars(usd: float) -> str:
     """An amount as it is shown: cents where there are dollars, more digits below."""
-    if usd >= 10:
+    if usd >= 1:
         return f"${usd:,.2f}"
     return f"${usd:.4f}" if usd >= 0.01 or usd == 0 else f"${usd:.6f}"
 

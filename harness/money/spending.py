@@ -14,6 +14,7 @@ from harness.money.budget import Budget, Budgeted, Till
 from harness.money.ledger import Ledger, Metered
 from harness.money.price import Price
 from harness.prompts import Prompt
+from harness.stop import STOP
 from harness.tasks.protocol import Task
 from harness.types import JSON, Request, Response
 
@@ -55,7 +56,8 @@ class Spending:
         """For the manifest: the prices, and by what they were found."""
         if not self._paid or self.price is None:
             return {}
-        return {"price": {**self.price.told, "key": table.key_of(self.model)}}
+        key = {"key": table.key_of(self.model)} if self.price.source.startswith(table.PACKAGE) else {}
+        return {"price": {**self.price.told, **key}}
 
     def check(self) -> None:
         """Refuses to begin without a key, or with a limit in USD that nobody could keep. Raises ConfigError."""
@@ -87,7 +89,8 @@ class Spending:
         yield "\nNothing was asked (dry_run=true)."
 
     def _announce(self) -> None:
-        for line in self._lines(self._plan()):
+        plan = self._plan()
+        for line in self._lines(plan) if not STOP.requested else ():
             self._say(line)
 
     def _plan(self, samples: int = 0) -> Any:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from harness.money.price import Price, Steps, from_told
 
-_PACKAGE = "genai-prices"
+PACKAGE = "genai-prices"
 _BEYOND = ("requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "input_mchars")
 """Prices of an entry that tokens of input and output do not account for."""
 FREE = Price(((0, 0.0),), ((0, 0.0),), source="on this machine")
@@ -65,7 +65,7 @@ def key_of(model: object) -> str:
 
 
 def _key(name: str, base_url: str, tier: object) -> str:
-    return f"{_PACKAGE} {metadata.version(_PACKAGE)} {base_url} {name} {tier or ''}".strip()
+    return f"{PACKAGE} {metadata.version(PACKAGE)} {base_url} {name} {tier or ''}".strip()
 
 
 def _own(model: object) -> Price | None:
@@ -118,7 +118,7 @@ def _listed(name: str, base_url: str, tier: object) -> Price | None:
     }
     if told["input"] is None or told["output"] is None or any(prices.get(name) for name in _BEYOND):
         return None
-    source = f"{_PACKAGE} {metadata.version(_PACKAGE)}, {provider.id}/{model.id}{' (its dearest hour)' * bool(hourly)}"
+    source = f"{PACKAGE} {metadata.version(PACKAGE)}, {provider.id}/{model.id}{' (its dearest hour)' * bool(hourly)}"
     return Price(
         told["input"],
         told["output"],

@@ -15,6 +15,7 @@ from harness.models.scripted import Scripted
 from harness.money.budget import Budget, Budgeted, Till
 from harness.money.price import Price
 from harness.money.size import size
+from harness.stop import STOP
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, PairRequest, Response, Usage
 
 PRICE = Price(((0, 10.0),), ((0, 100.0),))
@@ -206,6 +207,16 @@ def test_the_plan_comes_before_the_first_request_and_once():
     budgeted = Budgeted(model, Till(Budget(), None, model), lambda: said.append("plan"))
     assert [len(list(budgeted.respond(asks(2)))) for _ in range(2)] == [2, 2]
     assert said == ["plan", *["asked"] * 4]
+
+
+def test_a_stop_asks_nothing_that_waits_for_room(serve, key, monkeypatch):
+    def reply(path, body, number):
+        monkeypatch.setattr(STOP, "requested", True)
+        return chat_reply("No")
+
+    server = serve(reply, delay=0.05)
+    answered, why, _ = spend(chat(server), asks(9), usd=1.5 * PRICE.most(MOST, 16))
+    assert len(answered) == len(server.calls) <= 2 and why == ""
 
 
 def test_dollars_without_a_price_are_refused():

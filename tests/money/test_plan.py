@@ -13,7 +13,7 @@ from harness.models.scripted import Scripted
 from harness.money import shown
 from harness.money.budget import Budget
 from harness.money.plan import plan_of
-from harness.money.price import Price
+from harness.money.price import Price, dollars
 from harness.prompts import load
 from harness.run import ask
 from harness.settings import build
@@ -129,7 +129,10 @@ def test_cost_and_time_are_what_arithmetic_says():
     said = lines(model, PRICE, usd=5)
     plan = plan_of(Many(1000), load("corr2cause", "plain", ()), ChatRequest, model)
     least = (plan.asked.input * 10 + 1000 * 100) / 1e6
-    assert f"Cost: ${least:.4f} to ${least + 15 * 1000 * 100 / 1e6:.4f} ($10 in, $100 out per million tokens" in said
+    assert (
+        f"Cost: {dollars(least)} to {dollars(least + 15 * 1000 * 100 / 1e6)} ($10 in, $100 out per million tokens"
+        in said
+    )
     assert "1,000 to 16,000 out." in said and "Limit of this run: budget.usd=5." in said
     assert "Time: unknown." in said and "unknown" in lines(model, None).splitlines()[2]
     model.requests_per_minute, model.tokens_per_minute = 100.0, None

@@ -171,7 +171,14 @@ def test_half_a_price_and_a_wrong_name_are_refused(key):
 
 @pytest.mark.parametrize(
     ("usd", "shown"),
-    [(0, "$0.0000"), (0.0000213, "$0.000021"), (0.0123, "$0.0123"), (9.5, "$9.5000"), (1234.567, "$1,234.57")],
+    [
+        (0, "$0.0000"),
+        (0.0000213, "$0.000021"),
+        (0.0123, "$0.0123"),
+        (0.5, "$0.5000"),
+        (9.5, "$9.50"),
+        (1234.567, "$1,234.57"),
+    ],
 )
 def test_amounts_are_shown_with_the_digits_that_matter(usd, shown):
     assert dollars(usd) == shown
