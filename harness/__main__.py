@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from harness.models.protocol import Model
+    from harness.money.spending import Spending
     from harness.settings import Cache
 
 
@@ -38,8 +39,9 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     """Builds task, model and prompt, runs them and prints the scores; the results folder."""
     from harness import provenance, tables
     from harness.interrupt import interruptible
+    from harness.money.spending import Spending
     from harness.progress import Progress
-    from harness.results import Folder, safe, variant
+    from harness.results import MANIFEST, Folder, safe, variant
     from harness.run import choose_prompt, run
     from harness.settings import Main, build, build_main, chosen, plain
     from harness.tasks.protocol import Task
@@ -64,7 +66,15 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
         provenance=provenance.gather(plain(config)),
     )
     progress = Progress(f"{task.name} {model.name}")
-    with interruptible(progress), answering(model, main.cache, task.name) as asked:
+    money = Spending(task, prompt, model, main.budget, folder.path / MANIFEST, progress.say)
+    if main.dry_run:
+        with answering(money, main.cache, task.name, new=False):
+            print(*money.rehearsal(), sep="\n")
+        return folder.path
+    if main.cache.mode != "frozen":  # which asks nothing, and so needs no key
+        money.check()
+    folder.ledger, folder.provenance = money.ledger, {**folder.provenance, **money.provenance}
+    with interruptible(progress), answering(money, main.cache, task.name) as asked:
         outcome = run(task, prompt, asked, folder, progress)
     if brief:
         print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{tables.brief(outcome.result)}", file=sys.stderr)
@@ -78,6 +88,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
             )
         if main.cache.mode == "off" and not getattr(model, "instant", False):
             print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")
+        print(*money.ledger.lines(), sep="\n", end="\n" * bool(money.ledger.lines()))
         print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
     if outcome.stopped:
         raise outcome.stopped
@@ -85,16 +96,26 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
 
 
 @contextmanager
-def answering(model: Model, cache: Cache, task: str) -> Iterator[Model]:
-    """The model behind its cache; instant models answer sooner than a cache could, in every mode."""
+def answering(money: Spending, cache: Cache, task: str, *, new: bool = True) -> Iterator[Model]:
+    """The model with what goes around it: budget, Ctrl-C, cache, ledger. `new` says whether a cache may be made.
+
+    Instant models answer sooner than a cache could, in every mode, and cost nothing.
+    """
     from harness.cache import CachedModel, Store
     from harness.interrupt import Stoppable
 
-    if getattr(model, "instant", False) or cache.mode == "off":
-        yield Stoppable(model, cache.mode)
+    if getattr(money.model, "instant", False):
+        yield Stoppable(money.model, cache.mode)
         return
-    with closing(Store(Path(cache.path), readonly=cache.mode == "frozen")) as store:
-        yield CachedModel(Stoppable(model, cache.mode), store, mode=cache.mode, task=task)
+    asked = Stoppable(money.within_budget(), cache.mode)
+    path = Path(cache.path)
+    if cache.mode == "off" or (not new and not path.exists()):
+        yield money.metered(asked)
+        return
+    with closing(Store(path, readonly=cache.mode == "frozen")) as store:
+        cached = CachedModel(asked, store, mode=cache.mode, task=task)
+        money.peek = cached.peek
+        yield money.metered(cached)
 
 
 if __name__ == "__main__":

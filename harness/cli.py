@@ -171,7 +171,7 @@ def _unknown_key(key: str, config_name: str) -> str:
         except HydraException:  # one of the choices is wrong as well: suggest from the default ones
             config = compose(config_name)
     names = [str(name) for name in config if name != "hydra"]
-    for section in _groups(config_name):
+    for section in (*_groups(config_name), "budget"):
         names += [f"{section}.{name}" for name in config.get(section) or {} if name != "_target_"]
     if key in names or key.rpartition(".")[0] in names[len(config) :]:
         return f"a part of {key.rpartition('.')[0]} that is not there yet is added with a plus: +{key}=VALUE."

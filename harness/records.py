@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,9 +26,10 @@ REMEMBERED = 4096
 class Writer:
     """Appends records to an open file, which shows them a moment later."""
 
-    def __init__(self, file: IO[str], headline: str) -> None:
-        """`headline` names the label set that `gold` and `correct` go by."""
+    def __init__(self, file: IO[str], headline: str, cost: Callable[[Response], float | None] | None = None) -> None:
+        """`headline` names the label set that `gold` and `correct` go by; `cost` tells the USD of an answer."""
         self._file = file
+        self._cost = cost
         self._headline = headline
         self._said: dict[str, None] = {}
         self._shown = time.monotonic()
@@ -48,6 +49,9 @@ class Writer:
             if record.answer is None or record.answer.label is None
             else record.answer.label == record.labels[self._headline],
         }
+        if self._cost is not None and isinstance(record.outcome, Response):
+            usd = self._cost(record.outcome)
+            line["cost_usd"] = None if usd is None else round(usd, 9)
         try:
             # A reply may hold half a character, which UTF-8 cannot write: it must not end the run.
             text = json.dumps(line, ensure_ascii=False).encode(errors="replace").decode()

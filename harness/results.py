@@ -10,15 +10,18 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest, text_digest
 from harness.errors import ConfigError, StoreError
 from harness.records import Writer
 from harness.types import JSON, Metric, Result, Scores, Usage
+
+if TYPE_CHECKING:
+    from harness.money.ledger import Ledger
 
 RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
 
@@ -36,6 +39,8 @@ class Folder:
     """How the numbers came about; does not decide whether two runs are the same."""
     renamed_by: str = "model.name"
     """The setting that gives a run another name."""
+    ledger: Ledger | None = None
+    """The account of what is asked in this run, where a model is."""
     recorded: Path = field(init=False)
     """The records of this run, wherever they stand at the moment."""
 
@@ -68,8 +73,13 @@ class Folder:
             file = self.recorded.open("w", encoding="utf-8")
         except OSError as error:
             raise self._trouble(error) from error
-        with closing(Writer(file, headline)) as writer:
+        cost = self.ledger.cost if self.ledger is not None and self.ledger.paid else None
+        with closing(Writer(file, headline, cost)) as writer:
             yield writer
+
+    def accounted(self, result: Result) -> Result:
+        """The result with the tokens of every distinct request once, openings included, where there is a ledger."""
+        return result if self.ledger is None else replace(result, usage=self.ledger.usage)
 
     def finish(self, result: Result, *, items: Mapping[str, JSON], complete: bool) -> None:
         """Puts the records in their place and writes result.json and manifest.json; `items` tells what was asked."""
@@ -79,7 +89,8 @@ class Folder:
             if not complete and not self.recorded.stat().st_size:
                 return  # nothing was answered, so the place is not taken
             self.recorded = self.recorded.replace(self.path / RECORDS)
-            said = json.loads(json.dumps({"run": self.run, "complete": complete, **result_json(result)}))
+            spent = self.ledger.told if self.ledger is not None else {}
+            said = json.loads(json.dumps({"run": self.run, "complete": complete, **result_json(result), **spent}))
             for name, text in result.files.items():
                 file = self.path / name
                 file.parent.mkdir(parents=True, exist_ok=True)

@@ -52,7 +52,7 @@ def leave(
                     writer.write(record, request)
             except RunStopped as reason:
                 stopped = reason
-        result = task.summarize(records.read(folder.recorded))
+        result = folder.accounted(task.summarize(records.read(folder.recorded)))
         if stopped is None and result.curable:
             stopped = RunStopped(
                 f"{result.curable:,} calls failed in a way that may pass ({_kinds_of(result)}): the same command asks "

@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -89,6 +89,9 @@ class Cache:
     path: Annotated[str, Field(min_length=1)]
 
 
+Limit = Literal["usd", "tokens", "requests", "minutes"]
+
+
 @dataclass(frozen=True)
 class Main:
     """The main command's own settings; configs/config.yaml says what each one means."""
@@ -99,6 +102,8 @@ class Main:
     cache: Cache
     prompt: str | None = None
     replies: Literal["model", "fixed"] = "model"
+    budget: dict[Limit, Annotated[float, Field(ge=0)] | None] = field(default_factory=dict)
+    dry_run: bool = False
     debug: bool = False
 
 
@@ -107,6 +112,8 @@ def build_main(config: Mapping[str, Any]) -> Main:
     check_keys(config, [f.name for f in fields(Main)], "")
     if isinstance(config.get("cache"), dict):
         check_keys(config["cache"], [f.name for f in fields(Cache)], "cache.")
+    if isinstance(config.get("budget"), dict):
+        check_keys(config["budget"], get_args(Limit), "budget.")
     try:
         return TypeAdapter(Main).validate_python(dict(config))
     except ValidationError as error:

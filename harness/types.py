@@ -80,6 +80,7 @@ class Usage:
     output: int | None = None
     cached_input: int | None = None
     reasoning: int | None = None
+    cache_write: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ class Result:
     """How many calls failed, by kind."""
     finish_reasons: Mapping[str, int]
     usage: Usage
-    """Sums over the records."""
+    """Sums over the records; where a model was asked, over the distinct requests of the run, openings included."""
     notes: tuple[str, ...] = ()
     """Sentences that belong beside the scores."""
     files: Mapping[str, str] = field(default_factory=dict)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -21,6 +22,19 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+
+
+@pytest.fixture(autouse=True)
+def canary(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
+    """Where a test has a key: it is in no file below tmp_path, in no output and in no log down to DEBUG."""
+    if not {"key", "serve", "harness"} & set(request.fixturenames):
+        yield
+        return
+    request.getfixturevalue("caplog").set_level(logging.DEBUG)
+    yield
+    written = [file for file in tmp_path.rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
+    said = [f"{when} {what}" for when, what, text in request.node._report_sections if KEY in text]
+    assert not written and not said, f"the key is in {written} {said}"
 
 
 @pytest.fixture
@@ -48,7 +62,7 @@ def harness(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs `python -m harness …` in an empty folder, as a user would."""
 
     def call(*arguments: str, module: str = "harness", **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=tmp_path,
             env=os.environ | environment,
@@ -56,6 +70,8 @@ def harness(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
             text=True,
             timeout=120,
         )
+        assert KEY not in done.stdout + done.stderr
+        return done
 
     return call
 

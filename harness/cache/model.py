@@ -46,6 +46,10 @@ class CachedModel:
         self.accepts = model.accepts
         self._identity = canonical(self.identity)
 
+    def peek(self, request: Request) -> Response | None:
+        """The stored answer, if there is one that counts; nothing is asked."""
+        return self._store.get(key_of(self._identity, short(request)), since=self._since)
+
     def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
         """Stored answers as they are found, others as they land; each is stored before it is handed out."""
         source = iter(requests)

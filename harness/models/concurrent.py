@@ -63,7 +63,13 @@ def _answers(
     try:
         while True:
             begun = 0
-            while stopped is None and not exhausted and pace.room(len(tasks), begun):
+            # Requests that know a `ready` (a budget's) may have to wait until a call under way has landed.
+            while (
+                stopped is None
+                and not exhausted
+                and pace.room(len(tasks), begun)
+                and (not tasks or getattr(requests, "ready", True))
+            ):
                 request = next(source, None)
                 if request is None:
                     exhausted = True

@@ -8,13 +8,14 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from harness.errors import ConfigError
+from harness.models import secrets
 from harness.models.concurrent import answer_all
 from harness.models.length import tokens_at_least
 from harness.models.pace import Pace
@@ -61,18 +62,31 @@ class Endpoint(ABC):
     attempts: Annotated[int, Field(gt=0)] = 10
     max_wait: Positive = 120.0
     max_total_wait: Positive = 900.0
+    price: Mapping[Literal["input", "output", "cached_input"], Annotated[float, Field(ge=0)] | None] | None = None
 
     def __post_init__(self) -> None:
-        """Refuses to start without a usable key and address."""
+        """Refuses what cannot be an address, settings that hold a key, and half a price."""
+        secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self._key, self.api_key_env)
         address = urlsplit(self.base_url)
+        if address.username or address.password or (not address.hostname and "@" in self.base_url):
+            raise ConfigError(f"model.base_url holds credentials: give them as a key in {self.api_key_env}.")
         if address.scheme not in ("http", "https") or not address.hostname:
             raise ConfigError(f"model.base_url={self.base_url} is no address: write http://… or https://…")
-        if address.username or address.password:
-            raise ConfigError(f"model.base_url holds credentials: give them as a key in {self.api_key_env}.")
+        if address.query or address.fragment:
+            raise ConfigError(
+                f"model.base_url of {address.hostname} has a part after {'?' if address.query else '#'}, which the "
+                f"calls' paths would break: leave it out. A key goes into {self.api_key_env}."
+            )
         if owned := _OWNED & set(self.extra):
             raise ConfigError(
                 f"model.extra cannot set {', '.join(sorted(owned))}: the prompt or a setting of its own does."
             )
+        given = {name for name, usd in (self.price or {}).items() if usd is not None}
+        if given and not {"input", "output"} <= given:
+            raise ConfigError("model.price needs both input and output, in USD per million tokens.")
+
+    def check_key(self) -> None:
+        """Refuses to ask without a usable key. Raises ConfigError."""
         if not self._key:
             raise ConfigError(
                 f"no API key: set the environment variable {self.api_key_env} (export {self.api_key_env}=…; any "
@@ -104,6 +118,7 @@ class Endpoint(ABC):
 
     def respond(self, requests: Iterable[Request]) -> Landing:
         """Calls in flight, answers as they land."""
+        self.check_key()
         policy = Policy(
             self.base_url, attempts=self.attempts, max_wait=self.max_wait, max_total_wait=self.max_total_wait
         )
@@ -115,9 +130,9 @@ class Endpoint(ABC):
         wire = Wire(self.base_url, self._key, self.timeout, pace)
 
         async def call(request: Request) -> Response | Failure:
-            if too_long := self._too_long(request):
+            if declined := self.declines(request):
                 pace.landed()
-                return too_long
+                return declined
             tries, landed = 0, False
 
             async def attempt() -> Response | Failure:
@@ -144,7 +159,7 @@ class Endpoint(ABC):
         said = sum(len(message.content) for message in request.messages) / 4
         return said + (request.max_tokens if isinstance(request, ChatRequest) else 0)
 
-    def _too_long(self, request: Request) -> Failure | None:
+    def declines(self, request: Request) -> Failure | None:
         """Why a request is not worth sending: it, or the turns that will follow it, cannot fit the context."""
         if self.context is None or not isinstance(request, ChatRequest):
             return None
@@ -213,4 +228,5 @@ def usage_of(reply: Mapping[str, Any]) -> Usage:
         output=usage.get("completion_tokens"),
         cached_input=prompt.get("cached_tokens"),
         reasoning=completion.get("reasoning_tokens"),
+        cache_write=prompt.get("cache_write_tokens"),
     )

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from harness.models.pace import Pace
+from harness.models.secrets import hidden
 from harness.types import JSON
 
 
@@ -33,6 +34,7 @@ class Wire:
         self._url = cache(lambda path: httpx2.URL(base + path))
         self._extensions = {"timeout": httpx2.Timeout(timeout).as_dict()}
         self._pace = pace
+        self._key = key
         self.close = client.close
 
     async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
@@ -50,16 +52,17 @@ class Wire:
         self._pace.told(response.headers)
         if not response.is_success:
             raise self._refusal(response)
-        reply = json.loads(response.content)
+        reply = json.loads(hidden(response.content, self._key))
         if not isinstance(reply, dict):
             raise ValueError("no object")
         return reply
 
     def _refusal(self, response: Any) -> Exception:
         """The SDK's error for a reply that is none: with the status, and with what the body says."""
+        content = hidden(response.content, self._key)
         try:
-            body = json.loads(response.content)
+            body = json.loads(content)
         except ValueError:
-            body = response.text.strip()
+            body = content.decode(response.encoding or "utf-8", "replace").strip()
         told = body.get("error", body) if isinstance(body, dict) else body
         return self._openai.APIStatusError(f"Error code: {response.status_code}", response=response, body=told)

@@ -89,7 +89,7 @@ def test_settings_that_cannot_work_are_refused_at_once(key, settings, said):
 def test_a_key_that_cannot_be_one_is_refused_and_a_newline_forgiven(serve, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-…")
     with pytest.raises(ConfigError, match="holds characters that no key has"):
-        Chat(name="m", model="gpt-4", base_url="http://localhost/v1")
+        Chat(name="m", model="gpt-4", base_url="http://localhost/v1").respond([ask("?")])
     monkeypatch.setenv("OPENAI_API_KEY", "sk-fine\n")
     server = serve()
     outcomes(chat(server), [ask("?")])
@@ -278,9 +278,10 @@ def test_a_hanging_server_is_a_timeout(serve, key):
     assert len(server.calls) == 2
 
 
-def test_without_a_key_nothing_starts():
+def test_without_a_key_nothing_is_asked():
+    model = Chat(name="m", model="gpt-4", base_url="http://127.0.0.1:9/v1")
     with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
-        Chat(name="m", model="gpt-4", base_url="http://127.0.0.1:9/v1")
+        model.respond([ask("?")])
 
 
 def test_identity_tells_servers_models_and_sampling_apart_but_no_transport(serve, key):

@@ -1,0 +1,103 @@
+"""What tokens cost: USD per million, by kind, with the source of every number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.types import JSON, Usage
+
+Steps = tuple[tuple[int, float], ...]
+"""(tokens of input, USD per million) in ascending order: a call with more input than that pays this price for all."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """Prices of one model. `cached_input` and `cache_write` are None where those tokens cost what input costs."""
+
+    input: Steps
+    output: Steps
+    cached_input: Steps | None = None
+    cache_write: Steps | None = None
+    source: str = ""
+    """Where the numbers come from: the config, or an entry of genai-prices by version, provider and model."""
+    until: str | None = None
+    """The day (UTC) from which the source knows another price; None: none is known."""
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing costs anything."""
+        return not any(usd for steps in (self.input, self.output) for _, usd in steps)
+
+    def cost(self, usage: Usage) -> float | None:
+        """USD of one call's tokens; None where nobody counted them.
+
+        Cached and written input are parts of input, reasoning is a part of output, as in OpenAI's usage.
+        """
+        if usage.input is None or usage.output is None:
+            return None
+        cached = min(usage.cached_input or 0, usage.input)
+        written = min(usage.cache_write or 0, usage.input - cached)
+        parts = (
+            (usage.input - cached - written, self.input),
+            (cached, self.cached_input or self.input),
+            (written, self.cache_write or self.input),
+            (usage.output, self.output),
+        )
+        return sum(tokens * _at(steps, usage.input) for tokens, steps in parts) / 1e6
+
+    def most(self, input: int, output: int) -> float:
+        """An upper bound, in USD, of a call with at most so many tokens, whatever is cached or written."""
+        kinds = [steps for steps in (self.input, self.cached_input, self.cache_write) if steps]
+        dearest = max(usd for steps in kinds for start, usd in steps if start <= input)
+        return (input * dearest + output * max(usd for start, usd in self.output if start <= input)) / 1e6
+
+    def uncached(self, input: int, output: int, a_call: int) -> float:
+        """USD of so many tokens in calls with `a_call` tokens of input each, nothing of it cached."""
+        return (input * _at(self.input, a_call) + output * _at(self.output, a_call)) / 1e6
+
+    @property
+    def told(self) -> dict[str, JSON]:
+        """For the manifest: the numbers as they stand, and where they come from."""
+        kinds = {name: getattr(self, name) for name in ("input", "output", "cached_input", "cache_write")}
+        said: dict[str, JSON] = {name: [list(step) for step in steps] for name, steps in kinds.items() if steps}
+        return {"unit": "[tokens of input from which it holds, USD per million tokens]", **said} | {
+            "source": self.source,
+            "until": self.until,
+        }
+
+    def __str__(self) -> str:
+        cached = "" if self.cached_input is None else f"{_shown(self.cached_input)} cached, "
+        return f"{_shown(self.input)} in, {cached}{_shown(self.output)} out per million tokens: {self.source}"
+
+
+def from_told(said: Mapping[str, Any]) -> Price:
+    """The price that `told` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+    kinds: dict[str, Any] = {
+        name: tuple((int(start), float(usd)) for start, usd in said[name]) if said.get(name) else None
+        for name in ("input", "output", "cached_input", "cache_write")
+    }
+    if not kinds["input"] or not kinds["output"]:
+        raise ValueError("no price")
+    return Price(**kinds, source=str(said["source"]), until=said["until"])
+
+
+def dollars(usd: float) -> str:
+    """An amount as it is shown: cents where there are dollars, more digits below."""
+    if usd >= 1:
+        return f"${usd:,.2f}"
+    return f"${usd:.4f}" if usd >= 0.01 or usd == 0 else f"${usd:.6f}"
+
+
+def _at(steps: Steps, input: int) -> float:
+    """The price that holds for a call with so much input."""
+    found = steps[0][1]
+    for start, usd in steps[1:]:
+        if input > start:
+            found = usd
+    return found
+
+
+def _shown(steps: Steps) -> str:
+    return f"${steps[0][1]:g}" + "".join(f" (${usd:g} above {start:,})" for start, usd in steps[1:])

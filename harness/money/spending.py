@@ -1,0 +1,116 @@
+"""What one run has to do with money, put together: price, plan, budget, ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.models.protocol import Model
+from harness.money import table
+from harness.money.budget import Budget, Budgeted, Till
+from harness.money.ledger import Ledger, Metered
+from harness.money.price import Price
+from harness.prompts import Prompt
+from harness.stop import STOP
+from harness.tasks.protocol import Task
+from harness.types import JSON, Request, Response
+
+
+class Spending:
+    """The wrappers of one run's model, and what is said of its cost before and after."""
+
+    def __init__(
+        self,
+        task: Task,
+        prompt: Prompt,
+        model: Model,
+        budget: Mapping[Any, float | None],
+        manifest: Path,
+        say: Callable[[str], None],
+    ) -> None:
+        """`manifest` is where an earlier run may have told the price; `say` shows a line on stderr."""
+        self.model = model
+        self.peek: Callable[[Request], Response | None] = lambda _: None
+        """What the cache knows; nothing as long as there is none."""
+        self._task, self._prompt = task, prompt
+        self._budget = Budget(**budget)
+        self._manifest = manifest
+        self._say = say
+        self._paid = table.paid(model)
+
+    @cached_property
+    def price(self) -> Price | None:
+        """What tokens cost; None where it is unknown."""
+        return table.price_of(self.model, _told(self._manifest))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The run's account."""
+        return Ledger(self.price if self._paid else None, paid=self._paid)
+
+    @property
+    def provenance(self) -> dict[str, JSON]:
+        """For the manifest: the prices, and by what they were found."""
+        if not self._paid or self.price is None:
+            return {}
+        key = {"key": table.key_of(self.model)} if self.price.source.startswith(table.PACKAGE) else {}
+        return {"price": {**self.price.told, **key}}
+
+    def check(self) -> None:
+        """Refuses to begin without a key, or with a limit in USD that nobody could keep. Raises ConfigError."""
+        check_key: Callable[[], None] = getattr(self.model, "check_key", lambda: None)
+        check_key()
+        if self._budget.usd is not None:
+            self._budget.needs(self.price if self._paid else table.FREE)
+
+    def within_budget(self) -> Model:
+        """The model, asked only as far as the budget goes. The plan is shown before a paid model is first asked.
+
+        A run that the cache answers alone never comes to that, and does not wait for a pass over the items.
+        """
+        before = self._announce if self._paid else None
+        price = self.price if self._paid else table.FREE
+        return Budgeted(self.model, Till(self._budget, price, self.model), before)
+
+    def metered(self, model: Model) -> Model:
+        """The model behind its cache, its answers entered into the ledger."""
+        return Metered(model, self.ledger)
+
+    def rehearsal(self) -> Iterator[str]:
+        """The plan and two prompts, for dry_run."""
+        from harness.money import shown
+
+        plan = self._plan(samples=2)
+        yield from self._lines(plan)
+        yield from shown.prompts(plan)
+        yield "\nNothing was asked (dry_run=true)."
+
+    def _announce(self) -> None:
+        plan = self._plan()
+        for line in self._lines(plan) if not STOP.requested else ():
+            self._say(line)
+
+    def _plan(self, samples: int = 0) -> Any:
+        from harness.money.plan import plan_of
+        from harness.run import fitting
+
+        kind = fitting(self._prompt, self.model)
+        return plan_of(self._task, self._prompt, kind, self.model, self.peek, self._say, samples)
+
+    def _lines(self, plan: Any) -> Iterator[str]:
+        from harness.money import shown
+
+        price = self.price if self._paid else table.FREE
+        return shown.lines(plan, self.model, price, self._budget, paid=self._paid)
+
+
+def _told(manifest: Path) -> Mapping[str, Any]:
+    """The price in a manifest; nothing where there is none."""
+    try:
+        said = json.loads(manifest.read_text(encoding="utf-8"))["price"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return said if isinstance(said, dict) else {}

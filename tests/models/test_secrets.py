@@ -1,0 +1,116 @@
+"""A key goes to the server and nowhere else. The canary in conftest.py looks at what each of these tests leaves."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+from conftest import KEY
+from openai_server import chat_reply, error
+
+from harness.errors import ConfigError, RunStopped
+from harness.models.openai import Chat, Completions
+from harness.models.secrets import hidden
+from harness.types import ChatRequest, Failure, Message
+
+LEAKED = "sk-proj-abcdefghijklmnopqrstuvwxyz"
+
+
+def ask(text: str) -> ChatRequest:
+    return ChatRequest((Message("user", text),), max_tokens=16)
+
+
+def chat(url: str, **settings) -> Chat:
+    return Chat(**{"name": "m", "model": "gpt-4", "base_url": url, "max_wait": 0.1, "attempts": 2, **settings})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"extra": {"api_key": "x"}},
+        {"extra": {"headers": {"X-Key": "x"}}},
+        {"extra": {"extra_headers": {"Authorization": "x"}}},
+        {"extra": {"deep": {"list": [{"password": "x"}]}}},
+        {"extra": {"anything": LEAKED}},
+        {"extra": {"anything": f"Bearer {LEAKED[3:]}"}},
+        {"extra": {"anything": f"before {KEY} after"}},
+        {"base_url": f"http://localhost/{LEAKED}/v1"},
+        {"base_url": f"http://localhost/v1?key={KEY}"},
+        {"endpoint": KEY},
+        {"name": KEY},
+        {"api_key_env": LEAKED},
+        {"base_url": f"http://me:{KEY}@localhost/v1"},
+        {"base_url": "me:secretpassword@localhost/v1"},
+        {"base_url": "http://localhost/v1?token=secretpassword"},
+    ],
+)
+def test_settings_that_hold_a_key_are_refused_without_being_shown(key, settings):
+    with pytest.raises(ConfigError) as refused:
+        chat(**{"url": "http://localhost/v1", **{("url" if k == "base_url" else k): v for k, v in settings.items()}})
+    said = "".join(traceback.format_exception(refused.value))
+    assert KEY not in said and LEAKED not in said and "secretpassword" not in said
+    assert "key" in str(refused.value)
+
+
+def test_settings_that_only_sound_like_one_are_sent(serve, key):
+    server = serve()
+    extra = {"prompt_cache_key": "corr2cause", "stop_token_ids": [1], "skip_special_tokens": True, "user": "sk"}
+    list(chat(server.url, extra=extra).respond([ask("?")]))
+    assert extra.items() <= server.calls[0].items()
+
+
+def test_no_representation_shows_the_key(key):
+    for model in (chat("http://localhost/v1"), Completions(name="m", model="x", base_url="http://localhost/v1")):
+        assert KEY not in f"{model!r} {model} {vars(model)} {model.identity}"
+
+
+def test_a_server_that_repeats_the_key_does_not_get_it_into_an_answer_or_a_failure(serve, key):
+    def reply(path, body, number):
+        text = body["messages"][-1]["content"]
+        return error(400, f"bad key {KEY}") if text == "refuse" else chat_reply(f"You sent {KEY}.")
+
+    found = dict(chat(serve(reply).url).respond([ask("refuse"), ask("answer")]))
+    assert found[ask("answer")].text == "You sent [the key]."
+    assert isinstance(found[ask("refuse")], Failure) and found[ask("refuse")].detail == "400: bad key [the key]"
+
+
+@pytest.mark.parametrize("page", [{"error": {"message": f"bad key {KEY}"}}, f"<p>bad key {KEY}</p>"])
+def test_a_server_that_repeats_the_key_does_not_get_it_into_a_traceback(serve, key, page):
+    with pytest.raises(RunStopped) as stopped:
+        list(chat(serve(lambda *_: (401, page)).url).respond([ask("?")]))
+    assert KEY not in "".join(traceback.format_exception(stopped.value))
+    assert "refuses the key" in str(stopped.value)
+    assert isinstance(page, str) or "bad key [the key]" in str(stopped.value)
+
+
+def test_a_placeholder_is_a_word_that_replies_may_hold(serve, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    found = dict(chat(serve(lambda *_: chat_reply("There is none.")).url).respond([ask("?")]))
+    assert found[ask("?")].text == "There is none."
+    assert hidden(rb"a\/b" + b"-" * 16, "a/b" + "-" * 16) == b"[the key]"
+
+
+def run(harness, url: str, *more: str, **environment: str):
+    arguments = ("model=gpt4", f"model.base_url={url}", "task.limit=5", "model.max_wait=0.1", "debug=true", *more)
+    return harness(*arguments, OPENAI_API_KEY=KEY, **environment)
+
+
+def test_no_command_writes_the_key(harness, serve):
+    """What the fixtures look at: stdout and stderr of every command, and every file it leaves."""
+    good, echo = serve(), serve(lambda *_: error(401, f"no {KEY}"))
+    assert run(harness, good.url, OPENAI_LOG="debug").returncode == 0
+    assert run(harness, good.url).returncode == 0
+    assert "[the key]" in run(harness, echo.url, "results=other").stderr
+    assert (
+        run(harness, serve(lambda *_: error(500, f"no {KEY}")).url, "results=third", "model.attempts=1").returncode == 1
+    )
+    assert run(harness, serve(lambda *_: chat_reply(KEY)).url, "results=fourth").returncode == 0
+    assert run(harness, good.url, "dry_run=true").returncode == 0
+    assert run(harness, good.url, "--cfg", "job", "--resolve").returncode == 0
+    assert run(harness, good.url, "-m").returncode == 0
+    assert run(harness, "http://127.0.0.1:9/v1", "results=fifth").returncode == 1
+
+
+def test_a_key_in_the_address_of_the_environment_is_refused(harness):
+    done = harness("model=gpt4", "debug=true", OPENAI_API_KEY=KEY, OPENAI_BASE_URL=f"http://u:{KEY}@localhost/v1")
+    assert done.returncode == 1 and "looks like a key" in done.stderr
