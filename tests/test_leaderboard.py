@@ -6,7 +6,7 @@ import pytest
 
 from harness import leaderboard
 from harness.leaderboard import Row, tables
-from harness.results import result_json
+from harness.result_json import result_json
 from harness.types import Metric, Result, Scores, Usage
 
 GOOD = {"run": {"task": "t", "variant": "v", "prompt": "p", "model": "m"}, "complete": True}

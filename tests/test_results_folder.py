@@ -6,7 +6,8 @@ from contextlib import contextmanager
 import pytest
 
 from harness.errors import ConfigError, StoreError
-from harness.results import Folder, result_from_json, result_json, safe, variant
+from harness.result_json import result_from_json, result_json
+from harness.results import Folder, safe, variant
 from harness.types import Metric, Result, Scores, Usage
 
 RUN = {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "gpt4"}

@@ -16,7 +16,7 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from harness import parsing
-from harness.results import result_from_json, result_json
+from harness.result_json import result_from_json, result_json
 from harness.scoring.sid import sid
 from harness.settings import build
 from harness.tables import remarks, result_tables
