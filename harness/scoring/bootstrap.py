@@ -5,10 +5,14 @@ Teachers Should Know About the Bootstrap (The American Statistician 69, 2015), s
 interval); Cameron, Gelbach and Miller, Bootstrap-Based Improvements for Inference with Clustered Errors (2008), on few
 clusters.
 
-Simulated with clusters of the sizes of the public test split and rates that vary between them, the intervals called 95%
-cover the truth (tests/scoring/test_coverage.py):
+How often an interval called 95% holds the truth, simulated 2,500 times with clusters of the sizes of the public test
+split and rates that vary between them (tests/scoring/test_coverage.py), from the worst of F1, precision, recall and
+accuracy to the best:
 
-COVERAGE
+    6 clusters 92 to 94%, 10: 93 to 94%, 14: 91 to 94%, 21: 93 to 94%, 50: 93 to 94%
+
+So with few clusters it is wide, and still holds a little less than it says. The plain percentile interval holds 84 to
+85% with 6 and 92 to 93% with 21, BCa no more; an interval that takes items for independent, 55 to 76% with any number.
 """
 
 from __future__ import annotations
