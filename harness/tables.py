@@ -138,7 +138,8 @@ def _result_table(result: Result, label_set: str) -> str:
 
 def brief(result: Result) -> str:
     """A result in half a line."""
-    return ", ".join(f"{TITLES[name]} {shown(name, result.overall[name])}" for name in main_metrics(result.overall))
+    line = cells([result.overall], main_metrics(result.overall))[0]
+    return ", ".join(f"{TITLES[n]} {cell}" for n, cell in zip(main_metrics(result.overall), line, strict=False))
 
 
 def main_metrics(scores: Scores) -> tuple[str, str]:

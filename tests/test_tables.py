@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.tables import cells, markdown, metrics_of, remarks, result_tables, shown
+from harness.tables import brief, cells, markdown, metrics_of, remarks, result_tables, shown
 from harness.types import Metric, Result, Scores, Usage
 
 
@@ -128,6 +128,12 @@ def test_the_table_of_a_result():
         ["num nodes: 3", "–", "0.5000", "1"],
         ["relation: parent", "100.00", "–", "3"],
     ]
+
+
+def test_a_result_in_half_a_line():
+    assert brief(result_of(scores(f1=None, accuracy=0.5))) == "F1 –, accuracy 50.00"
+    overall = with_intervals(f1=(0.5, (0.2, 0.6)), accuracy=(0.25, None))
+    assert brief(result_of(overall)) == "F1 50.00 [20.0, 60.0], accuracy 25.00"
 
 
 def test_every_line_of_a_table_is_as_wide():
