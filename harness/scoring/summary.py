@@ -54,13 +54,12 @@ def summarize(
     # A label set that only some items have would score another set of items.
     of_all = {
         label_set
-        for label_set, breakdown, _ in members
-        if breakdown == "overall"
-        and sum(kinds[kind] for kind, _, _ in members[label_set, "overall", "all"]) == sum(kinds.values())
+        for (label_set, breakdown, _), found in members.items()
+        if breakdown == "overall" and sum(kinds[kind] for kind, *_ in found) == sum(kinds.values())
     }
     keys = sorted(members, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders)))
     samples = {key: tally.sample(members[key]) for key in keys if key[0] in of_all}
-    found = intervals({key: sample for key, (sample, _) in samples.items()}, unreadable=unreadable)
+    ranges = intervals({key: sample for key, (sample, _) in samples.items()}, unreadable=unreadable)
     scores: dict[str, dict[str, dict[str, Scores]]] = {}
     for key, (sample, by_part) in samples.items():
         label_set, breakdown, group = key
@@ -74,7 +73,7 @@ def summarize(
             counts.positives,
             counts.unreadable,
             counts.failed,
-            with_intervals(metrics, found[key]),
+            with_intervals(metrics, ranges[key]),
             clusters=len(sample),
             unit=unit if by_part else "",
             resamples=sample.resamples,
