@@ -20,7 +20,8 @@ from harness.errors import DataError, HarnessError
 from harness.progress import Progress
 from harness.prompts import Prompt
 from harness.provenance import Traced
-from harness.results import MANIFEST, RECORDS, RESULT, result_json
+from harness.result_json import result_json
+from harness.results import MANIFEST, RECORDS, RESULT
 from harness.settings import build
 from harness.tasks.protocol import Task
 from harness.types import Record, Response
