@@ -82,7 +82,7 @@ def job(given: list[str], settings: Settings) -> str:
     found = compare(
         [load(name) for name in given],
         all_pairs=settings.pairs == "all",
-        metrics=settings.metrics,
+        metrics=tuple(dict.fromkeys(settings.metrics)),
         by=settings.by,
         labels=settings.labels,
         least=settings.least,

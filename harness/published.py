@@ -1,7 +1,7 @@
 """Numbers that the papers print, as rows beside which measured ones can stand: python -m harness.published table=4
 
-They are shipped in harness/data/published/. The counts behind Corr2Cause's Tables 4 and 5a are shipped too: recall gives
-the true positives among 342, precision the false ones, F1 and accuracy confirm both to the last printed digit.
+They are shipped in harness/data/published/, and so are the counts behind Corr2Cause's Tables 4 and 5a: recall gives the
+true positives among 342, precision the false ones, F1 and accuracy confirm both to the last printed digit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harness import options
 from harness.errors import ConfigError, unknown
-from harness.scoring.classification import Counts
+from harness.scoring.classification import Counts, decisions
 from harness.scoring.proportions import Interval, intervals
 from harness.tables import TITLES, markdown
 
@@ -138,12 +138,11 @@ def text(found: Sequence[Row]) -> str:
 
 def _marked(found: Sequence[Row]) -> Iterator[str]:
     for row in found:
-        for name in row.contradicted if row.counts else ():
-            c = row.counts
-            assert c is not None
-            implied = 100 * (c.tp + c.tn) / c.items if name == "accuracy" else None
-            says = f", which say {implied:.2f}" if implied is not None else ""
-            yield f"* {row.model}: the printed {name} contradicts the row's own precision and recall{says}; no interval."
+        for name in row.contradicted:
+            own = decisions(row.counts, unreadable="wrong") if row.counts else ()
+            says = ", ".join(f"{100 * m.value:.2f}" for m in own if m.name == name and m.value is not None)
+            why = f"the printed {name} contradicts the row's own precision and recall, which say {says}"
+            yield f"* {row.model}: {why}; no interval."
     if any(row.counts and not row.counts.tp + row.counts.fp for row in found):
         yield "Precision printed as 0 without a single Yes is undefined: no interval."
 
@@ -165,11 +164,8 @@ def _measured(benchmark: str, folders: Sequence[str]) -> Iterator[str]:
         read = [leaderboard.load(file) for file in sorted(folder.rglob(RESULT)) if ".sweeps" not in file.parts]
         if not (fitting := [row for row in read if row.task.partition("/")[0] == benchmark]):
             raise ConfigError(f"{name} holds no runs of {benchmark}.")
-        yield (
-            f"MEASURED HERE, below {name} (the variant tells the data's version; v2 where it tells none):"
-            if (benchmark == "corr2cause")
-            else f"MEASURED HERE, below {name}:"
-        )
+        version = " (the variant tells the data's version: v2 where it tells none)" if benchmark == "corr2cause" else ""
+        yield f"MEASURED HERE, below {name}{version}:"
         yield leaderboard.tables(fitting)
 
 

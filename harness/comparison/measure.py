@@ -135,4 +135,5 @@ def reasons(found: Sequence[Comparison]) -> Iterator[str]:
     for unit in sorted({row.unit for row in rows if row.unit}):
         yield f"Rows of one cluster draw and swap whole {unit} within it."
     if floors := [row.swaps.least for row in rows if row.swaps and row.swaps.exact and row.swaps.least > 0.05]:
-        yield f"In {len(floors):,} rows so few clusters differ that no p below {min(floors):.2g} is possible."
+        where = "In one row" if len(floors) == 1 else f"In {len(floors):,} rows"
+        yield f"{where} so few clusters differ that no p below {min(floors):.2g} is possible."

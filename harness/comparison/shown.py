@@ -120,7 +120,8 @@ def _method(found: Sequence[Comparison], resamples: int) -> Iterator[str]:
     count = sum(measured.difference.p is not None for row in rows for measured in row.metrics)
     if count > 1:
         yield f"p (Holm): corrected for the {count:,} p-values of this table."
-    yield "Detectable: the true difference that 80% of such comparisons find at p < 0.05, 2.80 standard errors."
+    if any(measured.difference.error for row in rows for measured in row.metrics):
+        yield "Detectable: the true difference that 80% of such comparisons find at p < 0.05, 2.80 standard errors."
 
 
 def _mcnemar(found: Sequence[Comparison]) -> str:
