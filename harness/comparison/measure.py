@@ -134,6 +134,13 @@ def reasons(found: Sequence[Comparison]) -> Iterator[str]:
         yield "No interval either where each resample has the same difference: that says nothing of other clusters."
     for unit in sorted({row.unit for row in rows if row.unit}):
         yield f"Rows of one cluster draw and swap whole {unit} within it."
+    if torn := sum(_torn(one.difference) for row in rows for one in row.metrics):
+        where = "In one row" if torn == 1 else f"In {torn:,} rows"
+        yield f"{where} the interval leaves out 0 though p is above 0.05: of few clusters it is the bolder of the two; go by p."
     if floors := [row.swaps.least for row in rows if row.swaps and row.swaps.exact and row.swaps.least > 0.05]:
         where = "In one row" if len(floors) == 1 else f"In {len(floors):,} rows"
         yield f"{where} so few clusters differ that no p below {min(floors):.2g} is possible."
+
+
+def _torn(d: Difference) -> bool:
+    return d.interval is not None and d.p is not None and d.p > 0.05 and not d.interval[0] <= 0 <= d.interval[1]

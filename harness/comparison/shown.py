@@ -181,6 +181,8 @@ def _signed(value: float | None) -> str:
 def _p(value: float | None) -> str:
     if value is None:
         return "–"
+    if value < 1e-99:
+        return "<1e-99"
     return f"{value:.4f}" if value >= 0.0001 else f"{value:.1e}"
 
 
