@@ -6,6 +6,8 @@ import csv
 import gzip
 import json
 import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from omegaconf import OmegaConf
@@ -178,6 +180,26 @@ def test_one_cluster(tmp_path, shown):
     (line,) = (line for line in text.splitlines() if line.startswith("| F1"))
     assert [cell.strip() for cell in line.split("|")[2:-1]] == ["50.75", "100.00", "+49.25", "–", "–", "–", "–"]
     assert "etectable:" not in text
+
+
+def test_within_one_network_the_pair_of_variables_is_the_cluster(tmp_path, shown):
+    def asked(answer):
+        names = [f"{a} -> {b}" for a in "uvwxyz" for b in "uvwxyz" if a != b]
+        records = [record(n, answer(n), cluster="asia") for n in range(len(names))]
+        return [replace(one, groups={"pair": name}) for one, name in zip(records, names, strict=True)]
+
+    a = put(tmp_path / "a", asked(lambda n: 1), model="a")
+    b = put(tmp_path / "b", asked(lambda n: int(n % 3 == 0)), model="b")
+    text = shown(a, b)
+    assert "30 items of corr2cause in 15 pairs of variables" in text
+    assert "draw and swap whole pairs of variables" in text
+
+
+def test_the_readme_shows_what_is_printed(harness):
+    assert harness("-m", "model=random_uniform,random_proportional").returncode == 0
+    readme = Path("README.md").read_text(encoding="utf-8")
+    command = readme.split("python -m harness.compare ")[1].split("```")[0].replace("\\\n", " ").split()
+    assert harness(*command, module="harness.compare").stdout in readme
 
 
 def test_equal_runs(tmp_path, shown):
