@@ -6,7 +6,7 @@ RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow check format results leaderboard bench-peers clean
+.PHONY: help run test test-slow torture check format results leaderboard bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -19,6 +19,9 @@ test: $(DEV_READY)  ## all tests but the slow ones, under five minutes (args="-k
 
 test-slow: $(DEV_READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(args)
+
+torture: $(DEV_READY)  ## 500 runs under random faults and random kill -9 (args="--runs 100 --seed 1" for others)
+	$(BIN)/python tests/torture.py $(args)
 
 check: $(DEV_READY)  ## ruff and mypy
 	$(BIN)/ruff check .

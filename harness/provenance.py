@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import metadata
 from operator import length_hint
@@ -27,7 +29,7 @@ def gather(config: Mapping[str, JSON]) -> dict[str, JSON]:
         "config": config,
         "versions": {name: version for name in _PACKAGES if (version := _version(name))},
         "python": platform.python_version(),
-        "machine": {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()},
+        "machine": _machine(),
     }
 
 
@@ -59,6 +61,25 @@ class Traced(Iterable[Item]):
 def _brief(value: JSON) -> JSON:
     """A list of long texts (a network's data) by their digests, which are remembered."""
     return tuple(map(text_digest, value)) if isinstance(value, tuple) else value
+
+
+def _machine() -> dict[str, JSON]:
+    """What computed: read from /proc where there is one, because asking nvidia-smi takes longer than a small run."""
+    told: dict[str, JSON] = {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()}
+    for name, file, pattern in (
+        ("processor", "cpuinfo", r"model name\s*:\s*(.+)"),
+        ("memory_kB", "meminfo", r"MemTotal:\s*(\d+)"),
+    ):
+        with suppress(OSError):
+            if found := re.search(pattern, Path("/proc", file).read_text()):
+                told[name] = int(found[1]) if found[1].isdigit() else found[1]
+    gpus = [_first(r"Model:\s*(.+)", file) for file in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))]
+    return told | ({"gpus": gpus} if gpus else {})
+
+
+def _first(pattern: str, file: Path) -> str | None:
+    found = re.search(pattern, file.read_text())
+    return found[1].strip() if found else None
 
 
 def _checkout() -> dict[str, JSON]:

@@ -105,7 +105,7 @@ class Failure:
     detail: str
 
 
-FINAL_FAILURES = frozenset({"context_length", "content_filter", "refusal", "invalid_logprobs"})
+FINAL_FAILURES = frozenset({"context_length", "content_filter", "refusal", "invalid_logprobs", "empty_prompt"})
 """Kinds of failure that asking again does not cure. Any other one leaves a run incomplete."""
 
 

@@ -111,9 +111,10 @@ class FaultServer:
         self.early = 0
         self.kinds: Counter[str] = Counter()
         self.keys: set[str] = set()
-        self._told: dict[str, float] = {}
 
     def set(self, faults: Faults) -> None:
+        """From now on; who was told to wait may have died since."""
+        self._told: dict[str, float] = {}
         self.faults = faults
         self._random = random.Random(faults.seed)
         self._in_a_row: Counter[str] = Counter()

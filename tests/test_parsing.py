@@ -363,3 +363,13 @@ def test_entailment_is_never_more_than_certain():
 )
 def test_entailment_without_all_its_numbers_is_unread(logprobs):
     assert entailment(Response("", logprobs=logprobs)) == Answer(None)
+
+
+@given(st.one_of(st.sampled_from([text for text, _ in SHORT]), st.text()))
+@example("<think> not closed")
+@example("Yes.\nQuestion: is it so? No")
+def test_no_beginning_of_a_reply_settles_its_verdict(beginning):
+    # Which is why no model ends a reply once a verdict can be read: what comes later may announce another one, and
+    # whatever stands before the end of its reasoning is none of it.
+    assert read(f"{beginning}\n</think>\nAnswer: Yes") == 1
+    assert read(f"{beginning}\n</think>\nAnswer: No") == 0

@@ -1,6 +1,6 @@
 """Runs under random faults and random kill -9, over and over: what was paid for is never lost, nothing is made up.
 
-python tests/torture.py [--runs 500] [--seed 0] [--report docs/reliability.md]
+python tests/torture.py [--runs 500] [--seed 0]
 
 One run here is one start of `python -m harness`. A campaign has its own mix of faults, its own settings and its own
 folder; it starts the same command again and again, killing some of the processes at a random moment, until one says
@@ -196,11 +196,31 @@ def told(place: Path) -> dict[str, object]:
     return {line["item"]: line["answer"] if "answer" in line else line["failure"]["kind"] for line in lines}
 
 
+def summary(tally: Tally, seed: int, seconds: float) -> str:
+    """The table of docs/reliability.md."""
+    rows = {
+        "runs started": tally.starts,
+        "killed with kill -9": tally.kills,
+        "stopped by themselves, with a sentence": tally.ends["stopped with a sentence"],
+        "complete in the end, scores equal to an undisturbed run's": tally.ends["complete"],
+        "distinct answers": tally.answers,
+        "faults": tally.faults.total(),
+        "stored answers lost": tally.lost,
+        "stored answers asked again": tally.stored_and_asked_again,
+        "answers asked again that a kill had cut off": f"{tally.asked_again} (at most {tally.might_be_asked_again})",
+        "retries earlier than told": tally.early,
+    }
+    faults = ", ".join(f"{name} {count}" for name, count in sorted(tally.faults.items()))
+    table = "\n".join(
+        f"| {name} | {count:,} |" if isinstance(count, int) else f"| {name} | {count} |" for name, count in rows.items()
+    )
+    return f"seed {seed}, {seconds / 60:.0f} minutes\n\n| | |\n| --- | ---: |\n{table}\n\nFaults: {faults}."
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--report", type=Path)
     chosen = parser.parse_args()
     os.environ["OPENAI_API_KEY"] = "sk-torture"
     for module in IMPORTED:
@@ -214,7 +234,7 @@ def main() -> None:
                   f"{time.time() - began:.0f} s", file=sys.stderr, flush=True)  # fmt: skip
     finally:
         server.close()
-    print(json.dumps(vars(tally), indent=1))
+    print(summary(tally, chosen.seed, time.time() - began))
     assert not (tally.stored_and_asked_again or tally.lost or tally.early)
 
 

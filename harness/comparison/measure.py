@@ -136,7 +136,7 @@ def reasons(found: Sequence[Comparison]) -> Iterator[str]:
         yield f"Rows of one cluster draw and swap whole {unit} within it."
     if torn := sum(_torn(one.difference) for row in rows for one in row.metrics):
         where = "In one row" if torn == 1 else f"In {torn:,} rows"
-        yield f"{where} the interval leaves out 0 though p is above 0.05: of few clusters it is the bolder one; go by p."
+        yield f"{where} the interval leaves out 0 though p is above 0.05: of few clusters it is too bold; go by p."
     if floors := [row.swaps.least for row in rows if row.swaps and row.swaps.exact and row.swaps.least > 0.05]:
         where = "In one row" if len(floors) == 1 else f"In {len(floors):,} rows"
         yield f"{where} so few clusters differ that no p below {min(floors):.2g} is possible."

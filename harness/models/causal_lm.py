@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any, Literal
 
 from harness.errors import RunStopped
@@ -22,6 +23,8 @@ from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Re
 
 CHAT_DATE = date(2024, 7, 26)
 """What a chat template is told where it asks for today's date (Llama 3 writes it into every prompt)."""
+CHARACTERS = 1 << 20
+"""How many go to the tokenizer at once: what it notes of their tokens takes a hundred times their room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,18 +83,17 @@ class CausalLM(Checkpoint):
     def _engine(self) -> Engine:
         """How the model computes."""
         _, model = self._parts
-        from harness.models.kv import Memory
         from harness.models.padded import Padded
         from harness.models.shareable import obstacle
         from harness.models.sharing import Sharing
 
         if not self.share_prefixes:
             return Padded(model, self._budget)
-        if reason := obstacle(model):
+        if reason := obstacle(model, self._limit):
             said = f"{self.path}: prompts cannot share what they begin with ({reason}): each is computed as a whole."
             print(said, file=sys.stderr, flush=True)
             return Padded(model, self._budget)
-        return Sharing(Memory(model), self.batch_tokens)
+        return Sharing(model, self.batch_tokens)
 
     @cached_property
     def _ends(self) -> frozenset[int]:
@@ -103,7 +105,10 @@ class CausalLM(Checkpoint):
     def _limit(self) -> int:
         """The longest input with its continuation, in tokens."""
         _, model = self._parts
-        known = [self.max_length, getattr(model.config, "max_position_embeddings", None)]
+        config = model.config.get_text_config(decoder=True)  # a model that sees, too, nests that of its texts
+        # MPT and Whisper have names of their own for it.
+        names = ("max_position_embeddings", "max_seq_len", "max_target_positions")
+        known = [self.max_length, *(getattr(config, name, None) for name in names)]
         return min((length for length in known if length), default=1 << 30)
 
     def _text(self, messages: Transcript) -> tuple[str, bool]:
@@ -126,17 +131,19 @@ class CausalLM(Checkpoint):
             ) from error
         return text, True
 
-    def _tokens(self, text: str, templated: bool) -> list[int]:
+    def _tokens(self, texts: list[str], templated: bool) -> Iterator[list[int]]:
+        """The tokens of each text. Many go to the tokenizer at once: it splits them in several threads."""
         tokenizer, _ = self._parts
-        found: list[int] = tokenizer(text, add_special_tokens=not templated, verbose=False)["input_ids"]
-        # Some tokenizers close every text with an end token, after which nothing can be continued.
-        return found[:-1] if found and found[-1] == tokenizer.eos_token_id and not templated else found
+        for batch in by_length(texts):
+            for found in tokenizer(batch, add_special_tokens=not templated, verbose=False)["input_ids"]:
+                # Some tokenizers close every text with an end token, after which nothing can be continued.
+                ended = found and found[-1] == tokenizer.eos_token_id and not templated
+                yield found[:-1] if ended else found
 
     def _rank(self, requests: list[ChoiceRequest]) -> Iterator[Outcome]:
         """Log-probabilities of all choices; a request is answered once its last choice is scored."""
         sequences: list[Sequence] = []
-        for request in requests:
-            found = self._sequences(request)
+        for request, found in zip(requests, self._sequences(requests), strict=True):
             if isinstance(found, Failure):
                 yield request, found
             else:
@@ -152,7 +159,9 @@ class CausalLM(Checkpoint):
                     yield sequence.request, self._ranked(sequence, scored.pop(sequence.request), seconds)
             started = time.perf_counter()
 
-    def _ranked(self, sequence: Sequence, logprobs: dict[str, float], seconds: float) -> Response | Failure:
+    def _ranked(self, sequence: Sequence, scored: dict[str, float], seconds: float) -> Response | Failure:
+        # In the order of the choices, not of the computing: what reads a tie must not depend on the latter.
+        logprobs = {choice: scored[choice] for choice in sequence.request.choices}
         if not all(map(math.isfinite, logprobs.values())):
             return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
         return Response(
@@ -164,20 +173,31 @@ class CausalLM(Checkpoint):
             seconds=seconds,
         )
 
-    def _sequences(self, request: ChoiceRequest) -> list[Sequence] | Failure:
-        """One sequence for each choice.
+    def _sequences(self, requests: list[ChoiceRequest]) -> Iterator[list[Sequence] | Failure]:
+        """For each request one sequence for each choice.
 
         Prompt and choice are tokenized together, and split where the prompt's own tokens end: tokenizers that
         merge a space with the word after it would not give the choice's tokens on its own.
         """
-        text, templated = self._text(request.messages)
-        prompt = self._tokens(text, templated)
-        wholes = [self._tokens(text + (choice if templated else f" {choice}"), templated) for choice in request.choices]
+        texts: list[str] = []
+        templated = False
+        for request in requests:
+            text, templated = self._text(request.messages)  # all of them, or none
+            texts += [text, *(text + (choice if templated else f" {choice}") for choice in request.choices)]
+        tokens = self._tokens(texts, templated)
+        for request in requests:
+            prompt, *wholes = islice(tokens, 1 + len(request.choices))
+            yield self._split(request, prompt, wholes)
+
+    def _split(self, request: ChoiceRequest, prompt: list[int], wholes: list[list[int]]) -> list[Sequence] | Failure:
+        """`wholes` are the tokens of the prompt with each choice."""
         longest = max(map(len, wholes))
         if longest > self._limit:
             return Failure("context_length", f"{longest} tokens, the model takes {self._limit}")
         # All choices are scored after the same tokens, the last ones that none of them changes.
-        start = max(1, min(_agreement(prompt, whole) for whole in wholes))
+        start = min(_agreement(prompt, whole) for whole in wholes)
+        if start < 1:
+            return Failure("empty_prompt", "no token comes before the choices: the first one cannot be predicted")
         before = tuple(wholes[0][:start])
         return [
             Sequence(request, choice, before, tuple(whole[start:]))
@@ -187,8 +207,7 @@ class CausalLM(Checkpoint):
     def _write(self, requests: list[ChatRequest]) -> Iterator[Outcome]:
         """Greedy continuations."""
         writings: list[Writing] = []
-        for request in requests:
-            found = self._writing(request)
+        for request, found in zip(requests, self._writings(requests), strict=True):
             if isinstance(found, Failure):
                 yield request, found
             else:
@@ -204,7 +223,10 @@ class CausalLM(Checkpoint):
         """Whether a text needs no further token."""
         if tokens[-1] in self._ends or len(tokens) >= writing.request.max_tokens:
             return True
-        return bool(writing.request.stop) and any(stop in self._decoded(tokens) for stop in writing.request.stop)
+        if not writing.request.stop:
+            return False
+        text = self._decoded(tokens)
+        return any(stop in text for stop in writing.request.stop)
 
     def _decoded(self, tokens: list[int]) -> str:
         tokenizer, _ = self._parts
@@ -224,9 +246,17 @@ class CausalLM(Checkpoint):
             seconds=seconds,
         )
 
-    def _writing(self, request: ChatRequest) -> Writing | Failure:
-        """The request in tokens, or why it or the turns that will follow it cannot fit."""
-        prompt = tuple(self._tokens(*self._text(request.messages)))
+    def _writings(self, requests: list[ChatRequest]) -> Iterator[Writing | Failure]:
+        """Each request in tokens."""
+        said = [self._text(request.messages) for request in requests]
+        tokens = self._tokens([text for text, _ in said], any(templated for _, templated in said))  # all, or none
+        for request, prompt in zip(requests, tokens, strict=True):
+            yield self._writing(request, tuple(prompt))
+
+    def _writing(self, request: ChatRequest, prompt: tuple[int, ...]) -> Writing | Failure:
+        """The request to be continued, or why it or the turns that will follow it cannot be."""
+        if not prompt:
+            return Failure("empty_prompt", "the prompt has no tokens: there is nothing to continue")
         if len(prompt) + request.max_tokens > self._limit:
             return Failure(
                 "context_length",
@@ -244,7 +274,26 @@ class CausalLM(Checkpoint):
     @cached_property
     def _least(self) -> Callable[[Transcript, tuple[str, ...]], int]:
         """How many tokens a conversation and its turns ahead have at least; each conversation is counted once."""
-        return lru_cache(256)(lambda messages, ahead: len(self._tokens(*self._text(unanswered(messages, ahead)))))
+
+        def least(messages: Transcript, ahead: tuple[str, ...]) -> int:
+            text, templated = self._text(unanswered(messages, ahead))
+            return len(next(self._tokens([text], templated)))
+
+        return lru_cache(256)(least)
+
+
+def by_length(texts: list[str]) -> Iterator[list[str]]:
+    """The texts in lists of CHARACTERS at most, or of a single text."""
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        if batch and size + len(text) > CHARACTERS:
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
+        size += len(text)
+    if batch:
+        yield batch
 
 
 def _dated(template: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from bisect import bisect_right
 from typing import Any
 
 import torch
@@ -41,12 +42,12 @@ class Layer(DynamicLayer):  # type: ignore[misc]
         room[:, :, self.length : size] = new
         return room
 
-    def keep(self, slots: Any, length: int, moved: bool) -> None:
-        """`length` tokens stay: those in `slots`, ascending, or where nothing has `moved` the first ones."""
-        if moved and self.is_initialized:
+    def keep(self, first: int, slots: Any) -> None:
+        """The `first` tokens stay, and after them those in `slots`, if any."""
+        self.length = first + (0 if slots is None else len(slots))
+        if slots is not None and self.is_initialized:
             for room in (self.keys, self.values):
-                room[:, :, :length] = room[:, :, slots]
-        self.length = length
+                room[:, :, first : self.length] = room[:, :, slots]
 
     def get_seq_length(self) -> int:
         """Tokens kept."""
@@ -95,12 +96,14 @@ class Memory:
     def keep(self, slots: list[int] | None = None) -> None:
         """Keeps the tokens in some slots, ascending, kept and new ones counted on; None: all of them."""
         with torch.inference_mode():
-            length = self._all.shape[0] if slots is None else len(slots)
-            moved = slots is not None and length > 0 and slots[-1] != length - 1
-            index = torch.tensor(slots, device=self._all.device) if moved else None
+            length = len(self._all) if slots is None else len(slots)
+            # Of a path of thousands of tokens only the end moves; while texts are written, nothing does.
+            first = length if slots is None else bisect_right(range(length), 0, key=lambda k: slots[k] - k)
+            moved = torch.tensor(slots[first:], device=self._all.device) if slots and first < length else None
             for layer in self.cache.layers:
-                layer.keep(index, length, moved)
-            self._all = self.depths = self._all[index] if moved else self._all[:length]
+                layer.keep(first, moved)
+            kept = self._all[:first]
+            self._all = self.depths = kept if moved is None else torch.cat([kept, self._all[moved]])
 
     def _masks(self, sees: Any, depths: Any) -> Any:
         """The mask that is added to attention, (1, 1, new, kept + new); one for each kind of layer where there are two.

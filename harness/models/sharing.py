@@ -61,10 +61,13 @@ class Reading:
 class Sharing:
     """Computes every distinct beginning of the prompts once."""
 
-    def __init__(self, memory: Memory, tokens: int) -> None:
-        """`tokens`: how many go into the model at once, and how many of unfinished texts are remembered."""
-        self.memory = memory
-        self.on_gpu = memory.model.device.type == "cuda"
+    def __init__(self, model: Any, tokens: int) -> None:
+        """`tokens`: how many go into the model at once, and how many are remembered of further texts beside one.
+
+        What a text needs that is written alone is not counted: no less can be remembered.
+        """
+        self.model = model
+        self.on_gpu = model.device.type == "cuda"
         self.at_once = Budget(tokens if self.on_gpu else min(tokens, CPU_TOKENS))
         self.remembered = Budget(tokens)
 
@@ -78,27 +81,31 @@ class Sharing:
                 asked.setdefault(node, []).append((k, token))
         totals = [0.0] * len(sequences)
         waiting = sorted(range(len(sequences)), key=tree.last.__getitem__, reverse=True)
-        reading = Reading(tree, self.memory)
-        while reading.at < len(tree.tokens) and not STOP.requested:
-            stop = min(reading.at + self.at_once.tokens, len(tree.tokens))
-            wanted = [node for node in range(reading.at, stop) if node in asked]
-            with memory_errors() as errors:
-                values = _logprobs(reading.read(stop, wanted), [[token for _, token in asked[node]] for node in wanted])
-            if errors:
-                self.at_once.halve(stop - reading.at, least=stop - reading.at <= LEAST)
-                continue
-            with memory_errors() as errors:
-                reading.keep(stop)
-            if errors:  # some layers have moved what they keep, others have not
-                self.at_once.halve(stop - reading.at, least=True)
-            for (k, _), value in zip((pair for node in wanted for pair in asked[node]), values, strict=True):
-                totals[k] += value
-            done = []
-            while waiting and tree.last[waiting[-1]] < stop:
-                done.append(waiting.pop())
-            if done:
-                yield [(sequences[k], totals[k]) for k in done]
-        self.memory.clear()
+        # A memory of its own: a generator that is given up late must not clear one that is in use by then.
+        reading = Reading(tree, memory := Memory(self.model))
+        try:
+            while reading.at < len(tree.tokens) and not STOP.requested:
+                stop = min(reading.at + self.at_once.tokens, len(tree.tokens))
+                wanted = [node for node in range(reading.at, stop) if node in asked]
+                tokens = [[token for _, token in asked[node]] for node in wanted]
+                with memory_errors() as errors:
+                    values = _logprobs(reading.read(stop, wanted), tokens)
+                if errors:
+                    self.at_once.halve(stop - reading.at, least=stop - reading.at <= LEAST)
+                    continue
+                with memory_errors() as errors:
+                    reading.keep(stop)
+                if errors:  # some layers have moved what they keep, others have not
+                    self.at_once.halve(stop - reading.at, least=True)
+                for (k, _), value in zip((pair for node in wanted for pair in asked[node]), values, strict=True):
+                    totals[k] += value
+                done = []
+                while waiting and tree.last[waiting[-1]] < stop:
+                    done.append(waiting.pop())
+                if done:
+                    yield [(sequences[k], totals[k]) for k in done]
+        finally:
+            memory.clear()  # an error's traceback holds this frame as long as the error is known
 
     def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
         """In the order of the tree, so many texts at once as can be remembered; a finished one makes no more work.
@@ -106,46 +113,56 @@ class Sharing:
         Where memory does not suffice, the unfinished texts go on from the tokens that they have.
         """
         left: dict[int, list[int]] = {k: [] for k in range(len(writings))}
-        while left and not STOP.requested:
-            with memory_errors() as errors:
-                for done in self._write(writings, left, ended):
+        memory = Memory(self.model)
+        try:
+            while left and not STOP.requested:
+                for done in self._write(memory, writings, left, ended):
                     yield [(writings[k], tokens) for k, tokens in done]
-            if errors:
-                self.memory.clear()
-                self.at_once.tokens = max(LEAST, self.at_once.tokens // 2)
-                self.remembered.halve(self.remembered.tokens, least=self.remembered.tokens <= LEAST)
-        self.memory.clear()
+        finally:
+            memory.clear()
 
     def _write(
-        self, writings: list[Writing], left: dict[int, list[int]], ended: Ended
+        self, memory: Memory, writings: list[Writing], left: dict[int, list[int]], ended: Ended
     ) -> Iterator[list[tuple[int, list[int]]]]:
-        """Goes on with the texts that are left, and takes those that end out of them."""
+        """Goes on with the texts that are left, and takes those that end out of them; until memory does not suffice."""
         order = list(left)
         tree = grow([writings[k].prompt + tuple(left[k]) for k in order])
         texts: dict[int, list[int]] = {}
         for node, k in sorted(zip(tree.last, order, strict=True)):
             texts.setdefault(node, []).append(k)  # equal prompts are one text, for greedy writing knows no chance
+        ahead = {node: max(_room(writings[k], left[k]) for k in text) for node, text in texts.items()}
         waiting = list(texts)[::-1]
-        reading = Reading(tree, self.memory)
+        reading = Reading(tree, memory)
         while waiting and not STOP.requested:
-            group = [waiting.pop()]
-            size = _longest(writings, texts[group[0]])
-            while waiting:
-                size += waiting[-1] - group[-1] + _longest(writings, texts[waiting[-1]])
-                if size > self.remembered.tokens:
-                    break
+            group, size = [waiting.pop()], 0
+            while waiting and (more := size + waiting[-1] - group[-1] + ahead[waiting[-1]]) <= self.remembered.tokens:
                 group.append(waiting.pop())
-            tokens = self._first(reading, group)
-            yield from self._continue(reading, group, tokens, [texts[node] for node in group], writings, left, ended)
-            reading.keep(reading.at)
+                size = more
+            with memory_errors() as errors:
+                tokens = self._first(reading, group)
+                yield from self._continue(
+                    reading, group, tokens, [texts[node] for node in group], writings, left, ended
+                )
+                reading.keep(reading.at)
+            if errors:
+                alone = tree.depths[group[0]] + 1 + ahead[group[0]]
+                self.remembered.halve(size or alone, least=not size)
+                return
 
     def _first(self, reading: Reading, group: list[int]) -> Any:
         """Reads up to the last node of the group; the likeliest token (group,) after each of its nodes."""
         found = []
         while reading.at <= group[-1]:
             stop = min(reading.at + self.at_once.tokens, group[-1] + 1)
-            found.append(reading.read(stop, [node for node in group if reading.at <= node < stop]).argmax(-1))
-            reading.keep(stop, everything=True)
+            new = stop - reading.at
+            with memory_errors() as errors:
+                found.append(reading.read(stop, [node for node in group if reading.at <= node < stop]).argmax(-1))
+            if not errors:
+                reading.keep(stop, everything=True)
+            elif new > LEAST and new >= reading.at - group[0]:
+                self.at_once.halve(new, least=False)
+            else:  # more is remembered of the further texts than is read at once: the group is to be smaller
+                raise errors[0]
         return torch.cat(found)
 
     def _continue(
@@ -162,10 +179,10 @@ class Sharing:
         sees = reading.above(group, reading.held)
         depths = torch.tensor([reading.tree.depths[node] + 1 for node in group], device=sees.device)
         while texts:
-            room = min(_longest(writings, [k]) - len(left[k]) for text in texts for k in text)
+            room = min(_room(writings[k], left[k]) for text in texts for k in text)
             columns = [tokens]
             for _ in range(min(GPU_STEPS if self.on_gpu else 1, room) - 1):
-                tokens, sees, depths = self._next(tokens, sees, depths)
+                tokens, sees, depths = _next(reading.memory, tokens, sees, depths)
                 columns.append(tokens)
             done = []
             for text, new in zip(texts, torch.stack(columns, 1).tolist(), strict=True):
@@ -184,19 +201,21 @@ class Sharing:
             if len(live) < len(texts):
                 texts = [texts[row] for row in live]
                 tokens, sees, depths = tokens[live], sees[live], depths[live]
-            tokens, sees, depths = self._next(tokens, sees, depths)
-
-    def _next(self, tokens: Any, sees: Any, depths: Any) -> tuple[Any, Any, Any]:
-        """The likeliest token after each of these, (rows,), which it then sees, (rows, remembered)."""
-        rows = torch.arange(len(tokens), device=tokens.device)
-        sees = torch.cat([sees, torch.eye(len(tokens), dtype=torch.bool, device=tokens.device)], 1)
-        found = self.memory.read(tokens, depths, sees, rows).argmax(-1)
-        self.memory.keep()
-        return found, sees, depths + 1
+            tokens, sees, depths = _next(reading.memory, tokens, sees, depths)
 
 
-def _longest(writings: list[Writing], text: list[int]) -> int:
-    return max(writings[k].request.max_tokens for k in text)
+def _next(memory: Memory, tokens: Any, sees: Any, depths: Any) -> tuple[Any, Any, Any]:
+    """The likeliest token after each of these, (rows,), which it then sees, (rows, remembered)."""
+    rows = torch.arange(len(tokens), device=tokens.device)
+    sees = torch.cat([sees, torch.eye(len(tokens), dtype=torch.bool, device=tokens.device)], 1)
+    found = memory.read(tokens, depths, sees, rows).argmax(-1)
+    memory.keep()
+    return found, sees, depths + 1
+
+
+def _room(writing: Writing, tokens: list[int]) -> int:
+    """How many tokens may still be written."""
+    return writing.request.max_tokens - len(tokens)
 
 
 def _logprobs(logits: Any, tokens: list[list[int]]) -> list[float]:

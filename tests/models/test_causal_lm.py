@@ -166,17 +166,23 @@ def test_a_template_that_refuses_the_turns_is_a_sentence(tmp_path):
         list(model.respond([ChoiceRequest((Message("system", "S"), Message("user", "A")), ("Yes", "No"))]))
 
 
-def test_all_choices_are_scored_after_the_same_tokens(tmp_path):
-    # A tokenizer that merges the end of the prompt with the beginning of one choice only.
+def merging(path):
+    """A tokenizer that merges the end of the prompt with the beginning of one choice only."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    path = lm_checkpoint(tmp_path / "merging", "gpt2")
+    lm_checkpoint(path, "gpt2")
     raw = Tokenizer(models.BPE({"a": 0, "N": 1, "o": 2, "Y": 3, "e": 4, "s": 5, "aN": 6, "<e>": 7}, [("a", "N")]))
     raw.pre_tokenizer = pre_tokenizers.Split(" ", "removed")
     template = "{% for m in messages %}{{ m.content }}{% endfor %}"
     PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<e>", chat_template=template).save_pretrained(path)
-    yes, no = lm(path)._sequences(ChoiceRequest((Message("user", "oa"),), ("Yes", "No")))
+    return path
+
+
+def test_all_choices_are_scored_after_the_same_tokens(tmp_path):
+    ((yes, no),) = lm(merging(tmp_path / "merging"))._sequences(
+        [ChoiceRequest((Message("user", "oa"),), ("Yes", "No"))]
+    )
     assert yes.prompt == no.prompt == (2,)
     assert (yes.continuation, no.continuation) == ((0, 3, 4, 5), (6, 2))
 
@@ -220,3 +226,89 @@ def test_a_conversation_is_counted_once(gpt2_path):
     requests = [ChatRequest((Message("user", "A"),), max_tokens=2, sample=k, ahead=("B", "C")) for k in range(5)]
     list(model.respond(requests))
     assert model._least.cache_info()[:2] == (4, 1)  # hits, misses
+
+
+def test_the_limit_of_a_model_that_nests_its_text_model_is_found():
+    import transformers
+
+    def limit(config, model) -> int:
+        found = CausalLM(name="tiny", path="nowhere", device="cpu")
+        found.__dict__["_parts"] = (None, getattr(transformers, model)(config))
+        return found._limit
+
+    small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    text = small | {"vocab_size": 99, "num_key_value_heads": 1, "head_dim": 8, "max_position_embeddings": 64}
+    vision = small | {"image_size": 28, "patch_size": 14}
+    nested = transformers.Gemma3Config(text_config=text, vision_config=vision, mm_tokens_per_image=4)
+    assert limit(nested, "Gemma3ForConditionalGeneration") == 64
+    mpt = transformers.MptConfig(vocab_size=99, d_model=16, n_heads=2, n_layers=1, max_seq_len=32)
+    assert limit(mpt, "MptForCausalLM") == 32
+
+
+@pytest.mark.parametrize("share", [True, False])
+@pytest.mark.parametrize("choices", [("Yes", "No"), ("No", "Yes"), ("A B C", "A", "B")])
+def test_log_probabilities_come_in_the_order_of_the_choices(choices, share, gpt2_path):
+    requests = [ChoiceRequest((Message("user", text),), choices) for text in TEXTS]
+    for _, response in lm(gpt2_path, share_prefixes=share).respond(requests):
+        assert tuple(response.logprobs) == choices
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_a_tie_does_not_depend_on_the_engine(share, gpt2_path, tmp_path):
+    import shutil
+
+    import torch
+    from transformers import GPT2LMHeadModel
+
+    path = shutil.copytree(gpt2_path, tmp_path / "constant")
+    model = GPT2LMHeadModel.from_pretrained(path)
+    with torch.no_grad():
+        model.transformer.ln_f.weight.zero_()
+        model.transformer.ln_f.bias.zero_()
+    model.save_pretrained(path)
+    requests = [ChoiceRequest((Message("user", "C"),), choices) for choices in (("A", "B"), ("B", "A"))]
+    answers = dict(lm(path, share_prefixes=share).respond(requests))
+    assert [answers[request].text for request in requests] == ["A", "B"]
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_without_a_token_to_go_on_from_there_is_no_answer(share, gpt2_path):
+    writing = ChatRequest((Message("user", ""),), max_tokens=3)
+    found = dict(lm(gpt2_path, share_prefixes=share).respond([choice(""), choice("A"), writing]))
+    for request in (choice(""), writing):
+        assert isinstance(found[request], Failure) and found[request].kind == "empty_prompt"
+    assert found[choice("A")].logprobs
+
+
+def test_choices_that_change_the_only_token_of_the_prompt_cannot_be_ranked(tmp_path):
+    path = merging(tmp_path / "merging")
+    (failure,) = lm(path)._sequences([ChoiceRequest((Message("user", "a"),), ("Yes", "No"))])
+    assert isinstance(failure, Failure) and failure.kind == "empty_prompt"
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_many_texts_are_split_at_once_and_as_one_by_one(kind, gpt2_path, llama_path, monkeypatch):
+    model = lm({"gpt2": gpt2_path, "llama": llama_path}[kind])
+    tokenizer, _ = model._parts
+    monkeypatch.setattr("harness.models.causal_lm.CHARACTERS", 700)
+    batches: list[int] = []
+
+    class Counting:
+        def __call__(self, texts, **settings):
+            batches.append(sum(map(len, texts)))
+            return tokenizer(texts, **settings)
+
+        def __getattr__(self, name):
+            return getattr(tokenizer, name)
+
+    model.__dict__["_parts"] = (Counting(), model._parts[1])
+    texts = [f"{text}{end}" for text in TEXTS for end in ("", " Yes", " No", "\n", "")]
+    templated = kind == "llama"
+    assert list(model._tokens(texts, templated)) == [
+        tokenizer(text, add_special_tokens=not templated)["input_ids"] for text in texts
+    ]
+    assert 1 < len(batches) < len(texts) and max(batches) <= 700
+    batches.clear()
+    monkeypatch.setattr("harness.models.causal_lm.CHARACTERS", 10**6)
+    list(model.respond([choice(text) for text in TEXTS]))
+    assert len(batches) == 1

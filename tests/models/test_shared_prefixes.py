@@ -26,7 +26,11 @@ CLAIMS = ["A directly causes B.", "A directly causes C.", "There exists at least
 TEXTS = [f"{SYSTEM}{premise}{claim} Answer:" for premise in PREMISES for claim in CLAIMS]
 WINDOW = 9
 """Tokens that sliding windows look back: a fifth of the prompts."""
-SHARING = ("gpt2", "llama", "mistral", "gemma2", "opt")
+SWITCH = 40
+"""Tokens from which on a text of the longrope model has other positions: some of the prompts."""
+SHARING = ("gpt2", "llama", "mistral", "gemma2", "opt", "dynamic")
+WRITTEN = [(kind, batch, False) for kind in SHARING for batch in (1, 40, 8192)]
+WRITTEN += [(kind, 40, True) for kind in SHARING]  # there 8 tokens are written before any is looked at
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -48,12 +52,19 @@ def model_of(kind: str, size: int):
     sizes = {"vocab_size": size, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4}
     sizes |= {"max_position_embeddings": 512, "initializer_range": 0.3, "bos_token_id": 0, "eos_token_id": 0}
     grouped = {"num_key_value_heads": 2, "intermediate_size": 32}
+    longrope = {"rope_type": "longrope", "short_factor": [1.0, 1.0], "long_factor": [9.0, 3.0]}
+    longrope |= {"original_max_position_embeddings": SWITCH, "factor": 4.0}
     own = {
         "mistral": ("Mistral", grouped | {"sliding_window": WINDOW}),
         "gemma2": ("Gemma2", grouped | {"sliding_window": WINDOW, "head_dim": 8}),  # every second layer slides
         "opt": ("OPT", {"ffn_dim": 32, "word_embed_proj_dim": 16}),
         "dynamic": ("Llama", grouped | {"rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}),
+        "longrope": ("Llama", grouped | {"rope_scaling": longrope}),
         "mamba": ("Mamba", {}),
+        "rwkv": ("Rwkv", {"context_length": 512, "attention_hidden_size": 16, "intermediate_size": 32}),
+        "roformer": ("RoFormer", {"intermediate_size": 32, "is_decoder": True, "pad_token_id": 0}),
+        "mpt": ("Mpt", {"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 512, "expansion_ratio": 2}),
+        "doge": ("Doge", grouped | {"keep_window_size": 400}),
         "bloom": ("Bloom", {}),
         "gpt_neo": ("GPTNeo", {"num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]]}),
     }
@@ -65,6 +76,9 @@ def model_of(kind: str, size: int):
 @pytest.fixture(scope="session")
 def checkpoint(gpt2_path, llama_path, tmp_path_factory):
     """The folder of a checkpoint, by kind; made when it is first asked for."""
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # tests look at what is said on stderr
     made = {"gpt2": gpt2_path, "llama": llama_path}
 
     def get(kind: str):
@@ -143,9 +157,9 @@ def reads(model: CausalLM, requests) -> list[tuple[int, ...]]:
     found: list[tuple[int, ...]] = []
     for request in requests:
         if isinstance(request, ChatRequest):
-            found.append(model._writing(request).prompt)
+            found += [one.prompt for one in model._writings([request])]
         else:
-            found += [sequence.prompt + sequence.continuation[:-1] for sequence in model._sequences(request)]
+            found += [sequence.read for one in model._sequences([request]) for sequence in one]
     return found
 
 
@@ -218,7 +232,8 @@ def test_the_output_layer_is_computed_where_something_is_asked_only(share, check
     head = model._parts[1].get_output_embeddings()
     head.register_forward_hook(lambda module, inputs, output: rows.append(inputs[0].shape[:-1].numel()))
     request = ranking(TEXTS[0], "A", "B", "A correlates")
-    assert [len(sequence.continuation) for sequence in model._sequences(request)] == [1, 1, 3]
+    (sequences,) = model._sequences([request])
+    assert [len(sequence.continuation) for sequence in sequences] == [1, 1, 3]
     list(model.respond([request]))
     assert sum(rows) == (3 if share else 6)  # padded: the places of both rows
     rows.clear()
@@ -226,11 +241,11 @@ def test_the_output_layer_is_computed_where_something_is_asked_only(share, check
     assert sum(rows) == 1
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 40, 8192])
-@pytest.mark.parametrize("kind", SHARING)
-def test_shared_writing_is_that_of_one_token_at_a_time(kind, batch_tokens, checkpoint):
+@pytest.mark.parametrize("kind, batch_tokens, on_gpu", WRITTEN)
+def test_shared_writing_is_that_of_one_token_at_a_time(kind, batch_tokens, on_gpu, checkpoint):
     model = lm(checkpoint(kind), method="generate", batch_tokens=batch_tokens)
-    requests = [writing(text, max_tokens=3 + 5 * (k % 3)) for k, text in enumerate([*TEXTS, "A", "F"])]
+    model._engine.on_gpu = on_gpu
+    requests = [writing(text, max_tokens=3 + 8 * (k % 3)) for k, text in enumerate([*TEXTS, "A", "F"])]
     found = dict(model.respond(requests))
     assert set(found) == set(requests)
     for request, response in found.items():
@@ -293,7 +308,8 @@ def test_equal_prompts_are_one_text(checkpoint):
 
 @pytest.fixture
 def memory_for(monkeypatch):
-    """Lets a pass run out of memory, after it has written keys and values of one layer: (number of pass, tokens)."""
+    """Lets a pass run out of memory, after it has written keys and values of one layer: (number of pass, tokens,
+    tokens remembered)."""
     import torch
 
     def limit(fails) -> list[int]:
@@ -301,7 +317,7 @@ def memory_for(monkeypatch):
         read, numbers = Memory.read, iter(range(10**6))
 
         def limited(self, tokens, *rest):
-            if fails(next(numbers), len(tokens)):
+            if fails(next(numbers), len(tokens), self.length):
                 config = self.model.config
                 heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
                 junk = torch.full((1, heads, len(tokens), config.hidden_size // config.num_attention_heads), 1e3)
@@ -322,7 +338,7 @@ def test_out_of_memory_goes_on_with_less_from_where_it_was(kind, checkpoint, mem
     model = lm(checkpoint(kind), batch_tokens=100)
     expected = {request: scored_alone(model, request) for request in map(ranking, TEXTS)}
     _ = model._engine
-    passed = memory_for(lambda number, tokens: tokens > 30)
+    passed = memory_for(lambda number, tokens, held: tokens > 30)
     found = dict(model.respond(expected))
     assert {request: dict(found[request].logprobs) for request in expected} == {
         request: pytest.approx(scores, abs=1e-4) for request, scores in expected.items()
@@ -337,7 +353,7 @@ def test_out_of_memory_goes_on_with_less_from_where_it_was(kind, checkpoint, mem
 def test_without_any_memory_the_run_ends_and_keeps_its_answers(checkpoint, memory_for):
     model = lm(checkpoint("gpt2"), batch_tokens=60)
     _ = model._engine
-    memory_for(lambda number, tokens: number > 1)
+    memory_for(lambda number, tokens, held: number > 1)
     found = []
     with pytest.raises(RunStopped, match="out of memory"):
         found.extend(model.respond(map(ranking, TEXTS)))
@@ -350,7 +366,7 @@ def test_out_of_memory_while_writing_keeps_what_is_written(at, checkpoint, memor
     requests = [writing(text, max_tokens=2 + 3 * (k % 3)) for k, text in enumerate(TEXTS)]
     expected = {request: model._decoded(written_alone(model, request)) for request in requests}
     _ = model._engine
-    memory_for(lambda number, tokens: number == at)
+    memory_for(lambda number, tokens, held: number == at)
     answered = list(model.respond(requests))
     assert len(answered) == len(requests)
     assert {request: response.text for request, response in answered} == expected
@@ -360,7 +376,7 @@ def test_out_of_memory_while_writing_keeps_what_is_written(at, checkpoint, memor
 def test_writing_without_any_memory_ends_the_run(checkpoint, memory_for):
     model = lm(checkpoint("llama"), method="generate")
     _ = model._engine
-    memory_for(lambda number, tokens: True)
+    memory_for(lambda number, tokens, held: True)
     with pytest.raises(RunStopped, match="out of memory"):
         list(model.respond(map(writing, TEXTS)))
 
@@ -381,7 +397,10 @@ def test_nothing_is_begun_after_ctrl_c(request_of, checkpoint):
 REASONS = {
     "mamba": "layers of linear_attention",
     "bloom": "a trial failed",
-    "dynamic": "depend on the length of the whole text",
+    "longrope": "positions depend on the length of the whole text; with model.max_length=40 they do not",
+    "rwkv": "a trial was",
+    "mpt": "biases go by place",
+    "doge": "looks at depends on the length of the whole text",
     "gpt_neo": "look back by place",
 }
 
@@ -412,16 +431,16 @@ def test_a_trial_finds_models_that_would_be_wrong(kind, checkpoint, monkeypatch)
     import torch
 
     _, model = lm(checkpoint(kind))._parts
-    assert obstacle(model) is None
+    assert obstacle(model, 512) is None
     read, masks = Memory.read, Memory._masks
     with monkeypatch.context() as wrong:  # a model that counts positions by place
         places = lambda self, tokens, depths, *rest: read(self, tokens, self.length + torch.arange(len(tokens)), *rest)  # noqa: E731
         wrong.setattr(Memory, "read", places)
-        assert "off" in (obstacle(model) or "")
+        assert "off" in (obstacle(model, 512) or "")
     with monkeypatch.context() as wrong:  # one that looks at everything before it
         before = lambda sees: torch.ones_like(sees).tril(sees.shape[1] - sees.shape[0])  # noqa: E731
         wrong.setattr(Memory, "_masks", lambda self, sees, depths: masks(self, before(sees), depths))
-        assert "off" in (obstacle(model) or "")
+        assert "off" in (obstacle(model, 512) or "")
 
 
 def test_sharing_can_be_refused(checkpoint, capsys):
