@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import DataError, HarnessError
-from harness.results import RESULT, result_from_json
-from harness.tables import COUNTS, TITLES, cells, main_metrics, markdown, metrics_of
+from harness.result_json import result_from_json
+from harness.results import RESULT
+from harness.tables import COUNTS, TITLES, cells, intervals_said, main_metrics, markdown, metrics_of
 from harness.types import Result
 
 
@@ -91,9 +92,13 @@ def _table(task: str, rows: list[Row]) -> str:
         names = ["model", *(name for name in ("prompt", "variant") if len({getattr(r, name) for r in ranked}) > 1)]
         same = [f"{name} {getattr(ranked[0], name)}" for name in ("prompt", "variant") if name not in names]
         header = [*names, *(TITLES.get(name, name) for name in metrics), *COUNTS]
-        body = [[*(getattr(row, name) for name in names), *cells(row.result.overall, metrics)] for row in ranked]
+        overall = [row.result.overall for row in ranked]
+        main = {name for scores in overall for name in main_metrics(scores)}
+        shown = cells(overall, metrics, intervals=main)
+        body = [[*(getattr(row, name) for name in names), *line] for row, line in zip(ranked, shown, strict=True)]
         parts += [f"Best F1 first, metrics in percent{''.join(f'; {one}' for one in same)}."]
         parts += [markdown(header, body, text_columns=len(names))]
+        parts += [" ".join(said)] if (said := intervals_said(overall)) else []
     unfinished = [f"{row.variant}/{row.prompt}/{row.model}" for row in rows if not row.complete]
     if unfinished:
         parts.append(f"Not complete, so not ranked: {', '.join(unfinished)}.")

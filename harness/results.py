@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from typing import Any
 from harness.codec import digest, text_digest
 from harness.errors import ConfigError, StoreError
 from harness.records import Writer
-from harness.types import JSON, Metric, Result, Scores, Usage
+from harness.result_json import result_json
+from harness.types import JSON, Result
 
 RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
 
@@ -144,60 +145,6 @@ def safe(name: str) -> str:
 def variant(settings: Mapping[str, Any]) -> str:
     """Settings as one name, such as limit=100,split=dev; `default` where there are none."""
     return ",".join(f"{name}={_shown(value)}" for name, value in settings.items()) or "default"
-
-
-def result_json(result: Result) -> dict[str, Any]:
-    """A result as JSON; metrics by name, as fractions, null where undefined."""
-
-    def scores(row: Scores) -> dict[str, Any]:
-        return {
-            "items": row.items,
-            "positives": row.positives,
-            "unreadable": row.unreadable,
-            "failed": row.failed,
-            **{metric.name: metric.value for metric in row.metrics},
-        }
-
-    return {
-        "headline": result.headline,
-        "clusters": result.clusters,
-        "failures": dict(result.failures),
-        "finish_reasons": dict(result.finish_reasons),
-        **({"notes": list(result.notes)} if result.notes else {}),
-        "usage": {name: count for name, count in asdict(result.usage).items() if count is not None},
-        "scores": {
-            label_set: {
-                breakdown: {group: scores(row) for group, row in groups.items()}
-                for breakdown, groups in breakdowns.items()
-            }
-            for label_set, breakdowns in result.scores.items()
-        },
-    }
-
-
-def result_from_json(said: Mapping[str, Any]) -> Result:
-    """The result that `result_json` wrote."""
-    counts = ("items", "positives", "unreadable", "failed")
-
-    def scores(row: Mapping[str, Any]) -> Scores:
-        metrics = tuple(Metric(name, value) for name, value in row.items() if name not in counts)
-        return Scores(**{name: row[name] for name in counts}, metrics=metrics)
-
-    return Result(
-        headline=said["headline"],
-        scores={
-            label_set: {
-                breakdown: {group: scores(row) for group, row in groups.items()}
-                for breakdown, groups in breakdowns.items()
-            }
-            for label_set, breakdowns in said["scores"].items()
-        },
-        clusters=said["clusters"],
-        failures=said["failures"],
-        finish_reasons=said["finish_reasons"],
-        usage=Usage(**said["usage"]),
-        notes=tuple(said.get("notes", ())),
-    )
 
 
 def _shown(value: Any) -> str:

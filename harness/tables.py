@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 
-from harness.types import Result, Scores
+from harness.scoring.bootstrap import LEVEL, METHOD, SEED
+from harness.types import Metric, Result, Scores
 
 TITLES = {
     "f1": "F1",
@@ -38,7 +39,9 @@ NUMBERS = {
     "degree": 2,
 }
 """Metrics that are no shares, with the decimals that they are shown with; all others are shown in percent."""
-COUNTS = ("items", "positives", "unreadable", "failed")
+COUNTS = ("items", "positives", "clusters", "unreadable", "failed")
+FEW = 30
+"""Clusters below which it is said that there are few of them."""
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> str:
@@ -57,9 +60,41 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_colum
     return "\n".join([drawn(lines[0]), f"| {' | '.join(rule)} |", *map(drawn, lines[1:])])
 
 
-def cells(scores: Scores, metrics: Iterable[str]) -> list[str]:
-    """Metrics as they are shown, the counts behind them."""
-    return [shown(name, scores[name]) for name in metrics] + [f"{getattr(scores, name):,}" for name in COUNTS]
+def cells(
+    rows: Sequence[Scores], metrics: Sequence[str], *, intervals: Container[str] | None = None
+) -> list[list[str]]:
+    """A line of cells for each row: metrics as they are shown, the counts behind them.
+
+    `intervals` names the metrics that get theirs, None all of them. Values stand below values, intervals below
+    intervals.
+    """
+    columns = []
+    for name in metrics:
+        found = [row.metric(name) or Metric(name, None) for row in rows]
+        values = [shown(name, metric.value) for metric in found]
+        ranges = [_range(metric) if intervals is None or name in intervals else "" for metric in found]
+        if any(ranges):
+            width, across = max(map(len, values)), max(map(len, ranges))
+            values = [f"{v:>{width}} {r:<{across}}" for v, r in zip(values, ranges, strict=True)]
+        columns.append(values)
+    counts = [[_count(row, name) for row in rows] for name in COUNTS]
+    return [list(line) for line in zip(*columns, *counts, strict=True)]
+
+
+def _range(metric: Metric) -> str:
+    """An interval, with a decimal less than the value: the draws tell no more."""
+    if metric.interval is None:
+        return ""
+    decimals = max(1, NUMBERS.get(metric.name, 2) - 1)
+    scale = 1 if metric.name in NUMBERS else 100
+    low, high = (f"{scale * end:,.{decimals}f}" for end in metric.interval)
+    return f"[{low}, {high}]"
+
+
+def _count(row: Scores, name: str) -> str:
+    if name == "clusters":
+        return f"{row.clusters:,}{f' {row.unit}s' if row.unit else ''}" if row.clusters or not row.items else "–"
+    return f"{getattr(row, name):,}"
 
 
 def shown(name: str, value: float | None) -> str:
@@ -93,17 +128,18 @@ def _result_table(result: Result, label_set: str) -> str:
     breakdowns = result.scores[label_set]
     metrics = metrics_of([breakdowns["overall"]["all"]])
     header = [f"{label_set} labels", *(TITLES.get(name, name) for name in metrics), *COUNTS]
-    rows = []
+    names, rows = [], []
     for breakdown, groups in breakdowns.items():
         for group, scores in groups.items() if "/" not in breakdown else ():
-            name = group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
-            rows.append([name, *cells(scores, metrics)])
-    return markdown(header, rows)
+            names.append(group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}")
+            rows.append(scores)
+    return markdown(header, [[name, *line] for name, line in zip(names, cells(rows, metrics), strict=True)])
 
 
 def brief(result: Result) -> str:
     """A result in half a line."""
-    return ", ".join(f"{TITLES[name]} {shown(name, result.overall[name])}" for name in main_metrics(result.overall))
+    line = cells([result.overall], main_metrics(result.overall))[0]
+    return ", ".join(f"{TITLES[n]} {cell}" for n, cell in zip(main_metrics(result.overall), line, strict=False))
 
 
 def main_metrics(scores: Scores) -> tuple[str, str]:
@@ -122,11 +158,19 @@ def remarks(result: Result) -> list[str]:
         f"{overall.items:,} items in {clusters} (items of one cluster are not independent); metrics in percent.",
     ]
     said += result.notes
+    rows = [row for groups in result.scores[result.headline].values() for row in groups.values()]
+    said += intervals_said(rows) + _without(rows)
     if result.failures:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
         said.append(f"Failed calls are in no metric: {kinds}.")
     if overall.unreadable:
         said.append(f"{overall.unreadable:,} replies could not be read (task.unreadable says how they score).")
+    if between := [
+        f"{TITLES.get(m.name, m.name)} {shown(m.name, m.bounds[0])} to {shown(m.name, m.bounds[1])}"
+        for m in overall.metrics
+        if m.bounds
+    ]:
+        said.append(f"If all of them had been wrong, or all right: {', '.join(between)}.")
     notable = {
         "length": "were cut off at max_tokens",
         "premise_truncated": "had their premise cut to the model's length",
@@ -140,3 +184,35 @@ def remarks(result: Result) -> list[str]:
             "Tokens of these answers: " + ", ".join(f"{count:,} {name}" for name, count in usage.items() if count) + "."
         )
     return said
+
+
+def intervals_said(rows: Iterable[Scores]) -> list[str]:
+    """How the intervals of some rows were made, and that they rest on few clusters where they do."""
+    drawn = [row for row in rows if any(metric.interval for metric in row.metrics)]
+    if not drawn:
+        return []
+    times = _from_to({row.resamples for row in drawn})
+    said = [f"In brackets: {LEVEL:.0%} intervals over clusters ({METHOD}; {times} resamples, seed {SEED})."]
+    if few := {row.clusters for row in drawn if row.clusters < FEW}:
+        said.append(
+            f"Intervals over {_from_to(few)} clusters are wide: so few tell no more, however many items they hold."
+        )
+    return said
+
+
+def _without(rows: Sequence[Scores]) -> list[str]:
+    """Why some scores have no interval, with the names of those in the first row."""
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        for metric in row.metrics:
+            if metric.no_interval:
+                names = reasons.setdefault(metric.no_interval, [])
+                if row is rows[0]:
+                    names.append(TITLES.get(metric.name, metric.name))
+    listed = [f"{reason} ({', '.join(names)} of all)" if names else reason for reason, names in reasons.items()]
+    return [f"No interval: {'; '.join(listed)} (no_interval in result.json)."] if listed else []
+
+
+def _from_to(numbers: Collection[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

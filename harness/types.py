@@ -142,6 +142,12 @@ class Metric:
 
     name: str
     value: float | None
+    interval: tuple[float, float] | None = None
+    """95%, over clusters."""
+    no_interval: str = ""
+    """Why a value has none."""
+    bounds: tuple[float, float] | None = None
+    """The value if all failed calls and unreadable replies had been wrong, and right; None where there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +159,20 @@ class Scores:
     unreadable: int
     failed: int
     metrics: tuple[Metric, ...]
+    clusters: int = 0
+    """That have an item in the row: what its intervals draw. 0 where nobody counted (results of earlier versions)."""
+    unit: str = ""
+    """What they are where they are parts of one cluster: in CausalBench, the pairs of variables of one network."""
+    resamples: int = 0
+    """Behind the intervals; 0 where there are none."""
 
     def __getitem__(self, name: str) -> float | None:
-        return next((metric.value for metric in self.metrics if metric.name == name), None)
+        metric = self.metric(name)
+        return metric.value if metric else None
+
+    def metric(self, name: str) -> Metric | None:
+        """The metric of that name, if the row has it."""
+        return next((metric for metric in self.metrics if metric.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,12 @@ from openai_server import chat_reply, error
 def row(output: str, name: str) -> list[str]:
     """The cells of a table's row."""
     line = next(line for line in output.splitlines() if line.startswith(f"| {name} "))
-    return [cell.strip() for cell in line.strip("| ").split("|")][1:]
+    return [value(cell) for cell in line.strip("| ").split("|")][1:]
+
+
+def value(cell: str) -> str:
+    """A cell without its interval."""
+    return cell.partition("[")[0].strip()
 
 
 def sentence(done: subprocess.CompletedProcess[str]) -> str:
@@ -31,7 +36,9 @@ def sentence(done: subprocess.CompletedProcess[str]) -> str:
 def test_without_arguments_the_reasoner_takes_the_public_test(harness, tmp_path):
     done = harness()
     assert done.returncode == 0, done.stderr
-    assert row(done.stdout, "all")[:6] == ["95.16", "92.19", "98.33", "98.45", "1,162", "180"]
+    assert row(done.stdout, "all")[:7] == ["95.16", "92.19", "98.33", "98.45", "1,162", "180", "21"]
+    assert "| 95.16 [90.8, 98.3]" in done.stdout.replace("|  ", "| ")
+    assert "Intervals over 6 to 21 clusters are wide" in done.stdout
     place = tmp_path / "results/corr2cause/default/plain/reasoner"
     assert {file.name for file in place.iterdir()} >= {"records.jsonl", "result.json", "manifest.json"}
     manifest = json.loads((place / "manifest.json").read_text())
@@ -74,7 +81,7 @@ def test_v1_supports_by_relation_are_those_of_table_12(harness):
 def test_the_reasoner_is_the_ceiling_on_audited_labels(harness, perturbation):
     output = harness("task.labels=audited", f"task.perturbation={perturbation}").stdout
     rows = [
-        [cell.strip() for cell in line.strip("| ").split("|")] for line in output.splitlines() if line.startswith("| ")
+        [value(cell) for cell in line.strip("| ").split("|")] for line in output.splitlines() if line.startswith("| ")
     ]
     for name, f1, _, _, accuracy, _, positives, *_ in rows[2:]:
         assert accuracy == "100.00", name
@@ -89,7 +96,7 @@ def test_a_sweep_ends_in_one_leaderboard_and_none_overwrites_another(harness, tm
     assert done.stdout.count("## corr2cause") == 1
     lines = [line for line in done.stdout.splitlines() if line.startswith("| ")][2:]
     assert len(lines) == 9
-    f1 = [float(line.split("|")[3]) for line in lines]
+    f1 = [float(value(line.split("|")[3])) for line in lines]
     assert f1 == sorted(f1, reverse=True) and lines[0].startswith("| reasoner")
     assert len(list(tmp_path.glob("results/corr2cause/*/plain/*/result.json"))) == 9
     rebuilt = harness(module="harness.leaderboard")

@@ -6,7 +6,7 @@ import pytest
 
 from harness import leaderboard
 from harness.leaderboard import Row, tables
-from harness.results import result_json
+from harness.result_json import result_json
 from harness.types import Metric, Result, Scores, Usage
 
 GOOD = {"run": {"task": "t", "variant": "v", "prompt": "p", "model": "m"}, "complete": True}
@@ -113,6 +113,16 @@ def test_a_metric_that_only_some_models_have_is_a_dash_for_the_others():
     assert "Brier" in lines[0]
     assert "–" in lines[2]
     assert "0.2500" in lines[3]
+
+
+def test_the_main_metrics_have_their_intervals():
+    metrics = tuple(Metric(name, 0.5, (0.25, 0.75)) for name in ("f1", "recall", "accuracy"))
+    overall = Scores(9, 4, 0, 0, metrics, clusters=21, resamples=10_000)
+    result = Result("published", {"published": {"overall": {"all": overall}}}, 21, {}, {}, Usage())
+    text = tables([Row("t", "v", "p", "m", True, result)])
+    line = [cell.strip() for cell in text.splitlines()[6].split("|")[1:-1]]
+    assert line[1:5] == ["50.00 [25.0, 75.0]", "50.00", "50.00 [25.0, 75.0]", "9"]
+    assert "In brackets: 95% intervals over clusters" in text and "21 clusters are wide" in text
 
 
 def test_columns_are_aligned():

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 import pytest
 
 from harness.errors import ConfigError, StoreError
-from harness.results import Folder, result_from_json, result_json, safe, variant
+from harness.result_json import result_from_json, result_json
+from harness.results import Folder, safe, variant
 from harness.types import Metric, Result, Scores, Usage
 
 RUN = {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "gpt4"}
@@ -14,8 +15,10 @@ CONFIGURATION = {"model": {"name": "gpt4", "temperature": 0.0, "stop": ["a", "b"
 
 
 def result_with(f1=0.5):
-    rows = {"all": Scores(5, 2, 1, 1, (Metric("f1", f1), Metric("precision", None), Metric("brier", 0.25)))}
-    by_relation = {"parent": Scores(3, 1, 0, 0, (Metric("f1", 0.1), Metric("precision", 1.0)))}
+    metrics = (Metric("f1", f1, (0.1, 0.7), bounds=(0.2, 0.8)), Metric("precision", None), Metric("brier", 0.25))
+    rows = {"all": Scores(5, 2, 1, 1, metrics, clusters=7, resamples=10_000)}
+    without = (Metric("f1", 0.1, no_interval="few"), Metric("precision", 1.0, no_interval="few"))
+    by_relation = {"parent": Scores(3, 1, 0, 0, without, clusters=3, unit="pair")}
     return Result(
         headline="published",
         scores={"published": {"overall": rows, "relation": by_relation}, "audited": {"overall": rows}},
@@ -96,6 +99,42 @@ def test_a_result_survives_json():
     said = json.loads(json.dumps(result_json(result), allow_nan=False))
     assert result_from_json(said) == result
     assert result_from_json(said).overall["precision"] is None
+
+
+def test_metrics_are_plain_numbers_and_what_is_known_of_them_stands_beside():
+    said = result_json(result_with())
+    assert said["interval"]["level"] == 0.95 and said["interval"]["seed"] == 0
+    assert said["scores"]["published"]["overall"]["all"] == {
+        "items": 5,
+        "positives": 2,
+        "unreadable": 1,
+        "failed": 1,
+        "f1": 0.5,
+        "precision": None,
+        "brier": 0.25,
+        "clusters": 7,
+        "resamples": 10_000,
+        "intervals": {"f1": [0.1, 0.7]},
+        "bounds": {"f1": [0.2, 0.8]},
+    }
+    parent = said["scores"]["published"]["relation"]["parent"]
+    assert parent["no_interval"] == {"few": ["f1", "precision"]} and parent["unit"] == "pair"
+
+
+def test_a_result_of_an_earlier_version_is_read():
+    row = result_from_json(
+        {
+            "headline": "published",
+            "clusters": 21,
+            "failures": {},
+            "finish_reasons": {},
+            "usage": {},
+            "scores": {"published": {"overall": {"all": {
+                "items": 5, "positives": 2, "unreadable": 0, "failed": 0, "f1": 0.5,
+            }}}},
+        }
+    ).overall  # fmt: skip
+    assert row == Scores(5, 2, 0, 0, (Metric("f1", 0.5),))
 
 
 def test_a_complete_run_leaves_records_result_and_manifest(tmp_path):

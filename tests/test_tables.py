@@ -1,8 +1,10 @@
 """Results as tables."""
 
+from dataclasses import replace
+
 import pytest
 
-from harness.tables import cells, markdown, metrics_of, remarks, result_tables, shown
+from harness.tables import brief, cells, markdown, metrics_of, remarks, result_tables, shown
 from harness.types import Metric, Result, Scores, Usage
 
 
@@ -66,8 +68,45 @@ def test_a_row_with_a_cell_too_few_is_an_error():
 
 
 def test_a_row_has_the_metrics_asked_for_and_the_counts():
-    row = cells(scores(1162, 180, 3, 2, f1=0.5, brier=0.25), ["f1", "auroc", "brier"])
-    assert row == ["50.00", "–", "0.2500", "1,162", "180", "3", "2"]
+    (row,) = cells([replace(scores(1162, 180, 3, 2, f1=0.5, brier=0.25), clusters=21)], ["f1", "auroc", "brier"])
+    assert row == ["50.00", "–", "0.2500", "1,162", "180", "21", "3", "2"]
+
+
+def with_intervals(**found):
+    metrics = tuple(Metric(name, value, interval) for name, (value, interval) in found.items())
+    return Scores(9, 4, 0, 0, metrics, clusters=7, resamples=10_000)
+
+
+def test_intervals_stand_below_intervals_and_values_below_values():
+    rows = [with_intervals(f1=(0.5, (0.21234, 0.6))), with_intervals(f1=(1.0, None)), scores(f1=0.0)]
+    assert [line[0] for line in cells(rows, ["f1"])] == [
+        " 50.00 [21.2, 60.0]",
+        "100.00             ",
+        "  0.00             ",
+    ]
+    assert [line[0] for line in cells(rows[1:], ["f1"])] == ["100.00", "0.00"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "interval", "text"),
+    [
+        ("brier", 0.18571, (0.15, 0.2212), "0.1857 [0.150, 0.221]"),
+        ("shd", 1739.214, (310.55, 2310.0), "1,739.21 [310.6, 2,310.0]"),
+        ("recall", 0.98333, (0.9, 1.0), "98.33 [90.0, 100.0]"),
+    ],
+)
+def test_an_interval_has_a_decimal_less(name, value, interval, text):
+    assert cells([with_intervals(**{name: (value, interval)})], [name])[0][0] == text
+
+
+def test_only_the_intervals_asked_for():
+    row = with_intervals(f1=(0.5, (0.2, 0.6)), recall=(0.5, (0.2, 0.6)))
+    assert cells([row], ["f1", "recall"], intervals={"f1"})[0][:2] == ["50.00 [20.0, 60.0]", "50.00"]
+
+
+def test_clusters_that_are_parts_of_one_are_named_and_unknown_ones_are_not_made_up():
+    rows = [replace(scores(), clusters=1128, unit="pair"), scores(), scores(items=0)]
+    assert [line[3] for line in cells(rows, ["f1"])] == ["1,128 pairs", "–", "0"]
 
 
 def test_metrics_come_in_one_order_whatever_order_they_are_found_in():
@@ -82,13 +121,19 @@ def test_the_table_of_a_result():
         relation={"parent": scores(items=3, f1=1.0)},
     )
     assert rows_of(result_tables(result))[0] == [
-        "published labels", "F1", "Brier", "items", "positives", "unreadable", "failed",
+        "published labels", "F1", "Brier", "items", "positives", "clusters", "unreadable", "failed",
     ]  # fmt: skip
     assert [row[:4] for row in rows_of(result_tables(result))[2:]] == [
         ["all", "50.00", "0.2500", "4"],
         ["num nodes: 3", "–", "0.5000", "1"],
         ["relation: parent", "100.00", "–", "3"],
     ]
+
+
+def test_a_result_in_half_a_line():
+    assert brief(result_of(scores(f1=None, accuracy=0.5))) == "F1 –, accuracy 50.00"
+    overall = with_intervals(f1=(0.5, (0.2, 0.6)), accuracy=(0.25, None))
+    assert brief(result_of(overall)) == "F1 50.00 [20.0, 60.0], accuracy 25.00"
 
 
 def test_every_line_of_a_table_is_as_wide():
@@ -124,3 +169,27 @@ def test_unreadable_replies_are_said():
 
 def test_an_ordinary_finish_reason_is_not_worth_a_word():
     assert remarks(result_of(scores(), finish_reasons={"stop": 3})) == remarks(result_of(scores()))
+
+
+def test_how_the_intervals_were_made_is_said_and_that_clusters_are_few():
+    said = remarks(result_of(with_intervals(f1=(0.5, (0.2, 0.6))), clusters=7))
+    assert any(line.startswith("In brackets: 95% intervals over clusters") and "10,000" in line for line in said)
+    assert any(line.startswith("Intervals over 7 clusters are wide") for line in said)
+    many = replace(with_intervals(f1=(0.5, (0.2, 0.6))), clusters=300)
+    assert not any("wide" in line for line in remarks(result_of(many)))
+    assert not any("brackets" in line for line in remarks(result_of(scores(f1=0.5))))
+
+
+def test_why_there_is_no_interval_is_said():
+    overall = Scores(
+        9, 4, 0, 0, (Metric("f1", 0.0, no_interval="because"), Metric("recall", 0.0, no_interval="because"))
+    )
+    row = Scores(9, 4, 0, 0, (Metric("f1", 0.0, no_interval="so few"),))
+    (line,) = [line for line in remarks(result_of(overall, relation={"x": row})) if line.startswith("No interval")]
+    assert line.startswith("No interval: because (F1, recall of all); so few")
+
+
+def test_bounds_are_said():
+    overall = Scores(9, 4, 1, 0, (Metric("f1", 0.5, bounds=(0.4, 0.6)), Metric("auroc", 0.5)))
+    said = remarks(result_of(overall))
+    assert "If all of them had been wrong, or all right: F1 40.00 to 60.00." in said

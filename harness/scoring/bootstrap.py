@@ -1,11 +1,25 @@
 """The cluster bootstrap: whole clusters are drawn with replacement, because items of one cluster are not independent.
 
-Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13 (percentile interval); Cameron, Gelbach and
-Miller, Bootstrap-Based Improvements for Inference with Clustered Errors (2008), on few clusters.
+Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13 (percentile interval); Hesterberg, What
+Teachers Should Know About the Bootstrap (The American Statistician 69, 2015), section 4 (the expanded percentile
+interval); Cameron, Gelbach and Miller, Bootstrap-Based Improvements for Inference with Clustered Errors (2008), on few
+clusters.
+
+How often an interval called 95% holds the truth, simulated 2,500 times with clusters of the sizes of the public test
+split and rates that vary between them (tests/scoring/test_coverage.py), from the worst of F1, precision, recall and
+accuracy to the best:
+
+    6 clusters 92 to 94%, 10: 93 to 94%, 14: 91 to 94%, 21: 93 to 94%, 50: 93 to 94%
+
+So with few clusters it is wide, and still holds a little less than it says. The plain percentile interval holds 84 to
+85% with 6 and 92 to 93% with 21, BCa no more; an interval that takes items for independent, 55 to 76% with any number.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,26 +28,89 @@ if TYPE_CHECKING:
 
 RESAMPLES = 10_000
 LEVEL = 0.95
-DEFINED = 0.95
-"""The share of resamples in which a metric has to be defined; below it there is no interval."""
+SEED = 0
+METHOD = "cluster bootstrap, expanded percentile"
+FEWEST = 6
+"""Clusters that an interval takes. Of five, even the whole range from the lowest to the highest lies on one side of the
+median with probability 2 / 2**5, more than 5%: no interval made of them could keep what it says."""
+
+ONE_CLUSTER = "one cluster only"
+FEW_CLUSTERS = f"fewer than {FEWEST} clusters"
+RESTS_ON_FEW = f"rests on fewer than {FEWEST} clusters"
+"""As recall where positives stand in few of them."""
+CONSTANT = "the same in every resample"
+"""As F1 of a model that never says Yes, or is always right. An interval of no width would claim certainty."""
+NO_MEAN = "not a mean over clusters"
+
+_FEWEST_RESAMPLES = 1_000
+_DRAWN = 10_000_000
+_WEIGHED = 25_000_000
+_AT_ONCE = 2**18
 
 
-def weights(clusters: int, *, resamples: int = RESAMPLES, seed: int = 0) -> NDArray[np.int64]:
-    """How often each cluster is drawn: (resamples, clusters), each row adds up to the number of clusters."""
+def resamples(clusters: int, items: int = 0) -> int:
+    """How many resamples a row gets: 10,000, and down to 1,000 where there would be too much to draw or to weigh.
+
+    `items` are those whose rank has to be weighed anew in each resample: the ones with a probability. With 1,000 the
+    ends of an interval are uncertain by a tenth of a standard error.
+    """
+    bound = min(_DRAWN // max(clusters, 1), _WEIGHED // max(items, 1))
+    return max(_FEWEST_RESAMPLES, min(RESAMPLES, bound))
+
+
+def draws(clusters: int, resamples: int, *, seed: int = SEED, width: int = 1) -> Iterator[NDArray[np.float64]]:
+    """How often each cluster is drawn: arrays (some of the resamples, clusters), each row adds up to `clusters`.
+
+    The numbers depend on the number of clusters and on the seed only, and fewer resamples are the first of more.
+    `width` is what a caller makes of each row: the arrays are as high as keeps that in the processor's cache.
+    """
     import numpy as np
 
-    return np.random.default_rng(seed).multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples)
+    random = np.random.default_rng(seed)
+    height = max(1, _AT_ONCE // max(clusters, width))
+    for start in range(0, resamples, height):
+        rows = min(height, resamples - start)
+        drawn = random.integers(0, clusters, size=(rows, clusters))
+        drawn += np.arange(rows)[:, None] * clusters
+        counts = np.bincount(drawn.ravel(), minlength=rows * clusters)
+        # Floats: numpy multiplies matrices of whole numbers without BLAS, a hundred times slower.
+        yield counts.reshape(rows, clusters).astype(np.float64)
 
 
-def interval(values: NDArray[np.float64]) -> tuple[float, float] | None:
-    """The percentile interval of a metric's values over the resamples, NaN where undefined.
+def interval(values: NDArray[np.float64], clusters: int) -> tuple[float, float] | None:
+    """The expanded percentile interval of a metric's values over the resamples, NaN where undefined (left out).
 
-    None where too many are undefined, as where positives stand in few clusters.
+    None where all are the same. Six decimals: the draws tell no more, and other machines add up in another order.
     """
     import numpy as np
 
     defined = values[~np.isnan(values)]
-    if len(defined) < DEFINED * len(values):
+    if np.ptp(defined) < 1e-9:
         return None
-    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    low, high = np.quantile(defined, [tail(clusters), 1 - tail(clusters)])
+    return round(float(low), 6), round(float(high), 6)
+
+
+def tail(clusters: int) -> float:
+    """The share of resamples below the interval, and above it: less than 2.5%, as a resample varies too little.
+
+    Φ(-t·√(C/(C-1))) with Student's t of C-1 degrees of freedom: resamples of C clusters vary as if divided by C, not
+    C-1, and know nothing of how uncertain the variance is. 1.6% for 21 clusters, 0.25% for six.
+    """
+    return NormalDist().cdf(-_student(clusters - 1) * math.sqrt(clusters / (clusters - 1)))
+
+
+def _student(degrees: float) -> float:
+    """The quantile (1 + LEVEL) / 2 of Student's t: Abramowitz and Stegun 26.7.5, to 0.001 from five degrees on.
+
+    scipy has it to the last digit, and takes half a second to import.
+    """
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return sum(term / degrees**power for power, term in enumerate(terms))

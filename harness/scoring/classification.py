@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from harness.types import Metric
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 Unreadable = Literal["wrong", "no"]
 """How a reply scores that could not be read: as the opposite of the gold label, or as No (Jin et al.'s code)."""
+Number = TypeVar("Number", int, "NDArray[np.float64]")
+"""One count, or an array of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +36,26 @@ class Counts:
 
     def settled(self, unreadable: Unreadable) -> tuple[int, int, int, int]:
         """(tp, fp, fn, tn) with the unreadable replies scored."""
-        if unreadable == "no":
-            return self.tp, self.fp, self.fn + self.unreadable_positive, self.tn + self.unreadable_negative
-        return self.tp, self.fp + self.unreadable_negative, self.fn + self.unreadable_positive, self.tn
+        lost = self.unreadable_positive, self.unreadable_negative
+        return settle(self.tp, self.fp, self.fn, self.tn, *lost, unreadable)
+
+    def all_wrong(self) -> tuple[int, int, int, int]:
+        """(tp, fp, fn, tn) if every unreadable reply and every failed call had been wrong."""
+        positive, negative = self.lost
+        return self.tp, self.fp + negative, self.fn + positive, self.tn
+
+    def all_right(self) -> tuple[int, int, int, int]:
+        """(tp, fp, fn, tn) if every unreadable reply and every failed call had been right."""
+        positive, negative = self.lost
+        return self.tp + positive, self.fp, self.fn, self.tn + negative
+
+    @property
+    def lost(self) -> tuple[int, int]:
+        """Unreadable and failed items, gold label 1 and 0."""
+        return (
+            self.unreadable_positive + self.failed_positive,
+            self.unreadable_negative + self.failed_negative,
+        )
 
     @property
     def items(self) -> int:
@@ -55,19 +78,46 @@ class Counts:
         return self.failed_positive + self.failed_negative
 
 
+def settle(
+    tp: Number,
+    fp: Number,
+    fn: Number,
+    tn: Number,
+    unreadable_positive: Number,
+    unreadable_negative: Number,
+    unreadable: Unreadable,
+) -> tuple[Number, Number, Number, Number]:
+    """(tp, fp, fn, tn) with the unreadable replies scored."""
+    if unreadable == "no":
+        return tp, fp, fn + unreadable_positive, tn + unreadable_negative
+    return tp, fp + unreadable_negative, fn + unreadable_positive, tn
+
+
+def ratios(tp: Number, fp: Number, fn: Number, tn: Number) -> dict[str, tuple[Number, Number]]:
+    """Numerator and denominator of F1 = 2TP/(2TP+FP+FN), precision, recall and accuracy."""
+    return {
+        "f1": (2 * tp, 2 * tp + fp + fn),
+        "precision": (tp, tp + fp),
+        "recall": (tp, tp + fn),
+        "accuracy": (tp + tn, tp + fp + fn + tn),
+    }
+
+
 def decisions(counts: Counts, *, unreadable: Unreadable) -> tuple[Metric, ...]:
-    """F1 = 2TP/(2TP+FP+FN), precision, recall and accuracy as fractions; None where a denominator is zero.
+    """F1, precision, recall and accuracy as fractions; None where a denominator is zero.
 
     Equal to scikit-learn's f1_score, precision_score, recall_score and accuracy_score with Yes as the
-    positive label wherever they are defined.
+    positive label wherever they are defined. With bounds where there are unreadable replies or failed calls.
     """
-    tp, fp, fn, tn = counts.settled(unreadable)
-    return (
-        Metric("f1", _ratio(2 * tp, 2 * tp + fp + fn)),
-        Metric("precision", _ratio(tp, tp + fp)),
-        Metric("recall", _ratio(tp, tp + fn)),
-        Metric("accuracy", _ratio(tp + tn, tp + fp + fn + tn)),
-    )
+    low = high = dict[str, float | None]()
+    if any(counts.lost):
+        low, high = ({n: _ratio(*r) for n, r in ratios(*c).items()} for c in (counts.all_wrong(), counts.all_right()))
+    found = []
+    for name, ratio in ratios(*counts.settled(unreadable)).items():
+        lowest, highest = low.get(name), high.get(name)
+        bounds = None if lowest is None or highest is None else (lowest, highest)
+        found.append(Metric(name, _ratio(*ratio), bounds=bounds))
+    return tuple(found)
 
 
 def multiclass(outcomes: Mapping[tuple[int, int], int]) -> tuple[float | None, float | None]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 
 from harness.scoring.classification import Counts, Unreadable, decisions, probabilities
-from harness.types import Failure, Record, Response, Result, Scores, Usage
+from harness.scoring.intervals import intervals, with_intervals
+from harness.scoring.tally import Kind, Tally
+from harness.types import Failure, Metric, Record, Response, Result, Scores, Usage
 
 Key = tuple[str, str, str]
 """(label set, breakdown, group)"""
-Kind = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, str], ...], str]
-"""(labels, groups, reading): all that a count needs of a record. Few kinds, many records."""
 
 
 def summarize(
@@ -23,55 +23,75 @@ def summarize(
     unreadable: Unreadable,
     without: Container[str] = (),
     crossed: Sequence[tuple[str, str]] = (),
+    within: Callable[[Record], str] | None = None,
+    unit: str = "",
 ) -> Result:
     """Scores overall and in every breakdown of the records, under every label set that all of them have.
 
     `orders` gives the order of a breakdown's groups; others follow in alphabetical order. Groups named in `without`
-    make no breakdown; two that are `crossed` make one more, called a/b. Memory grows with the number of kinds of
-    records and, for models that give probabilities, by a few numbers an item.
+    make no breakdown; two that are `crossed` make one more, called a/b. Intervals are over clusters; in a row of one
+    cluster over what `within` gives for each record, called `unit`. Memory grows with the number of kinds of records
+    in each cluster and, for models that give probabilities, by two numbers an item.
     """
-    kinds: Counter[Kind] = Counter()
-    p_yes: dict[Kind, list[float]] = defaultdict(list)
-    clusters: set[str] = set()
+    tally = Tally(within)
     failures: Counter[str] = Counter()
     finish_reasons: Counter[str] = Counter()
     tokens: Counter[str] = Counter()
     for record in records:
-        clusters.add(record.cluster)
         if isinstance(record.outcome, Failure):
             failures[record.outcome.kind] += 1
         else:
             _add(record.outcome, finish_reasons, tokens)
         groups = tuple(pair for pair in record.groups.items() if pair[0] not in without)
-        kind = tuple(record.labels.items()), groups, _reading(record)
-        kinds[kind] += 1
-        if record.answer is not None and record.answer.probability is not None:
-            p_yes[kind].append(record.answer.probability)
-    tallies: dict[Key, Counter[str]] = defaultdict(Counter)
-    probable: dict[Key, tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
-    for kind, number in kinds.items():
+        tally.add((tuple(record.labels.items()), groups, _reading(record)), record)
+    kinds = tally.kinds
+    members: dict[Key, list[tuple[Kind, int, int]]] = defaultdict(list)
+    for kind in kinds:
         labels, groups, reading = kind
         for label_set, gold in labels:
             for breakdown, group in _breakdowns(groups, crossed):
-                key = label_set, breakdown, group
-                tallies[key][_COUNTED[reading, gold]] += number
-                if kind in p_yes:
-                    probable[key][0].extend([gold] * len(p_yes[kind]))
-                    probable[key][1].extend(p_yes[kind])
+                members[label_set, breakdown, group].append((kind, gold, _PLACES[reading, gold]))
+    # A label set that only some items have would score another set of items.
+    of_all = {
+        label_set
+        for label_set, breakdown, _ in members
+        if breakdown == "overall"
+        and sum(kinds[kind] for kind, _, _ in members[label_set, "overall", "all"]) == sum(kinds.values())
+    }
+    keys = sorted(members, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders)))
+    samples = {key: tally.sample(members[key]) for key in keys if key[0] in of_all}
+    found = intervals({key: sample for key, (sample, _) in samples.items()}, unreadable=unreadable)
     scores: dict[str, dict[str, dict[str, Scores]]] = {}
-    for key in sorted(tallies, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders))):
+    for key, (sample, by_part) in samples.items():
         label_set, breakdown, group = key
-        if tallies[label_set, "overall", "all"].total() < kinds.total():
-            continue  # a label set that only some items have would score another set of items
-        counts = Counts(**tallies[key])
-        metrics = decisions(counts, unreadable=unreadable) + (probabilities(*probable[key]) if p_yes else ())
+        numbers = [0] * len(_FIELDS)
+        for kind, _, place in members[key]:
+            numbers[place] += kinds[kind]
+        counts = Counts(*numbers)
+        metrics = decisions(counts, unreadable=unreadable) + _probable(tally, members[key])
         scores.setdefault(label_set, {}).setdefault(breakdown, {})[group] = Scores(
-            counts.items, counts.positives, counts.unreadable, counts.failed, metrics
+            counts.items,
+            counts.positives,
+            counts.unreadable,
+            counts.failed,
+            with_intervals(metrics, found[key]),
+            clusters=len(sample),
+            unit=unit if by_part else "",
+            resamples=sample.resamples,
         )
     if not kinds:
         scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(Counts(), unreadable=unreadable))}}}
     usage = Usage(**{f.name: tokens.get(f.name) for f in fields(Usage)})
-    return Result(headline, scores, len(clusters), dict(failures), dict(finish_reasons), usage)
+    return Result(headline, scores, tally.clusters, dict(failures), dict(finish_reasons), usage)
+
+
+def _probable(tally: Tally, members: Sequence[tuple[Kind, int, int]]) -> tuple[Metric, ...]:
+    """The metrics of probabilities, where one record at least has one."""
+    if not tally.any_probability:
+        return ()
+    pairs = [(p, gold) for kind, gold, _ in members for p in tally.p_yes(kind)]
+    pairs.sort()  # floats add up to another last digit in another order
+    return probabilities([gold for _, gold in pairs], [p for p, _ in pairs])
 
 
 def _breakdowns(groups: Sequence[tuple[str, str]], crossed: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -83,17 +103,21 @@ def _breakdowns(groups: Sequence[tuple[str, str]], crossed: Sequence[tuple[str, 
             yield f"{first}/{second}", f"{found[first]}/{found[second]}"
 
 
-_COUNTED = {
-    ("yes", 1): "tp",
-    ("yes", 0): "fp",
-    ("no", 1): "fn",
-    ("no", 0): "tn",
-    ("unreadable", 1): "unreadable_positive",
-    ("unreadable", 0): "unreadable_negative",
-    ("failed", 1): "failed_positive",
-    ("failed", 0): "failed_negative",
+_FIELDS = tuple(f.name for f in fields(Counts))
+_PLACES = {
+    (reading, gold): _FIELDS.index(name)
+    for (reading, gold), name in {
+        ("yes", 1): "tp",
+        ("yes", 0): "fp",
+        ("no", 1): "fn",
+        ("no", 0): "tn",
+        ("unreadable", 1): "unreadable_positive",
+        ("unreadable", 0): "unreadable_negative",
+        ("failed", 1): "failed_positive",
+        ("failed", 0): "failed_negative",
+    }.items()
 }
-"""The field of Counts that a reading adds to, by gold label."""
+"""The place among the fields of Counts that a reading adds to, by gold label."""
 
 
 def _reading(record: Record) -> str:

@@ -90,7 +90,47 @@ def test_unreadable_as_wrong_and_as_no_by_hand():
 @given(every_count, st.sampled_from(["wrong", "no"]))
 def test_failed_calls_are_in_no_metric(counts, unreadable):
     without = replace(counts, failed_positive=0, failed_negative=0)
-    assert decisions(counts, unreadable=unreadable) == decisions(without, unreadable=unreadable)
+    assert named(decisions(counts, unreadable=unreadable)) == named(decisions(without, unreadable=unreadable))
+
+
+@given(every_count, st.sampled_from(["wrong", "no"]))
+def test_bounds_are_those_of_every_way_in_which_the_missing_could_have_been_answered(counts, unreadable):
+    lost = counts.lost
+    for metric in decisions(counts, unreadable=unreadable):
+        if not any(lost):
+            assert metric.bounds is None
+            continue
+        if metric.bounds is None:
+            continue
+        low, high = metric.bounds
+        assert low <= high
+        for share in (0, 1 / 2, 1):
+            right, wrong = (int(lost[0] * share), int(lost[1] * share)), (lost[0], lost[1])
+            answered = Counts(
+                tp=counts.tp + right[0],
+                fp=counts.fp + wrong[1] - right[1],
+                fn=counts.fn + wrong[0] - right[0],
+                tn=counts.tn + right[1],
+            )
+            value = named(decisions(answered, unreadable="wrong"))[metric.name]
+            assert value is None or low <= value <= high
+            assert share != 0 or value == low
+            assert share != 1 or value == high
+
+
+def test_bounds_by_hand():
+    counts = Counts(tp=4, fp=1, fn=1, tn=2, unreadable_positive=1, failed_negative=1)
+    bounds = {metric.name: metric.bounds for metric in decisions(counts, unreadable="wrong")}
+    assert bounds == {
+        "f1": (8 / 12, 10 / 12),
+        "precision": (4 / 6, 5 / 6),
+        "recall": (4 / 6, 5 / 6),
+        "accuracy": (6 / 10, 8 / 10),
+    }
+
+
+def test_without_missing_answers_there_are_no_bounds():
+    assert all(metric.bounds is None for metric in decisions(Counts(1, 2, 3, 4), unreadable="wrong"))
 
 
 def test_counts_add_up():

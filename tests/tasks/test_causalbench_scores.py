@@ -16,13 +16,14 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from harness import parsing
-from harness.results import result_from_json, result_json
+from harness.result_json import result_from_json, result_json
+from harness.scoring.intervals import means
 from harness.scoring.sid import sid
 from harness.settings import build
 from harness.tables import remarks, result_tables
 from harness.tasks.causalbench.chains import longest
-from harness.tasks.causalbench.networks import edges, load
-from harness.types import Failure, Item, Record, Response
+from harness.tasks.causalbench.networks import NETWORKS, edges, load
+from harness.types import Failure, Item, Metric, Record, Response
 
 ROW_TO_COLUMN = "from row to column"
 MISSED = Failure("timeout", "late")
@@ -325,6 +326,67 @@ def test_distances_are_averaged_over_templates_then_networks():
         assert metric not in values(exact["template"]["causally_related"])
         everywhere = fmean((fmean(of["asia"]), fmean(of["cancer"])))
         assert exact["overall"]["all"][metric] == exact["scale"]["small"][metric] == pytest.approx(everywhere)
+
+
+# Intervals
+
+
+def test_rows_of_several_networks_draw_networks_and_rows_of_one_draw_pairs():
+    task = causalbench("Causality", networks=[*NETWORKS[:6], "insurance"])
+    result = task.summarize(records(task, some(8)))
+    exact = result.scores["exact"]
+    drawn = {
+        ("overall", "all"): (7, ""),
+        ("overall", "mean of networks"): (7, ""),
+        ("template", "cause"): (7, ""),
+        ("network", "asia"): (28, "pair"),
+        ("network", "cancer"): (10, "pair"),
+        ("network/template", "asia/cause"): (28, "pair"),
+        ("scale", "small"): (5, ""),
+    }
+    for (breakdown, group), expected in drawn.items():
+        row = exact[breakdown][group]
+        assert (row.clusters, row.unit) == expected, group
+        assert bool(row.metric("f1").interval) == (group != "small")
+    for row in (exact["network"]["asia"], exact["scale"]["small"]):
+        assert row.metric("shd").interval is None and row.metric("shd").no_interval
+    shds = {name: row["shd"] for name, row in exact["network"].items()}
+    expected = means({name: {"shd": Metric("shd", shd)} for name, shd in shds.items()})[0]
+    for group in ("all", "mean of networks"):
+        assert exact["overall"][group].metric("shd") == expected and expected.interval
+    low, high = exact["overall"]["mean of networks"].metric("f1").interval
+    assert low < exact["overall"]["mean of networks"]["f1"] < high
+    paper = result.scores["paper"]
+    assert paper["overall"]["all"].metric("macro_f1").interval and paper["overall"]["all"].clusters == 7
+    asia = paper["network"]["asia"]
+    assert (asia.clusters, asia.unit, asia.metric("macro_f1").interval) == (1, "", None)
+
+
+@pytest.mark.parametrize(("kind", "settings"), FIVE)
+def test_the_interval_of_one_network_is_over_pairs_in_either_order(kind, settings):
+    task = causalbench(kind, networks="survey", **settings)
+    found = records(task, some(3))
+    row = task.summarize(found).scores["exact"]["overall"]["all"]
+    pairs = {frozenset(one.groups["pair"].split(" -> ")) for one in found}
+    assert (row.clusters, row.unit) == (len(pairs), "pair") and len(pairs) <= 15
+    assert row.metric("accuracy").interval
+    mean = task.summarize(found).scores["exact"]["overall"]["mean of networks"]
+    assert (mean.clusters, mean.resamples) == (1, 0) and mean.metric("accuracy").interval is None
+
+
+def test_bounds_are_of_the_decisions_and_of_their_means():
+    task = causalbench("Causality", networks=["asia", "cancer"])
+    exact = task.summarize(records(task, except_for(HOLES))).scores["exact"]
+    assert exact["network/template"]["asia/cause"].metric("accuracy").bounds == (54 / 56, 1)
+    assert exact["network"]["cancer"].metric("accuracy").bounds is None
+    asia = exact["network"]["asia"].metric("accuracy").bounds
+    assert exact["overall"]["mean of networks"].metric("accuracy").bounds == ((asia[0] + 1) / 2, 1)
+
+
+def test_the_longest_chain_is_no_mean_over_clusters():
+    row = causalbench("Chains").summarize(records(causalbench("Chains"), some(3))).overall
+    assert row.clusters == 48 and row.metric("f1").interval
+    assert row.metric("longest_chain").no_interval and row.metric("longest_chain").interval is None
 
 
 # Which label sets there are

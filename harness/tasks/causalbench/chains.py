@@ -12,6 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from harness.draws import shuffled
+from harness.scoring.bootstrap import NO_MEAN
 from harness.scoring.classification import Unreadable
 from harness.scoring.summary import summarize
 from harness.tasks.sampling import stratified
@@ -163,7 +164,10 @@ class Chains:
 
 
 def _with_longest(row: Scores, right: Mapping[int, bool | None]) -> Scores:
-    return replace(row, metrics=(*row.metrics, Metric("longest_chain", longest(right))))
+    value = longest(right)
+    return replace(
+        row, metrics=(*row.metrics, Metric("longest_chain", value, no_interval="" if value is None else NO_MEAN))
+    )
 
 
 def longest(right: Mapping[int, bool | None]) -> float | None:

@@ -8,8 +8,10 @@ from dataclasses import replace
 from statistics import fmean
 
 from harness.scoring import graphs
+from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.classification import Unreadable, multiclass
 from harness.scoring.graphs import EdgeDirection
+from harness.scoring.intervals import means
 from harness.scoring.sid import sid
 from harness.scoring.summary import summarize as count
 from harness.tasks.causalbench.graph_files import graph_files
@@ -22,9 +24,12 @@ from harness.types import Metric, Record, Result, Scores
 Breakdowns = Mapping[str, Mapping[str, Scores]]
 Values = Mapping[str, float | None]
 """Metrics by name; None where one is undefined."""
+ByNetwork = Mapping[str, Values]
 
 DIRECTION: EdgeDirection = "from row to column"
 MEAN = "mean of networks"
+PAIR = "pair"
+"""What intervals draw within one network: an unordered pair of variables, with all questions about it."""
 
 
 def summarize(
@@ -61,6 +66,8 @@ def summarize(
         unreadable=unreadable,
         without=("pair",),
         crossed=[("network", breakdown)],
+        within=_pair,
+        unit=PAIR,
     )
     if not counted.overall.items:
         return replace(counted, headline=headline, scores={headline: counted.scores["exact"]})
@@ -80,9 +87,15 @@ def summarize(
     )
 
 
+def _pair(record: Record) -> str:
+    """The pair that a record asks about, whichever variable it names first."""
+    return " ".join(sorted(record.groups["pair"].split(" -> ")))
+
+
 def _notes(scores: Mapping[str, Breakdowns], networks: int) -> Iterator[str]:
-    if networks == 1:
-        yield "Within one network the unordered pair of variables is the unit of independence."
+    what = "Within one network the unordered pair of variables is the unit of independence: "
+    where = "whole pairs are drawn" if networks == 1 else "rows of one network draw whole pairs, others whole networks"
+    yield f"{what}{where}. The distances of one graph have no interval."
     paper = scores.get("paper", {}).get("network", {})
     without = [name for name, row in paper.items() if any(metric.value is None for metric in row.metrics)]
     if without:
@@ -96,9 +109,12 @@ def _exact(rows: Breakdowns, sheets: Sheets, breakdown: str) -> Breakdowns:
     """The counted scores, the predicted graphs' distances beside them, and the mean over the networks."""
     cells = {key: _graph_metrics(sheet) for key, sheet in sheets.items() if sheet.template.graph}
     found = _beside(rows, _averages(cells, _over_templates(cells), breakdown))
-    means = _mean({m.name: m.value for m in row.metrics} for row in found["network"].values())
+    networks = {name: {metric.name: metric for metric in row.metrics} for name, row in found["network"].items()}
     overall = found["overall"]["all"]
-    return found | {"overall": {"all": overall, MEAN: replace(overall, metrics=_metrics(means))}}
+    resamples = overall.resamples if len(networks) > 1 else 0
+    mean = means(networks, resamples=resamples or RESAMPLES)
+    row = replace(overall, metrics=mean, clusters=len(networks), unit="", resamples=resamples)
+    return found | {"overall": {"all": overall, MEAN: row}}
 
 
 def _graph_metrics(sheet: Sheet) -> Values:
@@ -128,21 +144,23 @@ def _graph_metrics(sheet: Sheet) -> Values:
 
 
 def _bare(rows: Breakdowns) -> Breakdowns:
-    """The counts alone."""
+    """The counts alone. These numbers are of whole networks, never of their pairs."""
+
+    def bare(row: Scores) -> Scores:
+        return replace(row, metrics=(), unit="", **({"clusters": 1, "resamples": 0} if row.unit else {}))
+
     return {
-        name: {group: replace(row, metrics=()) for group, row in groups.items()}
-        for name, groups in rows.items()
-        if name != "relation"
+        name: {group: bare(row) for group, row in groups.items()} for name, groups in rows.items() if name != "relation"
     }
 
 
-def _of_cells(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], Values]:
+def _of_cells(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], ByNetwork]:
     """The paper's numbers, per network and template; averaged over the templates, then over the networks."""
     cells = {key: _cell_metrics(sheet) for key, sheet in sheets.items()}
     return _averages(cells, _over_templates(cells), breakdown)
 
 
-def _of_questions(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], Values]:
+def _of_questions(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], ByNetwork]:
     """The skeleton's questions fill no matrix: its numbers are over all questions about a network together."""
     cells = {key: _question_metrics(sheet.outcomes) for key, sheet in sheets.items()}
     pooled: dict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
@@ -182,35 +200,31 @@ def _over_templates(cells: Mapping[tuple[str, str], Values]) -> dict[str, Values
 
 
 def _averages(
-    cells: Mapping[tuple[str, str], Values], networks: Mapping[str, Values], breakdown: str
-) -> dict[tuple[str, str], Values]:
-    """Values by (breakdown, group): of each network and template, of each network, and the means over networks."""
-    rows: dict[tuple[str, str], Values] = {}
+    cells: Mapping[tuple[str, str], Values], networks: ByNetwork, breakdown: str
+) -> dict[tuple[str, str], ByNetwork]:
+    """By (breakdown, group), the values of which a row shows the mean: one network's, or those of several."""
+    rows: dict[tuple[str, str], dict[str, Values]] = defaultdict(dict)
     for (network, template), values in cells.items():
-        rows[f"network/{breakdown}", f"{network}/{template}"] = values
-    for template in dict.fromkeys(template for _, template in cells):
-        rows[breakdown, template] = _mean(values for (_, name), values in cells.items() if name == template)
+        rows[f"network/{breakdown}", f"{network}/{template}"][network] = values
+        rows[breakdown, template][network] = values
     for network, values in networks.items():
-        rows["network", network] = values
-    for scale in dict.fromkeys(SCALES[network] for network in networks):
-        rows["scale", scale] = _mean(values for network, values in networks.items() if SCALES[network] == scale)
-    rows["overall", "all"] = _mean(networks.values())
-    return rows
+        rows["network", network][network] = values
+        rows["scale", SCALES[network]][network] = values
+        rows["overall", "all"][network] = values
+    return dict(rows)
 
 
-def _beside(rows: Breakdowns, values: Mapping[tuple[str, str], Values]) -> dict[str, dict[str, Scores]]:
-    """The rows with the values after their metrics."""
+def _beside(rows: Breakdowns, values: Mapping[tuple[str, str], ByNetwork]) -> dict[str, dict[str, Scores]]:
+    """The rows with the means over networks after their metrics."""
+
+    def wider(row: Scores, found: ByNetwork) -> Scores:
+        networks = {name: {m: Metric(m, value) for m, value in one.items()} for name, one in found.items()}
+        return replace(row, metrics=row.metrics + means(networks, resamples=row.resamples or RESAMPLES))
+
     return {
-        breakdown: {
-            group: replace(row, metrics=row.metrics + _metrics(values.get((breakdown, group), {})))
-            for group, row in groups.items()
-        }
+        breakdown: {group: wider(row, values.get((breakdown, group), {})) for group, row in groups.items()}
         for breakdown, groups in rows.items()
     }
-
-
-def _metrics(values: Values) -> tuple[Metric, ...]:
-    return tuple(Metric(name, value) for name, value in values.items())
 
 
 def _mean(values: Iterable[Values]) -> Values:

@@ -1,0 +1,92 @@
+"""A result as JSON and back: what result.json holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from harness.scoring import bootstrap
+from harness.types import Metric, Result, Scores, Usage
+
+_COUNTS = ("items", "positives", "unreadable", "failed")
+_PAIRS = ("intervals", "bounds")
+_BESIDE = (*_PAIRS, "clusters", "unit", "resamples", "no_interval")
+"""Parts of a row that are no metrics, and that rows of earlier versions lack."""
+
+
+def result_json(result: Result) -> dict[str, Any]:
+    """A result as JSON; metrics by name, as fractions, null where undefined, and what is known of each beside them."""
+    return {
+        "headline": result.headline,
+        "clusters": result.clusters,
+        "interval": {"level": bootstrap.LEVEL, "method": bootstrap.METHOD, "seed": bootstrap.SEED},
+        "failures": dict(result.failures),
+        "finish_reasons": dict(result.finish_reasons),
+        **({"notes": list(result.notes)} if result.notes else {}),
+        "usage": {name: count for name, count in asdict(result.usage).items() if count is not None},
+        "scores": {
+            label_set: {
+                breakdown: {group: _row_json(row) for group, row in groups.items()}
+                for breakdown, groups in breakdowns.items()
+            }
+            for label_set, breakdowns in result.scores.items()
+        },
+    }
+
+
+def result_from_json(said: Mapping[str, Any]) -> Result:
+    """The result that `result_json` wrote."""
+    return Result(
+        headline=said["headline"],
+        scores={
+            label_set: {
+                breakdown: {group: _row_from_json(row) for group, row in groups.items()}
+                for breakdown, groups in breakdowns.items()
+            }
+            for label_set, breakdowns in said["scores"].items()
+        },
+        clusters=said["clusters"],
+        failures=said["failures"],
+        finish_reasons=said["finish_reasons"],
+        usage=Usage(**said["usage"]),
+        notes=tuple(said.get("notes", ())),
+    )
+
+
+def _row_json(row: Scores) -> dict[str, Any]:
+    """Counts and metrics flat; intervals and bounds by metric, and by reason the metrics that have no interval."""
+    without: dict[str, list[str]] = {}
+    for metric in row.metrics:
+        if metric.no_interval:
+            without.setdefault(metric.no_interval, []).append(metric.name)
+    beside = {
+        "clusters": row.clusters,
+        "unit": row.unit,
+        "resamples": row.resamples,
+        "intervals": {metric.name: list(metric.interval) for metric in row.metrics if metric.interval},
+        "no_interval": without,
+        "bounds": {metric.name: list(metric.bounds) for metric in row.metrics if metric.bounds},
+    }
+    return {
+        **{name: getattr(row, name) for name in _COUNTS},
+        **{metric.name: metric.value for metric in row.metrics},
+        **{name: value for name, value in beside.items() if value},
+    }
+
+
+def _row_from_json(row: Mapping[str, Any]) -> Scores:
+    pairs = {part: {name: (low, high) for name, (low, high) in row.get(part, {}).items()} for part in _PAIRS}
+    reasons = {name: reason for reason, names in row.get("no_interval", {}).items() for name in names}
+    metrics = tuple(
+        Metric(name, value, pairs["intervals"].get(name), reasons.get(name, ""), pairs["bounds"].get(name))
+        for name, value in row.items()
+        if name not in _COUNTS and name not in _BESIDE
+    )
+    return Scores(
+        **{name: row[name] for name in _COUNTS},
+        metrics=metrics,
+        clusters=row.get("clusters", 0),
+        unit=row.get("unit", ""),
+        resamples=row.get("resamples", 0),
+    )

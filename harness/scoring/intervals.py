@@ -1,0 +1,170 @@
+"""The intervals of a row's metrics, from counts by cluster: their cost does not depend on how many items there are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TYPE_CHECKING, TypeVar
+
+from harness.scoring import bootstrap
+from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESAMPLES, RESTS_ON_FEW
+from harness.scoring.classification import Unreadable, ratios, settle
+from harness.scoring.ranking import Ranking
+from harness.types import Metric
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Key = TypeVar("Key", bound=Hashable)
+Interval = tuple[float, float] | str
+"""An interval, or why there is none."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A row's records by cluster, clusters in alphabetical order."""
+
+    counts: NDArray[np.float64]
+    """(clusters, 8): the fields of Counts in their order."""
+    gold: NDArray[np.int64] | None = None
+    """Of the items that have a probability, like the next two; None where none has."""
+    p_yes: NDArray[np.float64] | None = None
+    cluster: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def resamples(self) -> int:
+        """How many the row gets; 0 where there are too few clusters."""
+        if len(self) < FEWEST:
+            return 0
+        return bootstrap.resamples(len(self), 0 if self.p_yes is None else len(self.p_yes))
+
+
+def intervals(samples: Mapping[Key, Sample], *, unreadable: Unreadable) -> dict[Key, dict[str, Interval]]:
+    """The interval of each metric of each row. Rows of as many clusters share their draws."""
+    import numpy as np
+
+    alike: dict[tuple[int, int], list[tuple[Key, _Row]]] = defaultdict(list)
+    found: dict[Key, dict[str, Interval]] = {}
+    for key, sample in samples.items():
+        row = _Row(sample, unreadable)
+        if len(sample) < FEWEST:
+            found[key] = dict.fromkeys(row.rests_on, _too_few(len(sample)))
+        else:
+            alike[len(sample), sample.resamples].append((key, row))
+    for (clusters, resamples), rows in alike.items():
+        values: list[list[NDArray[np.float64]]] = [[] for _ in rows]
+        for weights in bootstrap.draws(clusters, resamples, width=max(row.width for _, row in rows)):
+            for (_, row), parts in zip(rows, values, strict=True):
+                parts.append(row.under(weights))
+        for (key, row), parts in zip(rows, values, strict=True):
+            found[key] = row.intervals(np.concatenate(parts, axis=1))
+    return found
+
+
+class _Row:
+    """A row's metrics as functions of its clusters' weights."""
+
+    def __init__(self, sample: Sample, unreadable: Unreadable) -> None:
+        import numpy as np
+
+        self._clusters = len(sample)
+        self._columns = sample.counts
+        self._unreadable = unreadable
+        self._ranking: Ranking | None = None
+        self.width = 1
+        if sample.p_yes is not None and sample.gold is not None and sample.cluster is not None:
+            # The same sums whatever the order of the records: floats do not add up alike in every order.
+            order = np.lexsort((sample.gold, sample.p_yes, sample.cluster))
+            gold, p_yes, cluster = sample.gold[order], sample.p_yes[order], sample.cluster[order]
+            errors = np.bincount(cluster, weights=(p_yes - gold) ** 2, minlength=len(sample))
+            number = np.bincount(cluster, minlength=len(sample))
+            self._columns = np.column_stack([sample.counts, errors, number])
+            self._ranking = Ranking(gold, p_yes, cluster)
+            self.width = len(gold)
+        self.rests_on = {name: int((below > 0).sum()) for name, (_, below) in self._ratios(self._columns).items()}
+        """Metric → how many clusters it is made of."""
+        if self._ranking:
+            both = min(len(np.unique(cluster[gold == label])) for label in (0, 1))
+            self.rests_on |= {"auroc": both, "average_precision": both}
+
+    def _ratios(self, columns: NDArray[np.float64]) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Numerators and denominators, of columns as __init__ makes them, or sums of these."""
+        tp, fp, fn, tn, lost_positive, lost_negative, _, _, *brier = columns.T
+        found = ratios(*settle(tp, fp, fn, tn, lost_positive, lost_negative, self._unreadable))
+        return found | ({"brier": (brier[0], brier[1])} if brier else {})
+
+    def under(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(metrics in the order of `rests_on`, weightings); NaN where undefined."""
+        import numpy as np
+
+        with np.errstate(invalid="ignore"):
+            values = [above / below for above, below in self._ratios(weights @ self._columns).values()]
+        if self._ranking:
+            values += self._ranking.under(weights)
+        return np.array(values)
+
+    def intervals(self, values: NDArray[np.float64]) -> dict[str, Interval]:
+        """Of (metrics, resamples)."""
+        return {
+            name: (bootstrap.interval(column, self._clusters) or CONSTANT) if number >= FEWEST else RESTS_ON_FEW
+            for (name, number), column in zip(self.rests_on.items(), values, strict=True)
+        }
+
+
+def means(values: Mapping[str, Mapping[str, Metric]], *, resamples: int = RESAMPLES) -> tuple[Metric, ...]:
+    """The means over clusters, which weigh alike, of metrics by cluster and name; None where one of them is.
+
+    The interval draws the clusters, as that of any other metric of the row does. The bounds are means of bounds.
+    """
+    import numpy as np
+
+    columns: dict[str, list[Metric]] = defaultdict(list)
+    for cluster in sorted(values):
+        for name, metric in values[cluster].items():
+            columns[name].append(metric)
+    found = []
+    known: dict[str, list[float]] = {}
+    for name, column in columns.items():
+        numbers = [metric.value for metric in column if metric.value is not None]
+        whole = len(numbers) == len(column)
+        bounds = None
+        if whole and any(metric.bounds for metric in column):
+            ends = [metric.bounds or (number, number) for metric, number in zip(column, numbers, strict=True)]
+            bounds = fmean(low for low, _ in ends), fmean(high for _, high in ends)
+        found.append(Metric(name, fmean(numbers) if whole else None, bounds=bounds))
+        if whole:
+            known[name] = numbers
+    if len(values) < FEWEST:
+        return with_intervals(tuple(found), dict.fromkeys(known, _too_few(len(values))))
+    intervals: dict[str, Interval] = {}
+    for clusters in sorted({len(numbers) for numbers in known.values()}):
+        names = [name for name, numbers in known.items() if len(numbers) == clusters]
+        if clusters < FEWEST:
+            intervals |= dict.fromkeys(names, RESTS_ON_FEW)
+            continue
+        table = np.array([known[name] for name in names]).T
+        drawn = np.concatenate([weights @ table for weights in bootstrap.draws(clusters, resamples)]) / clusters
+        for name, resampled in zip(names, drawn.T, strict=True):
+            intervals[name] = bootstrap.interval(resampled, clusters) or CONSTANT
+    return with_intervals(tuple(found), intervals)
+
+
+def _too_few(clusters: int) -> str:
+    return ONE_CLUSTER if clusters == 1 else FEW_CLUSTERS
+
+
+def with_intervals(metrics: tuple[Metric, ...], found: Mapping[str, Interval]) -> tuple[Metric, ...]:
+    """The metrics, each with its interval or why there is none."""
+    return tuple(_with(metric, found[metric.name]) if metric.name in found else metric for metric in metrics)
+
+
+def _with(metric: Metric, found: Interval) -> Metric:
+    if metric.value is None:
+        return metric
+    return replace(metric, no_interval=found) if isinstance(found, str) else replace(metric, interval=found)

@@ -1,0 +1,103 @@
+"""How often each kind of record occurs in each cluster: all that intervals need, however many records there are."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from harness.scoring.intervals import Sample
+from harness.types import Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Kind = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, str], ...], str]
+"""(labels, groups, reading): all that a count needs of a record. Few kinds, many records."""
+
+
+class Tally:
+    """Counts by kind and unit. A unit is a cluster or, with `within`, a part of one, such as a pair of variables."""
+
+    def __init__(self, within: Callable[[Record], str] | None) -> None:
+        """Begins with nothing counted."""
+        self._within = within
+        self._units: dict[tuple[str, str], int] = {}
+        self._counts: defaultdict[Kind, Counter[int]] = defaultdict(Counter)
+        self._p_yes: defaultdict[Kind, tuple[array[int], array[float]]] = defaultdict(lambda: (array("q"), array("d")))
+
+    def add(self, kind: Kind, record: Record) -> None:
+        """Counts a record."""
+        place = record.cluster, self._within(record) if self._within else ""
+        unit = self._units.setdefault(place, len(self._units))
+        self._counts[kind][unit] += 1
+        if record.answer is not None and record.answer.probability is not None:
+            units, p_yes = self._p_yes[kind]
+            units.append(unit)
+            p_yes.append(record.answer.probability)
+
+    @property
+    def kinds(self) -> dict[Kind, int]:
+        """How many records of each kind."""
+        return {kind: counts.total() for kind, counts in self._counts.items()}
+
+    @property
+    def clusters(self) -> int:
+        """How many there are."""
+        return len({cluster for cluster, _ in self._units})
+
+    @property
+    def any_probability(self) -> bool:
+        """Whether one answer at least has a probability."""
+        return bool(self._p_yes)
+
+    def p_yes(self, kind: Kind) -> Sequence[float]:
+        """The probabilities of the records of a kind, in their order."""
+        return self._p_yes[kind][1] if kind in self._p_yes else ()
+
+    def sample(self, members: Sequence[tuple[Kind, int, int]]) -> tuple[Sample, bool]:
+        """The records of a row by cluster, and whether by parts of its only cluster instead.
+
+        `members`: each kind of record with its gold label and its place among the fields of Counts.
+        """
+        import numpy as np
+
+        found = [(self._arrays[kind], place) for kind, _, place in members]
+        units = np.concatenate([units for (units, _), _ in found])
+        numbers = np.concatenate([numbers for (_, numbers), _ in found])
+        places = np.repeat([place for _, place in found], [len(units) for (units, _), _ in found])
+        clusters, parts = self._codes
+        within = self._within is not None and len(np.unique(clusters[units])) == 1
+        codes = parts if within else clusters
+        drawn, rows = np.unique(codes[units], return_inverse=True)
+        counts = np.zeros((len(drawn), 8))
+        np.add.at(counts, (rows, places), numbers)
+        probable = [(*self._p_yes[kind], gold) for kind, gold, _ in members if kind in self._p_yes]
+        if not probable:
+            return Sample(counts), within
+        units = np.concatenate([np.frombuffer(units, dtype=np.int64) for units, _, _ in probable])
+        p_yes = np.concatenate([np.frombuffer(p, dtype=np.float64) for _, p, _ in probable])
+        gold = np.repeat([gold for _, _, gold in probable], [len(p) for _, p, _ in probable])
+        return Sample(counts, gold, p_yes, np.searchsorted(drawn, codes[units])), within
+
+    @cached_property
+    def _arrays(self) -> dict[Kind, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """(units, how many of each) by kind. Only after the last `add`."""
+        import numpy as np
+
+        def column(values: Sequence[int]) -> NDArray[np.int64]:
+            return np.array(values, dtype=np.int64)
+
+        return {kind: (column([*counts]), column([*counts.values()])) for kind, counts in self._counts.items()}
+
+    @cached_property
+    def _codes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The place of each unit's cluster, and of the unit itself, in alphabetical order: records come in any."""
+        import numpy as np
+
+        clusters = {cluster: code for code, cluster in enumerate(sorted({cluster for cluster, _ in self._units}))}
+        units = {unit: code for code, unit in enumerate(sorted(self._units))}
+        return np.array([clusters[cluster] for cluster, _ in self._units]), np.array([units[u] for u in self._units])
