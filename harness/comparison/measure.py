@@ -9,7 +9,8 @@ from itertools import combinations
 from harness.comparison import pairs, runs
 from harness.comparison.pairs import OVERALL, Group, Pairing
 from harness.comparison.runs import Run
-from harness.scoring.paired import FEWEST, Difference, Swaps, differences
+from harness.scoring.bootstrap import FEWEST
+from harness.scoring.paired import Difference, Swaps, differences
 from harness.scoring.significance import McNemar, holm
 
 
@@ -130,6 +131,8 @@ def reasons(found: Sequence[Comparison]) -> Iterator[str]:
         yield "One cluster: no interval and no test; nothing is known about how much another cluster would differ."
     if any(1 < row.clusters < FEWEST for row in rows):
         yield f"Fewer than {FEWEST} clusters: no interval."
+    if any(_thin(row, one.difference) for row in rows for one in row.metrics):
+        yield f"No interval either where a metric rests on fewer than {FEWEST} clusters."
     if any(one.difference.same for row in rows for one in row.metrics):
         yield "No interval either where each resample has the same difference: that says nothing of other clusters."
     for unit in sorted({row.unit for row in rows if row.unit}):
@@ -140,6 +143,10 @@ def reasons(found: Sequence[Comparison]) -> Iterator[str]:
     if floors := [row.swaps.least for row in rows if row.swaps and row.swaps.exact and row.swaps.least > 0.05]:
         where = "In one row" if len(floors) == 1 else f"In {len(floors):,} rows"
         yield f"{where} so few clusters differ that no p below {min(floors):.2g} is possible."
+
+
+def _thin(row: Row, d: Difference) -> bool:
+    return row.clusters >= FEWEST and d.value is not None and d.interval is None and not d.same
 
 
 def _torn(d: Difference) -> bool:

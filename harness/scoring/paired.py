@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     """(…, 6): true and false positives of the first run, those of the second, positives, items."""
 
 METRICS = ("f1", "accuracy", "precision", "recall")
-FEWEST = 6
-"""Clusters that an interval takes. Of five, even the range from lowest to highest lies on one side of the median with
-probability 2 / 2**5, more than 5%."""
 ALL_SWAPS = 21
 """Clusters up to which every swap is tried: a million, as one and its mirror image make the same difference but for the
 sign. The public test split of Corr2Cause has 21."""
@@ -79,15 +76,15 @@ def differences(
     columns = _columns(cells)
     total = columns.sum(axis=0)
     values = {name: (_first(name, total), _second(name, total)) for name in metrics}
-    drawn = _resampled(columns, metrics, resamples, seed) if len(cells) >= FEWEST else {}
+    drawn = _resampled(columns, metrics, resamples, seed) if len(cells) >= bootstrap.FEWEST else {}
     p, swaps = swap_test(columns, metrics, draws=resamples, seed=seed) if len(cells) > 1 else ({}, None)
     found = []
     for name, (first, second) in values.items():
         a, b, apart = (_number(value) for value in (first, second, second - first))
-        spread = bootstrap.interval(drawn[name]) if name in drawn and apart is not None else None
+        drawn_for = name in drawn and apart is not None and _rests_on(name, columns) >= bootstrap.FEWEST
+        spread = bootstrap.interval(drawn[name], len(cells)) if drawn_for else None
         error = _error(drawn[name], len(cells)) if spread else None
-        if same := error is not None and error < _EQUAL:
-            spread = error = None
+        same = drawn_for and spread is None
         found.append(Difference(name, a, b, apart, spread, error, same, p.get(name)))
     return found, swaps
 
@@ -142,12 +139,8 @@ def _resampled(columns: Columns, metrics: Sequence[str], resamples: int, seed: i
     """Each metric's difference in every resample, NaN where undefined."""
     import numpy as np
 
-    sums = np.concatenate(
-        [
-            bootstrap.weights(len(columns), resamples=rows, seed=seed + number).astype(np.float64) @ columns
-            for number, rows in enumerate(_pieces(resamples, len(columns)))
-        ]
-    )
+    drawn = bootstrap.draws(len(columns), resamples, seed=seed, width=columns.shape[1])
+    sums = np.concatenate([weights @ columns for weights in drawn])
     return {name: _second(name, sums) - _first(name, sums) for name in metrics}
 
 
@@ -155,6 +148,13 @@ def _pieces(rows: int, width: int) -> Iterator[int]:
     """Heights of arrays that hold so many rows together and keep memory small."""
     height = max(1, _AT_ONCE // max(width, 1))
     yield from (min(height, rows - start) for start in range(0, rows, height))
+
+
+def _rests_on(name: str, columns: Columns) -> int:
+    """Clusters in which the metric has a denominator for both runs."""
+    import numpy as np
+
+    return int((~np.isnan(_first(name, columns) + _second(name, columns))).sum())
 
 
 def _error(drawn: NDArray[np.float64], clusters: int) -> float:

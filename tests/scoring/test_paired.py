@@ -130,6 +130,14 @@ def test_five_clusters_have_a_p_and_no_interval():
     assert found.p >= swaps.least == 1 / 16
 
 
+def test_a_metric_that_rests_on_five_clusters_has_no_interval():
+    cells, _ = drawn(20)
+    cells[5:, 1] = 0  # positives stand in five clusters only
+    by_name = {one.metric: one for one in differences(cells, METRICS, resamples=500)[0]}
+    assert by_name["recall"].value is not None and by_name["recall"].interval is None and not by_name["recall"].same
+    assert by_name["accuracy"].interval is not None
+
+
 def test_equal_runs():
     cells, _ = drawn(20)
     cells[:, :, 0, 1] = cells[:, :, 1, 0] = 0
