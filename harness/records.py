@@ -6,6 +6,7 @@ more after thousands of others, so that a run of any length remembers no more th
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -86,8 +87,8 @@ class Writer:
 
 
 def read(path: Path) -> Iterator[Record]:
-    """The records of a file. Raises DataError for a line that is not one."""
-    with path.open("rb") as lines:
+    """The records of a file (.gz too). Raises DataError for a line that is not one."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 yield _record(json.loads(line))

@@ -22,6 +22,8 @@ harness: can language models reason about cause and effect?
   python -m harness.discover algorithm=hc network=asia  a classical algorithm on sampled data, scored alike
 
   python -m harness.leaderboard                         the leaderboard of everything below results/
+  python -m harness.compare FOLDER FOLDER               two runs item by item: difference, interval, tests
+  python -m harness.published table=4                   what the papers print, with intervals where counts are known
   python -m harness.verify                              every score again from its records, every digest checked
   python -m harness.items task=corr2cause out=F.jsonl   the items, for your own tools
   python -m harness.cache stats                         the stored answers; also export, import, prune, verify

@@ -1,0 +1,67 @@
+"""Command lines of the small commands: what stands alone is a name or a place, key=value is a setting."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
+
+from harness.errors import ConfigError, HarnessError, unknown
+from harness.settings import first_sentence
+
+S = TypeVar("S")
+
+_SETTING = re.compile(r"(\w+)=(.*)", re.DOTALL)
+Words = Annotated[tuple[str, ...], BeforeValidator(lambda value: _words(value))]
+"""Several, as in by=relation,num_nodes."""
+
+
+def command(help: str, settings: type[S], job: Callable[[list[str], S], str], given: Sequence[str] | None) -> int:
+    """Prints what the job makes of the command line, or the help, or one sentence; the exit code."""
+    arguments = list(sys.argv[1:] if given is None else given)
+    if {"-h", "--help"} & set(arguments):
+        print(help)
+        return 0
+    try:
+        text = job(*parsed(arguments, settings))
+    except HarnessError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    with suppress(BrokenPipeError):  # | head
+        print(text, flush=True)
+    return 0
+
+
+def parsed(arguments: Sequence[str], settings: type[S]) -> tuple[list[str], S]:
+    """What stands alone, and the settings. A folder may have = in its name: what exists is a place."""
+    names: list[str] = []
+    chosen: dict[str, str] = {}
+    known = [f.name for f in fields(settings)]  # type: ignore[arg-type]
+    for argument in arguments:
+        setting = _SETTING.fullmatch(argument)
+        if setting is None or Path(argument).exists():
+            if argument.startswith("-"):
+                raise ConfigError(f"there is no option {argument}: settings are key=value ({', '.join(known)}).")
+            names.append(argument)
+        elif setting[1] not in known:
+            raise ConfigError(unknown("setting", setting[1], known))
+        else:
+            chosen[setting[1]] = setting[2]
+    try:
+        return names, TypeAdapter(settings).validate_python(chosen)
+    except ValidationError as error:
+        raise ConfigError(first_sentence(error, "")) from None
+
+
+def _words(value: Any) -> Any:
+    return (
+        tuple(part.strip() for part in value.strip("[]").split(",") if part.strip())
+        if isinstance(value, str)
+        else value
+    )

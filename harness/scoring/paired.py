@@ -1,0 +1,205 @@
+"""Two runs on the same items: the difference of a metric, with an interval and a test that leave clusters whole.
+
+The interval draws clusters with replacement, the same for both runs (harness/scoring/bootstrap.py). The test swaps the
+runs' answers in whole clusters: if it makes no difference whose answers they are, every swap is as likely as what was
+seen. Fisher (1935); Noreen, Computer-Intensive Methods for Testing Hypotheses (1989); Yeh, More accurate tests for the
+statistical significance of result differences (COLING 2000), for F1 among others; Phipson and Smyth (2010), on p of
+swaps that are drawn: (1 + hits) / (1 + draws), never 0. That items of one cluster go together: Miller, Adding Error
+Bars to Evals (arXiv:2411.00640, 2024), sections on clustered and on paired differences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.scoring import bootstrap
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Cells = NDArray[np.int64]
+    """How many items by (cluster, gold label, first run's answer, second run's answer): (clusters, 2, 2, 2)."""
+    Columns = NDArray[np.float64]
+    """(…, 6): true and false positives of the first run, those of the second, positives, items."""
+
+METRICS = ("f1", "accuracy", "precision", "recall")
+ALL_SWAPS = 21
+"""Clusters up to which every swap is tried: a million, as one and its mirror image make the same difference but for the
+sign. The public test split of Corr2Cause has 21."""
+_AT_ONCE = 2**22
+_EQUAL = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One metric of two runs on the same items, as fractions; None where undefined."""
+
+    metric: str
+    first: float | None
+    second: float | None
+    value: float | None
+    """The second less the first."""
+    interval: tuple[float, float] | None
+    """95%."""
+    error: float | None
+    """The standard error over clusters."""
+    same: bool
+    """No interval because every resample has the same difference: one of no width would claim certainty."""
+    p: float | None
+    """Two-sided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """What the test's p rests on."""
+
+    clusters: int
+    """In which the two runs differ in what counts: a swap of another one changes nothing."""
+    tried: int
+    exact: bool
+    """All that there are, or so many drawn."""
+
+    @property
+    def least(self) -> float:
+        """No p can be smaller."""
+        return 2.0 ** min(0, 1 - self.clusters) if self.exact else 1 / (1 + self.tried)
+
+
+def differences(
+    cells: Cells, metrics: Sequence[str], *, resamples: int = bootstrap.RESAMPLES, seed: int = 0
+) -> tuple[list[Difference], Swaps | None]:
+    """Each metric's difference. Of one cluster nothing but the values; of fewer than six no interval."""
+    columns = _columns(cells)
+    total = columns.sum(axis=0)
+    values = {name: (_first(name, total), _second(name, total)) for name in metrics}
+    drawn = _resampled(columns, metrics, resamples, seed) if len(cells) >= bootstrap.FEWEST else {}
+    p, swaps = swap_test(columns, metrics, draws=resamples, seed=seed) if len(cells) > 1 else ({}, None)
+    found = []
+    for name, (first, second) in values.items():
+        a, b, apart = (_number(value) for value in (first, second, second - first))
+        drawn_for = name in drawn and apart is not None and _rests_on(name, columns) >= bootstrap.FEWEST
+        spread = bootstrap.interval(drawn[name], len(cells)) if drawn_for else None
+        error = _error(drawn[name], len(cells)) if spread else None
+        same = drawn_for and spread is None
+        found.append(Difference(name, a, b, apart, spread, error, same, p.get(name)))
+    return found, swaps
+
+
+def swap_test(
+    columns: Columns, metrics: Sequence[str], *, draws: int, seed: int
+) -> tuple[dict[str, float | None], Swaps]:
+    """Two-sided p of each metric's difference, None where that is undefined.
+
+    A swap that leaves a metric undefined counts as no less extreme than what was seen.
+    """
+    import numpy as np
+
+    moved = columns[:, 2:4] - columns[:, :2]
+    moved = moved[(moved != 0).any(axis=1)]
+    exact = len(moved) <= ALL_SWAPS
+    total = columns.sum(axis=0)
+    seen = {name: abs(float(_second(name, total) - _first(name, total))) for name in metrics}
+    hits = dict.fromkeys(metrics, 0)
+    tried = 0
+    for shift in _every_swap(moved) if exact else _some_swaps(moved, draws, seed):
+        tried += len(shift)
+        swapped = np.empty((len(shift), 6))
+        swapped[:, :2], swapped[:, 2:4], swapped[:, 4:] = total[:2] + shift, total[2:4] - shift, total[4:]
+        for name in metrics:
+            apart = np.abs(_second(name, swapped) - _first(name, swapped))
+            hits[name] += int((~(apart < seen[name] - _EQUAL)).sum())
+    more = 0 if exact else 1
+    p = {name: None if math.isnan(seen[name]) else (hits[name] + more) / (tried + more) for name in metrics}
+    return p, Swaps(len(moved), 2 ** len(moved) if exact else tried, exact)
+
+
+def _every_swap(moved: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """What each choice of clusters adds to the first run's counts, one of each two mirror images."""
+    import numpy as np
+
+    sums = np.zeros((1, 2))
+    for step in moved[1:]:
+        sums = np.concatenate([sums, sums + step])
+    yield sums
+
+
+def _some_swaps(moved: NDArray[np.float64], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    import numpy as np
+
+    random = np.random.default_rng([seed, 1])  # not the numbers that the interval draws clusters by
+    for rows in _pieces(draws, len(moved)):
+        yield random.integers(0, 2, size=(rows, len(moved)), dtype=np.int8).astype(np.float64) @ moved
+
+
+def _resampled(columns: Columns, metrics: Sequence[str], resamples: int, seed: int) -> dict[str, NDArray[np.float64]]:
+    """Each metric's difference in every resample, NaN where undefined."""
+    import numpy as np
+
+    drawn = bootstrap.draws(len(columns), resamples, seed=seed, width=columns.shape[1])
+    sums = np.concatenate([weights @ columns for weights in drawn])
+    return {name: _second(name, sums) - _first(name, sums) for name in metrics}
+
+
+def _pieces(rows: int, width: int) -> Iterator[int]:
+    """Heights of arrays that hold so many rows together and keep memory small."""
+    height = max(1, _AT_ONCE // max(width, 1))
+    yield from (min(height, rows - start) for start in range(0, rows, height))
+
+
+def _rests_on(name: str, columns: Columns) -> int:
+    """Clusters in which the metric has a denominator for both runs."""
+    import numpy as np
+
+    return int((~np.isnan(_first(name, columns) + _second(name, columns))).sum())
+
+
+def _error(drawn: NDArray[np.float64], clusters: int) -> float:
+    """The standard error: resamples of C clusters vary as if divided by C, not C - 1."""
+    import numpy as np
+
+    return float(np.nanstd(drawn)) * math.sqrt(clusters / (clusters - 1))
+
+
+def _columns(cells: Cells) -> Columns:
+    import numpy as np
+
+    yes_of_first, yes_of_second = cells[:, :, 1, :].sum(axis=2), cells[:, :, :, 1].sum(axis=2)
+    positives, items = cells[:, 1].sum(axis=(1, 2)), cells.sum(axis=(1, 2, 3))
+    parts = [yes_of_first[:, 1], yes_of_first[:, 0], yes_of_second[:, 1], yes_of_second[:, 0], positives, items]
+    return np.stack(parts, axis=1).astype(np.float64)
+
+
+def _first(name: str, columns: Columns) -> NDArray[np.float64]:
+    return _metric(name, columns[..., 0], columns[..., 1], columns[..., 4], columns[..., 5])
+
+
+def _second(name: str, columns: Columns) -> NDArray[np.float64]:
+    return _metric(name, columns[..., 2], columns[..., 3], columns[..., 4], columns[..., 5])
+
+
+def _metric(
+    name: str,
+    tp: NDArray[np.float64],
+    fp: NDArray[np.float64],
+    positives: NDArray[np.float64],
+    items: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """As harness/scoring/classification.py has it, for whole arrays; NaN where the denominator is zero."""
+    import numpy as np
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if name == "f1":
+            return np.asarray(2 * tp / (tp + fp + positives))
+        if name == "precision":
+            return np.asarray(tp / (tp + fp))
+        if name == "recall":
+            return np.asarray(tp / positives)
+        return np.asarray((items - positives - fp + tp) / items)
+
+
+def _number(value: NDArray[np.float64]) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,100 @@
+"""What the papers print: the counts behind Tables 4 and 5a, and how published rows are shown."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from harness import published
+from harness.published import METRICS, rows, table
+from harness.scoring.classification import decisions
+from harness.tasks.corr2cause import Corr2Cause
+
+KNOWN = table("4") + table("5a")
+PRINTED = [(row, name) for row in KNOWN for name in METRICS]
+CONTRADICTED = ("BERT-Base MNLI", "accuracy")
+
+
+def own(row, name):
+    """The metric by the row's counts, in percent; 0 where it is undefined, as the paper has it."""
+    value = next(metric.value for metric in decisions(row.counts, unreadable="wrong") if metric.name == name)
+    return 100 * (value or 0)
+
+
+@pytest.mark.parametrize(("row", "name"), PRINTED, ids=[f"{r.table}-{r.model}-{n}" for r, n in PRINTED])
+def test_every_printed_digit_follows_from_the_counts(row, name):
+    if (row.model, name) == CONTRADICTED:
+        assert row.contradicted == ("accuracy",)
+        assert (row.printed[name], f"{own(row, name):.2f}") == ("86.51", "96.75")
+    else:
+        assert Decimal(row.printed[name]) == Decimal(f"{own(row, name):.2f}")
+        assert name not in row.contradicted
+
+
+def test_no_other_counts_fit():
+    for row in KNOWN:
+        printed = {name: Decimal(value) for name, value in row.printed.items() if name not in row.contradicted}
+        found = [
+            (tp, fp)
+            for tp in range(343)
+            if Decimal(f"{100 * tp / 342:.2f}") == printed["recall"]
+            for fp in range(1905)
+            if Decimal(f"{200 * tp / (tp + fp + 342):.2f}") == printed["f1"]
+            and Decimal(f"{100 * tp / max(1, tp + fp):.2f}") == printed["precision"]
+            and ("accuracy" not in printed or Decimal(f"{100 * (tp + 1904 - fp) / 2246:.2f}") == printed["accuracy"])
+        ]
+        assert found == [(row.counts.tp, row.counts.fp)], row.model
+
+
+def test_the_counts_are_of_the_v1_test_set():
+    items = list(Corr2Cause("corr2cause", (), version="v1").items())
+    positives = sum(item.labels["published"] for item in items)
+    assert {(row.counts.items, row.counts.positives) for row in KNOWN} == {(len(items), positives)} == {(2246, 342)}
+
+
+def test_37_rows_have_counts_and_no_other():
+    assert len(KNOWN) == 37
+    assert [row for row in rows() if row.counts] == KNOWN
+    assert all(not row.intervals for row in rows() if not row.counts)
+
+
+def test_intervals_hold_what_is_printed():
+    for row in KNOWN:
+        for name, found in row.intervals.items():
+            if found and name not in row.contradicted:
+                assert found[0] - 1e-4 <= float(row.printed[name]) / 100 <= found[1] + 1e-4
+
+
+def test_gpt4s_row():
+    row = next(row for row in table("4") if row.model == "GPT-4")
+    assert (row.counts.tp, row.counts.fp, row.counts.fn, row.counts.tn) == (163, 616, 179, 1288)
+    assert row.intervals["recall"] == pytest.approx((0.4242, 0.5295), abs=1e-3)
+    assert "v1.0" in row.version
+
+
+def test_a_table_says_that_it_is_published_and_what_its_intervals_are(capsys):
+    assert published.main(["table=5a"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("PUBLISHED, not measured here: Table 5a of Jin et al.")
+    assert "data v1.0" in text and "Wilson" in text and "86.51*" in text and "which say 96.75" in text
+    assert len({line.count("|") for line in text.splitlines() if line.startswith("|")}) == 1
+
+
+@pytest.mark.parametrize("name", ["5b", "12", "XI", "Table XV"])
+def test_other_tables_say_that_they_have_no_interval(name, capsys):
+    assert published.main([f"table={name}"]) == 0
+    text = capsys.readouterr().out
+    assert "No row has an interval" in text and "95%" not in text
+
+
+def test_without_a_table_all_are_listed(capsys):
+    assert published.main([]) == 0
+    assert "| corr2cause  | 5a    |   17 |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("given", [["table=14"], ["tabel=4"], ["results"], ["table=4", "nowhere"], ["--table"]])
+def test_mistakes_are_one_sentence(given, capsys):
+    assert published.main(given) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith("error: ") and said.err.count("\n") == 1
