@@ -42,7 +42,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     from harness.money.spending import Spending
     from harness.progress import Progress
     from harness.results import MANIFEST, Folder, safe, variant
-    from harness.run import choose_prompt, run
+    from harness.run import check_samples, choose_prompt, run
     from harness.settings import Main, build, build_main, chosen, plain
     from harness.tasks.protocol import Task
 
@@ -50,9 +50,12 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     task: Task = build(main.task, "task")
     model: Model = build(main.model, "model")
     prompt = choose_prompt(task, model, main.prompt, main.replies)
+    check_samples(main.samples, prompt, model)
     settings = chosen(task)
     if prompt.words.opening and prompt.replies != "model":
         settings["replies"] = prompt.replies
+    if main.samples > 1:
+        settings["samples"] = main.samples
     place = {"task": task.name, "variant": variant(settings), "prompt": prompt.name, "model": model.name}
     folder = Folder(
         path=Path(main.results, *task.name.split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model"))),
@@ -66,7 +69,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
         provenance=provenance.gather(plain(config)),
     )
     progress = Progress(f"{task.name} {model.name}")
-    money = Spending(task, prompt, model, main.budget, folder.path / MANIFEST, progress.say)
+    money = Spending(task, prompt, model, main.samples, main.budget, folder.path / MANIFEST, progress.say)
     if main.dry_run:
         with answering(money, main.cache, task.name, new=False):
             print(*money.rehearsal(), sep="\n")
@@ -75,7 +78,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
         money.check()
     folder.ledger, folder.provenance = money.ledger, {**folder.provenance, **money.provenance}
     with interruptible(progress), answering(money, main.cache, task.name) as asked:
-        outcome = run(task, prompt, asked, folder, progress)
+        outcome = run(task, prompt, asked, folder, progress, main.samples)
     if brief:
         print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{tables.brief(outcome.result)}", file=sys.stderr)
     elif outcome.result.overall.items:

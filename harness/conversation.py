@@ -17,7 +17,11 @@ SLOW = 2.0
 
 
 def play(
-    model: Model, prompt: Prompt, openings: Iterable[Opening], say: Callable[[str], None] = lambda _: None
+    model: Model,
+    prompt: Prompt,
+    openings: Iterable[Opening],
+    say: Callable[[str], None] = lambda _: None,
+    sample: int = 0,
 ) -> Mapping[Opening, Transcript | Failure]:
     """Each distinct opening played to its end: the transcript, or the failure of the turn that had no reply.
 
@@ -34,7 +38,7 @@ def play(
         waiting: dict[ChatRequest, list[Opening]] = {}
         for opening, transcript in played.items():
             if len(opening) > k and not isinstance(transcript, Failure):
-                waiting.setdefault(prompt.turn(transcript, opening, k), []).append(opening)
+                waiting.setdefault(prompt.turn(transcript, opening, k, sample), []).append(opening)
         outcomes: dict[Request, Response | Failure] = {
             request: Failure("unanswered", "the model ended without answering") for request in waiting
         }

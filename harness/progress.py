@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import length_hint
 from typing import TypeVar
 
@@ -25,9 +25,11 @@ class Progress:
         self.title = title
         self.done = self.cached = self.failed = self.unreadable = 0
 
-    def track(self, records: Iterable[tuple[Record, T]], items: Iterable[object]) -> Iterator[tuple[Record, T]]:
-        """The records as they are, watched, and counted by what became of them."""
-        for record, request in self.watch(records, items):
+    def track(
+        self, records: Iterable[tuple[Record, T]], items: Iterable[object], samples: int = 1
+    ) -> Iterator[tuple[Record, T]]:
+        """The records as they are, `samples` of each item, watched, and counted by what became of them."""
+        for record, request in self.watch(records, items, samples):
             if isinstance(record.outcome, Failure):
                 self.failed += 1
             else:
@@ -35,9 +37,9 @@ class Progress:
                 self.unreadable += record.answer is not None and record.answer.label is None
             yield record, request
 
-    def watch(self, values: Iterable[T], items: Iterable[object]) -> Iterator[T]:
-        """The values as they are, shown while they pass; the length of `items` says how many there will be."""
-        return (self._bar if sys.stderr.isatty() else self._lines)(values, items)
+    def watch(self, values: Iterable[T], items: Iterable[object], each: int = 1) -> Iterator[T]:
+        """The values as they are, shown while they pass; so many for each of the `items`, whose length is known."""
+        return (self._bar if sys.stderr.isatty() else self._lines)(values, lambda: each * length_hint(items))
 
     def say(self, sentence: str) -> None:
         """A line for the user, beside the bar."""
@@ -48,9 +50,9 @@ class Progress:
         shown = {"from the cache": self.cached, "unreadable": self.unreadable, "failed": self.failed}
         return ", ".join(f"{count:,} {what}" for what, count in shown.items() if count)
 
-    def _lines(self, values: Iterable[T], items: Iterable[object]) -> Iterator[T]:
+    def _lines(self, values: Iterable[T], length: Callable[[], int]) -> Iterator[T]:
         started = said = time.monotonic()
-        total = length_hint(items)
+        total = length()
         for value in values:
             self.done += 1
             yield value
@@ -62,7 +64,7 @@ class Progress:
                 counts = f", {self._counts}" if self._counts else ""
                 self.say(f"{self.title}: {self.done:,}{of}, {rate:,.1f} a second{counts}")
 
-    def _bar(self, values: Iterable[T], items: Iterable[object]) -> Iterator[T]:
+    def _bar(self, values: Iterable[T], length: Callable[[], int]) -> Iterator[T]:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -76,7 +78,7 @@ class Progress:
         )
         with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
             job = bar.add_task(self.title, total=None, counts="")
-            bar.update(job, total=length_hint(items) or None)  # with the bar in sight: making items can take seconds
+            bar.update(job, total=length() or None)  # with the bar in sight: making items can take seconds
             shown = 0.0
             for value in values:
                 self.done += 1

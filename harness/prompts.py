@@ -58,20 +58,23 @@ class Prompt:
         values = tuple((name, value) for name, value in fields.items() if name in asked)
         return _opening(words.opening, words.opening_for_each, values, self.where)
 
-    def turn(self, transcript: Transcript, opening: tuple[str, ...], k: int) -> ChatRequest:
-        """The request for turn k of an opening, after the transcript so far."""
+    def turn(self, transcript: Transcript, opening: tuple[str, ...], k: int, sample: int = 0) -> ChatRequest:
+        """The request for turn k of an opening, after the transcript so far; one of several draws of it."""
         messages = self._messages(*transcript, Message("user", opening[k]))
-        return ChatRequest(messages, max_tokens=self.words.opening_max_tokens, ahead=opening[k + 1 :])
+        ahead = opening[k + 1 :]
+        return ChatRequest(messages, max_tokens=self.words.opening_max_tokens, sample=sample, ahead=ahead)
 
-    def render(self, fields: Mapping[str, JSON], transcript: Transcript, kind: type[Request]) -> Request:
-        """The request about an item, after its opening."""
+    def render(
+        self, fields: Mapping[str, JSON], transcript: Transcript, kind: type[Request], sample: int = 0
+    ) -> Request:
+        """The request about an item, after its opening; one of several draws where it is written."""
         if kind is PairRequest:
             premise, hypothesis = (fill(t, fields, self.where) for t in (self.words.premise, self.words.hypothesis))
             return PairRequest(premise, hypothesis)
         messages = self._messages(*transcript, Message("user", fill(self.words.user, fields, self.where)))
         if kind is ChoiceRequest:
             return ChoiceRequest(messages, self.words.choices)
-        return ChatRequest(messages, self.words.max_tokens, self.words.stop)
+        return ChatRequest(messages, self.words.max_tokens, self.words.stop, sample)
 
     def parse(self, response: Response) -> Answer:
         """The answer in a response: of a ranking, of an entailment, or in the text."""

@@ -24,6 +24,8 @@ def result_json(result: Result) -> dict[str, Any]:
         "failures": dict(result.failures),
         "finish_reasons": dict(result.finish_reasons),
         **({"notes": list(result.notes)} if result.notes else {}),
+        "served_models": dict(result.served_models),
+        **({"samples": dict(result.samples)} if result.samples else {}),
         "usage": {name: count for name, count in asdict(result.usage).items() if count is not None},
         "scores": {
             label_set: {
@@ -51,6 +53,8 @@ def result_from_json(said: Mapping[str, Any]) -> Result:
         finish_reasons=said["finish_reasons"],
         usage=Usage(**said["usage"]),
         notes=tuple(said.get("notes", ())),
+        served_models=said.get("served_models", {}),
+        samples=said.get("samples", {}),
     )
 
 

@@ -14,6 +14,7 @@ from harness.progress import Progress
 from harness.prompts import Prompt, Replies
 from harness.provenance import Traced
 from harness.results import Folder
+from harness.scoring.samples import summarize
 from harness.settings import prompt_files
 from harness.tasks.protocol import Task
 from harness.types import FINAL_FAILURES, ChatRequest, Failure, Item, Record, Request, Response, Result, Transcript
@@ -30,29 +31,35 @@ class Outcome:
     stopped: RunStopped | None
 
 
-def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Progress) -> Outcome:
-    """Asks the model about every item; leaves records, scores and manifest in the folder.
+def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Progress, samples: int = 1) -> Outcome:
+    """Asks the model about every item, `samples` times each; leaves records, scores and manifest in the folder.
 
     Whatever ends the run early, what has been answered is recorded and the result says `complete: false`.
     """
     kind = fitting(prompt, model)
     items = Traced(task.items())
-    return leave(task, items, ask(items, prompt, model, kind, progress.say), folder, progress)
+    answered = ask(items, prompt, model, kind, progress.say, samples)
+    return leave(task, items, answered, folder, progress, samples)
 
 
 def leave(
-    task: Task, items: Traced, answered: Iterable[tuple[Record, Request | None]], folder: Folder, progress: Progress
+    task: Task,
+    items: Traced,
+    answered: Iterable[tuple[Record, Request | None]],
+    folder: Folder,
+    progress: Progress,
+    samples: int = 1,
 ) -> Outcome:
     """Writes the records as they come, then scores them and leaves result and manifest in the folder."""
     stopped: RunStopped | None = None
     with folder.claimed():
         with folder.recording(task.headline) as writer:
             try:
-                for record, request in progress.track(answered, items):
+                for record, request in progress.track(answered, items, samples):
                     writer.write(record, request)
             except RunStopped as reason:
                 stopped = reason
-        result = folder.accounted(task.summarize(records.read(folder.recorded)))
+        result = folder.accounted(summarize(task, records.read(folder.recorded), samples))
         if stopped is None and result.curable:
             stopped = RunStopped(
                 f"{result.curable:,} calls failed in a way that may pass ({_kinds_of(result)}): the same command asks "
@@ -72,52 +79,60 @@ def ask(
     model: Model,
     kind: type[Request],
     say: Callable[[str], None] = lambda _: None,
+    samples: int = 1,
 ) -> Iterator[tuple[Record, Request | None]]:
     """Records in the order in which the answers land, each with the request that was sent."""
     source = iter(items)
+    draws = range(samples)
     if not prompt.words.opening:
-        yield from _ask(((item, ()) for item in source), prompt, model, kind)
+        yield from _ask(((item, (), draw) for item in source for draw in draws), prompt, model, kind)
         return
-    played: dict[conversation.Opening, Transcript | Failure] = {}
+    played: dict[tuple[conversation.Opening, int], Transcript | Failure] = {}
     while block := list(islice(source, BLOCK)):
         openings = [prompt.opening(item.fields) for item in block]
         # An opening that goes on from the block before is not played again: it would be asked, and could fail, anew.
-        played = {opening: played[opening] for opening in openings if opening in played}
-        played |= conversation.play(model, prompt, [opening for opening in openings if opening not in played], say)
-        ready: list[tuple[Item, Transcript]] = []
+        known = set(openings)
+        played = {key: transcript for key, transcript in played.items() if key[0] in known}
+        for draw in draws:
+            new = [opening for opening in openings if (opening, draw) not in played]
+            transcripts = conversation.play(model, prompt, new, say, draw)
+            played |= {(opening, draw): transcript for opening, transcript in transcripts.items()}
+        ready: list[tuple[Item, Transcript, int]] = []
         for item, opening in zip(block, openings, strict=True):
-            transcript = played[opening]
-            if isinstance(transcript, Failure):
-                yield _record(item, None, transcript, prompt), None
-            else:
-                ready.append((item, transcript))
+            for draw in draws:
+                transcript = played[opening, draw]
+                if isinstance(transcript, Failure):
+                    yield _record(item, None, transcript, prompt, draw), None
+                else:
+                    ready.append((item, transcript, draw))
         yield from _ask(ready, prompt, model, kind)
 
 
 def _ask(
-    asked: Iterable[tuple[Item, Transcript]], prompt: Prompt, model: Model, kind: type[Request]
+    asked: Iterable[tuple[Item, Transcript, int]], prompt: Prompt, model: Model, kind: type[Request]
 ) -> Iterator[tuple[Record, Request]]:
-    waiting: dict[Request, list[Item]] = {}
+    waiting: dict[Request, list[tuple[Item, int]]] = {}
 
     def requests() -> Iterator[Request]:
         """Each distinct request once; items that make an equal one wait for its answer."""
-        for item, transcript in asked:
-            request = prompt.render(item.fields, transcript, kind)
+        for item, transcript, draw in asked:
+            request = prompt.render(item.fields, transcript, kind, draw)
             if request in waiting:
-                waiting[request].append(item)
+                waiting[request].append((item, draw))
             else:
-                waiting[request] = [item]
+                waiting[request] = [(item, draw)]
                 yield request
 
     for request, outcome in model.respond(requests()):
-        for item in waiting.pop(request):
-            yield _record(item, request, outcome, prompt), request
+        for item, draw in waiting.pop(request):
+            yield _record(item, request, outcome, prompt, draw), request
     for request, items in waiting.items():
-        for item in items:
-            yield _record(item, request, Failure("unanswered", "the model ended without answering"), prompt), request
+        for item, draw in items:
+            unanswered = Failure("unanswered", "the model ended without answering")
+            yield _record(item, request, unanswered, prompt, draw), request
 
 
-def _record(item: Item, request: Request | None, outcome: Response | Failure, prompt: Prompt) -> Record:
+def _record(item: Item, request: Request | None, outcome: Response | Failure, prompt: Prompt, sample: int) -> Record:
     return Record(
         item=item.id,
         cluster=item.cluster,
@@ -126,8 +141,24 @@ def _record(item: Item, request: Request | None, outcome: Response | Failure, pr
         request=None if request is None else request_digest(request),
         outcome=outcome,
         answer=None if isinstance(outcome, Failure) else prompt.parse(outcome),
-        sample=request.sample if isinstance(request, ChatRequest) else 0,
+        sample=sample,
     )
+
+
+def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
+    """Refuses several samples of what would be the same each time. Raises ConfigError."""
+    if samples == 1:
+        return
+    if fitting(prompt, model) is not ChatRequest:
+        raise ConfigError(
+            f"samples={samples}: model {model.name} ranks with prompt {prompt.name}, which has one outcome. Samples "
+            "are for models that write (model.method=generate, or a chat model)."
+        )
+    if not getattr(model, "draws", False):
+        raise ConfigError(
+            f"samples={samples}: model {model.name} would give the same answer each time: set model.temperature "
+            "above 0 (an API model's; local models write the likeliest words)."
+        )
 
 
 def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:

@@ -102,6 +102,7 @@ class Main:
     cache: Cache
     prompt: str | None = None
     replies: Literal["model", "fixed"] = "model"
+    samples: Annotated[int, Field(ge=1)] = 1
     budget: dict[Limit, Annotated[float, Field(ge=0)] | None] = field(default_factory=dict)
     dry_run: bool = False
     debug: bool = False

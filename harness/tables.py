@@ -157,7 +157,7 @@ def remarks(result: Result) -> list[str]:
         "",
         f"{overall.items:,} items in {clusters} (items of one cluster are not independent); metrics in percent.",
     ]
-    said += result.notes
+    said += [*result.notes, *samples_said(result)]
     rows = [row for groups in result.scores[result.headline].values() for row in groups.values()]
     said += intervals_said(rows) + _without(rows)
     if result.failures:
@@ -178,12 +178,40 @@ def remarks(result: Result) -> list[str]:
     for reason, what in notable.items():
         if count := result.finish_reasons.get(reason):
             said.append(f"{count:,} replies {what}." if reason == "length" else f"{count:,} items {what}.")
+    if len(result.served_models) > 1:
+        names = ", ".join(f"{name} ({count:,})" for name, count in result.served_models.items())
+        said.append(f"The server's replies name more than one model: {names}.")
     usage = {"input": result.usage.input, "output": result.usage.output, "reasoning": result.usage.reasoning}
     if any(usage.values()):
         said.append(
             "Tokens of these answers: " + ", ".join(f"{count:,} {name}" for name, count in usage.items() if count) + "."
         )
     return said
+
+
+def samples_said(result: Result) -> list[str]:
+    """What single draws come to, where each item has several answers."""
+    told = result.samples
+    if not told:
+        return []
+    k = told["number"]
+
+    def share(name: str) -> str:
+        return shown(name, told.get(name))
+
+    spread = ", ".join(
+        f"{TITLES[name]} {share(f'{name}_mean')} (SD {share(f'{name}_sd_between_draws')})"
+        for name in ("f1", "accuracy")
+    )
+    any_right, all_right = share(f"pass@{k}"), share(f"pass^{k}")
+    passed = f"pass@1 {share('pass@1')}, pass@{k} {any_right} (any right), pass^{k} {all_right} (all right)"
+    return [
+        f"The scores are those of the majority of {k} answers an item (self-consistency); a tie is unreadable. "
+        f"The {k} draws one by one, mean and SD between them: {spread}.",
+        f"Draws agree with their majority in {share('agreement')}%; whether a draw is right has an SD of "
+        f"{share('sd_within_items')} within items and {share('sd_between_items')} between them; "
+        f"{passed}.",
+    ]
 
 
 def intervals_said(rows: Iterable[Scores]) -> list[str]:

@@ -190,8 +190,12 @@ class Result:
     finish_reasons: Mapping[str, int]
     usage: Usage
     """Sums over the records; where a model was asked, over the distinct requests of the run, openings included."""
+    served_models: Mapping[str, int] = field(default_factory=dict)
+    """The model names that the server gave with its replies, and how often each."""
     notes: tuple[str, ...] = ()
     """Sentences that belong beside the scores."""
+    samples: Mapping[str, float | int | None] = field(default_factory=dict)
+    """What single draws come to, where each item has several answers and the scores are those of the vote."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Further files of the run's folder, their text by name, such as graphs/asia/cause.csv."""
 

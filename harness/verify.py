@@ -22,6 +22,7 @@ from harness.prompts import Prompt
 from harness.provenance import Traced
 from harness.result_json import result_json
 from harness.results import MANIFEST, RECORDS, RESULT
+from harness.scoring.samples import summarize
 from harness.settings import build
 from harness.tasks.protocol import Task
 from harness.types import Record, Response
@@ -86,10 +87,12 @@ def problems_of(folder: Path) -> Iterator[str]:
     if not path.exists():
         yield f"there is no {RECORDS}: the scores cannot be computed again (the same command makes it, from the cache)."
         return
-    yield from _of_records(path, labels, prompt, complete=result["complete"], samples=_samples(manifest["config"]))
+    samples = _samples(manifest["config"])
+    yield from _of_records(path, labels, prompt, complete=result["complete"], samples=samples)
     progress = Progress(f"verifying {folder}")
-    again = task.summarize(progress.watch(records.read(path), labels))
+    again = summarize(task, progress.watch(records.read(path), labels, samples), samples)
     said = json.loads(json.dumps(result_json(again)))
+    del said["usage"]  # counts openings too, which leave no record
     yield from _differences({name: result.get(name) for name in said}, said, RESULT)
     for name, text in again.files.items():
         if not (folder / name).exists() or (folder / name).read_text(encoding="utf-8") != text:

@@ -33,6 +33,11 @@ class Baseline:
         """What the answers depend on."""
         return {"kind": "baseline", "p_yes": self.p_yes} | ({"seed": self.seed} if 0 < self.p_yes < 1 else {})
 
+    @property
+    def draws(self) -> bool:
+        """Whether a second answer to the same request can be another one."""
+        return 0 < self.p_yes < 1
+
     def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
         """One word for each request."""
         for request in requests:
@@ -45,6 +50,8 @@ class Baseline:
 @dataclass(frozen=True)
 class Majority(Baseline):
     """Always the likelier answer; `p_yes` is the share of Yes in the data that it may know."""
+
+    draws: ClassVar[bool] = False
 
     def _says_yes(self, request: Request) -> bool:
         return self.p_yes > 0.5

@@ -99,6 +99,11 @@ class Endpoint(ABC):
     def _key(self) -> str:
         return os.environ.get(self.api_key_env, "").strip()
 
+    @property
+    def draws(self) -> bool:
+        """Whether a second answer to the same request can be another one; without a temperature the server's is 1."""
+        return self.sampling().get("temperature") != 0
+
     def sampling(self) -> dict[str, JSON]:
         """The sampling parameters as they are sent; what is None is not."""
         given = {"temperature": self.temperature, "top_p": self.top_p, **self.extra}

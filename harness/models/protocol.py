@@ -14,7 +14,8 @@ class Model(Protocol):
     """Anything that answers requests.
 
     A class that answers sooner than a cache could (a baseline, the reasoner) says `instant = True` and is asked
-    every time; one that can answer some tasks only names them in `tasks`.
+    every time; one that can answer some tasks only names them in `tasks`; one whose answer to the same request varies
+    with its `sample` says `draws = True`.
     """
 
     @property

@@ -59,7 +59,7 @@ class Plan:
     turns: Asked = field(default_factory=Asked)
     """Of openings and second turns: what the model writes before the question."""
     questions: Asked = field(default_factory=Asked)
-    samples: list[Request] = field(default_factory=list)
+    examples: list[Request] = field(default_factory=list)
     """The requests about the first items."""
 
     @property
@@ -77,7 +77,7 @@ class _Pass:
     peek: Peek
     plan: Plan
     seen: set[int] = field(default_factory=set)
-    openings: dict[tuple[str, ...], tuple[Transcript, int]] = field(default_factory=dict)
+    openings: dict[tuple[tuple[str, ...], int], tuple[Transcript, int]] = field(default_factory=dict)
 
     def enter(self, request: Request, asked: Asked, unknown: int) -> Response | None:
         """Counts a request the first time; what the cache knows of it. `unknown` replies are in its transcript."""
@@ -95,25 +95,25 @@ class _Pass:
             asked.add(size(request, self.model), unknown * self.prompt.words.opening_max_tokens)
         return known
 
-    def transcript(self, opening: tuple[str, ...]) -> tuple[Transcript, int]:
+    def transcript(self, opening: tuple[str, ...], draw: int) -> tuple[Transcript, int]:
         """An opening as far as the cache has its replies, and how many it has not."""
-        if opening in self.openings:
-            return self.openings[opening]
+        if (opening, draw) in self.openings:
+            return self.openings[opening, draw]
         said: list[Message] = []
         unknown = 0
         for k, turn in enumerate(opening):
             if self.prompt.replies == "fixed":
                 reply = self.prompt.words.opening_reply or ""
             else:
-                request = self.prompt.turn(tuple(said), opening, k)
+                request = self.prompt.turn(tuple(said), opening, k, draw)
                 known = self.enter(request, self.plan.turns, unknown)
                 unknown += known is None
                 reply = "" if known is None else known.text
             said += [Message("user", turn), Message("assistant", reply)]
         if len(self.openings) >= 256:  # items that share an opening come together
             self.openings.clear()
-        self.openings[opening] = tuple(said), unknown
-        return self.openings[opening]
+        self.openings[opening, draw] = tuple(said), unknown
+        return self.openings[opening, draw]
 
 
 def plan_of(
@@ -123,17 +123,24 @@ def plan_of(
     model: Model,
     peek: Peek = lambda _: None,
     say: Callable[[str], None] = lambda _: None,
-    samples: int = 0,
+    *,
+    samples: int = 1,
+    examples: int = 0,
 ) -> Plan:
-    """Walks the items once; `say` is told how far it is when that takes long."""
+    """Walks the items once, `samples` answers to each; `say` is told how far it is when that takes long.
+
+    The requests about the first `examples` items are kept to be shown.
+    """
     plan = Plan()
     walk = _Pass(prompt, model, peek, plan)
     for item in _told(task, plan, say):
-        transcript, unknown = walk.transcript(prompt.opening(item.fields))
-        request = prompt.render(item.fields, transcript, kind)
-        walk.enter(request, plan.questions, unknown)
-        if len(plan.samples) < samples:
-            plan.samples.append(request)
+        opening = prompt.opening(item.fields)
+        for draw in range(samples):
+            transcript, unknown = walk.transcript(opening, draw)
+            request = prompt.render(item.fields, transcript, kind, draw)
+            walk.enter(request, plan.questions, unknown)
+            if draw == 0 and len(plan.examples) < examples:
+                plan.examples.append(request)
     return plan
 
 

@@ -72,7 +72,7 @@ def _time(asked: Asked, model: Model) -> str:
 
 def prompts(plan: Plan) -> Iterator[str]:
     """The sample requests, a line before each message."""
-    for number, request in enumerate(plan.samples, start=1):
+    for number, request in enumerate(plan.examples, start=1):
         yield f"\n── prompt {number} of {plan.items:,} ──"
         yield from _request(request)
 

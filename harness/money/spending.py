@@ -27,15 +27,19 @@ class Spending:
         task: Task,
         prompt: Prompt,
         model: Model,
+        samples: int,
         budget: Mapping[Any, float | None],
         manifest: Path,
         say: Callable[[str], None],
     ) -> None:
-        """`manifest` is where an earlier run may have told the price; `say` shows a line on stderr."""
+        """`samples` answers to each item; `manifest` is where an earlier run may have told the price.
+
+        `say` shows a line on stderr.
+        """
         self.model = model
         self.peek: Callable[[Request], Response | None] = lambda _: None
         """What the cache knows; nothing as long as there is none."""
-        self._task, self._prompt = task, prompt
+        self._task, self._prompt, self._samples = task, prompt, samples
         self._budget = Budget(**budget)
         self._manifest = manifest
         self._say = say
@@ -83,7 +87,7 @@ class Spending:
         """The plan and two prompts, for dry_run."""
         from harness.money import shown
 
-        plan = self._plan(samples=2)
+        plan = self._plan(examples=2)
         yield from self._lines(plan)
         yield from shown.prompts(plan)
         yield "\nNothing was asked (dry_run=true)."
@@ -93,12 +97,13 @@ class Spending:
         for line in self._lines(plan) if not STOP.requested else ():
             self._say(line)
 
-    def _plan(self, samples: int = 0) -> Any:
+    def _plan(self, examples: int = 0) -> Any:
         from harness.money.plan import plan_of
         from harness.run import fitting
 
         kind = fitting(self._prompt, self.model)
-        return plan_of(self._task, self._prompt, kind, self.model, self.peek, self._say, samples)
+        asked = self._task, self._prompt, kind, self.model, self.peek, self._say
+        return plan_of(*asked, samples=self._samples, examples=examples)
 
     def _lines(self, plan: Any) -> Iterator[str]:
         from harness.money import shown

@@ -37,11 +37,13 @@ def summarize(
     failures: Counter[str] = Counter()
     finish_reasons: Counter[str] = Counter()
     tokens: Counter[str] = Counter()
+    served: Counter[str] = Counter()
     for record in records:
         if isinstance(record.outcome, Failure):
             failures[record.outcome.kind] += 1
         else:
             _add(record.outcome, finish_reasons, tokens)
+            served[record.outcome.served_model] += 1
         groups = tuple(pair for pair in record.groups.items() if pair[0] not in without)
         tally.add((tuple(record.labels.items()), groups, _reading(record)), record)
     kinds = tally.kinds
@@ -81,7 +83,8 @@ def summarize(
     if not kinds:
         scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(Counts(), unreadable=unreadable))}}}
     usage = Usage(**{f.name: tokens.get(f.name) for f in fields(Usage)})
-    return Result(headline, scores, tally.clusters, dict(failures), dict(finish_reasons), usage)
+    names = {name: count for name, count in sorted(served.items()) if name}
+    return Result(headline, scores, tally.clusters, dict(failures), dict(finish_reasons), usage, names)
 
 
 def _probable(tally: Tally, members: Sequence[tuple[Kind, int, int]]) -> tuple[Metric, ...]:
@@ -100,6 +103,11 @@ def _breakdowns(groups: Sequence[tuple[str, str]], crossed: Sequence[tuple[str, 
     for first, second in crossed:
         if first in found and second in found:
             yield f"{first}/{second}", f"{found[first]}/{found[second]}"
+
+
+def counted_as(record: Record, gold: int) -> str:
+    """The field of Counts that a record adds to."""
+    return _FIELDS[_PLACES[_reading(record), gold]]
 
 
 _FIELDS = tuple(f.name for f in fields(Counts))

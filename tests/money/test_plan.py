@@ -105,10 +105,10 @@ class Many:
 def test_memory_does_not_grow_by_more_than_a_few_bytes_an_item():
     prompt = load("corr2cause", "plain", ())
     tracemalloc.start()
-    plan = plan_of(Many(60_000), prompt, ChatRequest, Scripted(lambda r: Response("")), samples=2)
+    plan = plan_of(Many(60_000), prompt, ChatRequest, Scripted(lambda r: Response("")), examples=2)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert plan.asked.calls == 60_000 and len(plan.samples) == 2
+    assert plan.asked.calls == 60_000 and len(plan.examples) == 2
     assert peak < 60_000 * 130
 
 
