@@ -183,7 +183,10 @@ def _said(value: Any) -> str:
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     """All of it or nothing: a reader never sees half a file."""
     temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    # Intervals on one line. A text in JSON holds no line breaks, so this touches lists alone.
+    text = re.sub(r"\[\n\s+([-+.\de]+),\n\s+([-+.\de]+)\n\s+\]", r"[\1, \2]", text)
+    temporary.write_text(text + "\n", encoding="utf-8")
     temporary.replace(path)
 
 

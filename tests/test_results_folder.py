@@ -150,6 +150,13 @@ def test_a_complete_run_leaves_records_result_and_manifest(tmp_path):
     assert not (folder.path / "records.partial.jsonl").exists()
 
 
+def test_an_interval_is_one_line_of_the_file(tmp_path):
+    folder = folder_at(tmp_path, {"model": {"name": "[\n  1,\n  2\n]", "sizes": [1, 2]}})
+    leave(folder, complete=True)
+    assert '"f1": [0.1, 0.7]' in (tmp_path / "result.json").read_text()
+    assert json.loads((tmp_path / "manifest.json").read_text())["configuration"] == folder.configuration
+
+
 def test_an_incomplete_run_says_so(tmp_path):
     leave(folder_at(tmp_path), complete=False)
     assert told(tmp_path)["complete"] is False
