@@ -71,7 +71,7 @@ def test_a_failed_draw_is_counted_and_votes_for_nothing():
 @pytest.mark.parametrize("name", ["plain", "cot_two_step"])
 def test_each_draw_is_a_request_of_its_own_with_its_own_opening(name):
     task = Corr2Cause(name="corr2cause", prompts=("plain",), limit=7)
-    model = Scripted(lambda request: Response(f"{'Yes' if request.sample else 'No'} {request.sample}"))
+    model = Scripted(lambda request: Response("Yes." if request.sample else "No."))
     records = [r for r, _ in ask(task.items(), load("corr2cause", name, ()), model, ChatRequest, samples=3)]
     assert sorted((r.item, r.sample) for r in records) == sorted((i.id, k) for i in task.items() for k in range(3))
     assert len(set(model.asked)) == len(model.asked) == 21 * (2 if name == "cot_two_step" else 1)
