@@ -179,7 +179,7 @@ def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
     (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
     (tmp_path / "answers.sqlite").write_bytes(b"this is no database " * 200)
     for path, said in (
-        ("blocked/answers.sqlite", "cache.path"),
+        ("blocked/answers.sqlite", "make it readable and writable or choose another cache.path"),
         ("garbage", "cache.path"),
         ("answers.sqlite", "set aside as answers.sqlite.damaged-"),
         ("answers.sqlite", "nothing is asked beside it"),

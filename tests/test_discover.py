@@ -137,7 +137,7 @@ def test_runs_of_the_first_method_get_the_leaderboard(harness):
         ("task=corr2cause", "answers the questions of task=causalbench/causality"),
         ("task.format=data", "task.format: an algorithm reads no words"),
         ("seed=-1", "seed=-1: input should be greater than or equal to 0"),
-        ("algorithm=null", "take one name each"),
+        ("algorithm=null", "takes one name"),
     ],
 )
 def test_bad_input_gets_one_sentence(harness, arguments, said):

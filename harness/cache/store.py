@@ -46,7 +46,7 @@ class Store:
             Retrying(
                 stop=stop_after_delay(schema.WAIT),
                 wait=wait_random(0.01, 0.1),
-                retry=retry_if_exception(lambda error: "locked" in str(error)),
+                retry=retry_if_exception(_locked),
                 reraise=True,
             )(self._open)
         except (sqlite3.Error, OSError) as error:
@@ -147,7 +147,7 @@ class Store:
                 self.close()  # only now: SQLite sees that the file has moved, and leaves log and file as they are
                 return aside
             advice = "it is left as it is here; a run that writes to it sets it aside and says how to go on"
-        elif "locked" in what or "busy" in what:
+        elif _locked(error):
             advice = "another process has kept it locked for half a minute: wait for it or choose another cache.path"
         elif "full" in what or self._full():
             advice = "make room and start again: every answer stored so far is kept"
@@ -161,6 +161,11 @@ class Store:
             return shutil.disk_usage(self.path.parent).free < 1 << 16
         except OSError:
             return False
+
+
+def _locked(error: BaseException) -> bool:
+    """Whether SQLite says so: a path may be called blocked."""
+    return isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))
 
 
 def store_texts(db: sqlite3.Connection, texts: Mapping[str, str]) -> None:
