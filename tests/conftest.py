@@ -13,6 +13,7 @@ from openai_server import Server, chat_reply
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it when it is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each core has a worker of its own
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of commands would each compile the package anew
 KEY = "sk-canary-0123456789"
 
 

@@ -1,6 +1,6 @@
 """Runs under random faults and random kill -9, over and over: what was paid for is never lost, nothing is made up.
 
-python tests/torture.py [--runs 500] [--seed 0]
+python tests/torture.py [--runs 500] [--seed 0] [--jobs 4]
 
 One run here is one start of `python -m harness`. A campaign has its own mix of faults, its own settings and its own
 folder; it starts the same command again and again, killing some of the processes at a random moment, until one says
@@ -221,21 +221,44 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="processes with a share of the runs and a seed each")
+    parser.add_argument("--json", action="store_true", help="the sums as JSON")
     chosen = parser.parse_args()
+    began = time.time()
+    tally = together(chosen.runs, chosen.seed, chosen.jobs) if chosen.jobs > 1 else alone(chosen.runs, chosen.seed)
+    print(json.dumps(vars(tally)) if chosen.json else summary(tally, chosen.seed, time.time() - began))
+    assert not (tally.stored_and_asked_again or tally.lost or tally.early)
+
+
+def together(runs: int, seed: int, jobs: int) -> Tally:
+    """The sums of several processes."""
+    command = [sys.executable, __file__, "--runs", str(-(-runs // jobs)), "--json", "--seed"]
+    started = [subprocess.Popen([*command, str(seed + k)], stdout=subprocess.PIPE, text=True) for k in range(jobs)]
+    tally = Tally()
+    for process in started:
+        said = process.communicate()[0]
+        assert process.returncode == 0, said
+        for name, value in json.loads(said).items():
+            before = getattr(tally, name)
+            setattr(tally, name, before + (Counter(value) if isinstance(value, dict) else value))
+    return tally
+
+
+def alone(runs: int, seed: int) -> Tally:
+    """Campaigns until there have been so many runs."""
     os.environ["OPENAI_API_KEY"] = "sk-torture"
     for module in IMPORTED:
         importlib.import_module(module)
-    tally, draw, began = Tally(), random.Random(chosen.seed), time.time()
+    tally, draw, began = Tally(), random.Random(seed), time.time()
     server = Remote()
     try:
-        while tally.starts < chosen.runs:
+        while tally.starts < runs:
             campaign(server, draw, tally, MOST_STARTS)
-            print(f"{tally.starts} of {chosen.runs} runs, {tally.kills} killed, {tally.answers} answers, "
+            print(f"{tally.starts} of {runs} runs, {tally.kills} killed, {tally.answers} answers, "
                   f"{time.time() - began:.0f} s", file=sys.stderr, flush=True)  # fmt: skip
     finally:
         server.close()
-    print(summary(tally, chosen.seed, time.time() - began))
-    assert not (tally.stored_and_asked_again or tally.lost or tally.early)
+    return tally
 
 
 if __name__ == "__main__":
