@@ -21,7 +21,7 @@ test-slow: $(DEV_READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(args)
 
 torture: $(DEV_READY)  ## 500 runs under random faults and random kill -9 (args="--runs 100 --seed 1" for others)
-	$(BIN)/python tests/torture.py $(args)
+	$(BIN)/python tests/torture.py --jobs 4 $(args)
 
 check: $(DEV_READY)  ## ruff and mypy
 	$(BIN)/ruff check .

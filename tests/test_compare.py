@@ -321,3 +321,13 @@ def test_mistakes_are_one_sentence(tmp_path, monkeypatch, refused, arguments, sa
 def test_help(capsys):
     assert compare.main(["--help"]) == 0
     assert "by=relation" in capsys.readouterr().out
+
+
+def test_runs_with_several_answers_an_item_are_compared_by_their_votes(tmp_path, shown):
+    draws = [replace(one, sample=k, answer=Answer(1 if k < 2 else 0)) for one in always(1) for k in range(3)]
+    folder = put(tmp_path / "drawn", always(1), model="drawn", samples=3)
+    with (tmp_path / "drawn" / RECORDS).open("w", encoding="utf-8") as file:
+        writer = Writer(file, "published")
+        for one in draws:
+            writer.write(one, None)
+    assert "gave the same answer to every item" in shown(folder, put(tmp_path / "b", always(1), model="b"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from harness import records
 from harness.errors import DataError
 from harness.results import MANIFEST, PARTIAL, RECORDS, RESULT
 from harness.scoring.classification import Unreadable
+from harness.scoring.samples import Draws
 from harness.types import Record
 
 _PLACE = ("model", "prompt", "variant", "task")
@@ -58,7 +59,7 @@ def load(name: str) -> Run:
     replies: dict[str, Reply] = {}
     known: dict[Any, Any] = {}
     try:
-        for record in records.read(file):
+        for record in _votes(records.read(file), manifest, result):
             if record.item in replies:
                 raise DataError(f"{file} holds the item {record.item} twice: a comparison takes one run.")
             replies[record.item] = _reply(record, known)
@@ -73,6 +74,12 @@ def load(name: str) -> Run:
         raise DataError(f"{file.parent} holds a {MANIFEST} or {RESULT} that no run of this program left.") from None
     complete = bool((result or manifest or {"complete": True}).get("complete"))
     return Run(Path(name), place, result.get("headline"), "no" if said == "no" else "wrong", complete, replies)
+
+
+def _votes(read: Iterable[Record], manifest: Mapping[str, Any], result: Mapping[str, Any]) -> Iterable[Record]:
+    """One record an item: of a run with several answers to each, the vote, as its scores have it."""
+    samples = int(manifest.get("configuration", {}).get("task", {}).get("samples", 1))
+    return read if samples == 1 else Draws(result.get("headline", "published"), samples).votes(read)
 
 
 def names(runs: Sequence[Run]) -> list[str]:

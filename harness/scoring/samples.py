@@ -50,7 +50,8 @@ class Draws:
             yield self._vote(draws)
 
     def _vote(self, draws: Sequence[Record]) -> Record:
-        gold = draws[0].labels[self._headline]
+        labels_of = draws[0].labels
+        gold = labels_of.get(self._headline, next(iter(labels_of.values())))
         answered = [(record, record.outcome) for record in draws if isinstance(record.outcome, Response)]
         for record in draws:
             if isinstance(record.outcome, Failure):
