@@ -105,7 +105,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     def learn(network: str) -> Pattern:
         return _learn(algorithm, network, settings, progress)
 
-    outcome = leave(task, items, answers(task, items, algorithm.name, learn), folder, progress)
+    outcome = leave(task, items, answers(task, items, learn), folder, progress)
     if brief:
         print(f"    {tables.brief(outcome.result)}", file=sys.stderr)
     else:

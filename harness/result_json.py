@@ -24,7 +24,7 @@ def result_json(result: Result) -> dict[str, Any]:
         "failures": dict(result.failures),
         "finish_reasons": dict(result.finish_reasons),
         **({"notes": list(result.notes)} if result.notes else {}),
-        "served_models": dict(result.served_models),
+        **({"served_models": dict(result.served_models)} if result.served_models else {}),
         **({"samples": dict(result.samples)} if result.samples else {}),
         "usage": {name: count for name, count in asdict(result.usage).items() if count is not None},
         "scores": {

@@ -100,7 +100,8 @@ class Folder:
                 return  # the manifest goes on telling how the result first came about
             _write(self.path / RESULT, said)
             ended = datetime.now(UTC).isoformat(timespec="seconds")
-            _write(self.path / MANIFEST, self._manifest() | {"items": items, "ended": ended, "complete": complete})
+            became = {"items": items, "counts": _counts(result), "ended": ended, "complete": complete}
+            _write(self.path / MANIFEST, self._manifest() | became)
         except OSError as error:
             raise self._trouble(error) from error
 
@@ -171,6 +172,19 @@ def _difference(there: Any, mine: Any, at: str = "") -> str:
             if name not in there or name not in mine or there[name] != mine[name]:
                 return _difference(there.get(name, _ABSENT), mine.get(name, _ABSENT), f"{at}.{name}" if at else name)
     return f"{at}: {_said(there)} there, {_said(mine)} now"
+
+
+def _counts(result: Result) -> dict[str, JSON]:
+    """What became of the items, and under which names the server answered."""
+    overall = result.overall
+    return {
+        "items": overall.items,
+        "clusters": result.clusters,
+        "unreadable": overall.unreadable,
+        "failures": dict(result.failures),
+        "finish_reasons": dict(result.finish_reasons),
+        "served_models": dict(result.served_models),
+    }
 
 
 _ABSENT = object()

@@ -324,6 +324,20 @@ def test_chat_answers_are_scored(harness, serve):
     assert row(output, "relation: parent")[2] == "100.00" and row(output, "relation: collider")[2] == "0.00"
 
 
+def test_the_manifest_says_under_which_names_the_server_answered(harness, serve, tmp_path):
+    def reply(path, body, number):
+        return chat_reply("No") | {"model": f"snapshot-{number % 2}"}
+
+    server = serve(reply)
+    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=20", OPENAI_API_KEY=KEY)
+    assert "name more than one model: snapshot-0 (10), snapshot-1 (10)" in done.stdout
+    place = tmp_path / "results/corr2cause/limit=20/plain/gpt4"
+    manifest = json.loads((place / "manifest.json").read_text())
+    assert manifest["counts"]["served_models"] == {"snapshot-0": 10, "snapshot-1": 10}
+    assert manifest["counts"]["items"] == manifest["items"]["count"] == 20
+    assert manifest["machine"]["cores"] and manifest["harness"]["version"]
+
+
 def test_two_step_chain_of_thought_asks_twice_an_item(harness, serve):
     server = serve()
     assert (

@@ -41,7 +41,7 @@ class Baseline:
     def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
         """One word for each request."""
         for request in requests:
-            yield request, Response(text="Yes" if self._says_yes(request) else "No", served_model=self.name)
+            yield request, Response(text="Yes" if self._says_yes(request) else "No")
 
     def _says_yes(self, request: Request) -> bool:
         return self.p_yes == 1 or (self.p_yes > 0 and uniform(self.seed, request_digest(request)) < self.p_yes)

@@ -35,7 +35,7 @@ class Reasoner:
     def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
         """Yes or No for each request."""
         for request in requests:
-            yield request, Response(text=self._answer(request), served_model=self.name)
+            yield request, Response(text=self._answer(request))
 
     def _answer(self, request: Request) -> str:
         assert not isinstance(request, PairRequest)

@@ -11,9 +11,7 @@ from harness.tasks.causalbench.task import Causality
 from harness.types import Answer, Item, Record, Response
 
 
-def answers(
-    task: Causality, items: Iterable[Item], name: str, learn: Callable[[str], Pattern]
-) -> Iterator[tuple[Record, None]]:
+def answers(task: Causality, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[tuple[Record, None]]:
     """A record without a request for each item; `learn` gives a network's graph when its first question comes.
 
     The items of one network come together. An undirected edge counts as both directions: its two variables are found
@@ -35,7 +33,7 @@ def answers(
                 groups=item.groups,
                 labels=item.labels,
                 request=None,
-                outcome=Response(text="Yes" if label else "No", served_model=name),
+                outcome=Response(text="Yes" if label else "No"),
                 answer=Answer(label),
             ),
             None,
