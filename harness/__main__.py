@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def main() -> None:
     """The command."""
     code = cli.launch(job, "config")
-    if "hydra" in sys.modules:
+    if "harness.sweep" in sys.modules:
         from harness import sweep
 
         code = max(code, sweep.conclude())

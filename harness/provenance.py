@@ -87,8 +87,11 @@ def _checkout() -> dict[str, JSON]:
     home = Path(harness.__file__).resolve().parent.parent
     if not (home / ".git").exists():
         return {}
-    changes = _git(home, "status", "--porcelain", "--", "harness", "configs", "prompts")
-    return {"commit": _git(home, "rev-parse", "HEAD"), "dirty": None if changes is None else bool(changes)}
+    said = _git(home, "status", "--porcelain=2", "--branch", "--", "harness", "configs", "prompts")
+    if said is None:
+        return {"commit": None, "dirty": None}
+    head = re.search(r"^# branch\.oid (\w+)", said, re.MULTILINE)
+    return {"commit": head[1] if head else None, "dirty": bool(re.search(r"^[^#]", said, re.MULTILINE))}
 
 
 def _git(home: Path, *arguments: str) -> str | None:

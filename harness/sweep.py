@@ -10,16 +10,19 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from harness import cli, leaderboard
+from harness import cli
 from harness.errors import HarnessError, Interrupted
 from harness.results import RESULT
+
+if TYPE_CHECKING:
+    from harness.leaderboard import Row
 
 OUTCOME = "outcome.json"
 _started: list[Path] = []
@@ -67,17 +70,19 @@ def note(folder: Path, *, run: Path | None, error: str | None) -> None:
     (folder / OUTCOME).write_text(json.dumps({"run": str(run) if run else None, "error": error}), encoding="utf-8")
 
 
-def conclude(tables: Callable[[Sequence[leaderboard.Row]], str] = leaderboard.tables) -> int:
+def conclude(tables: Callable[[Sequence[Row]], str] | None = None) -> int:
     """Prints the tables of the sweep that has just ended, if one has; the exit code."""
     if not _started:
         return 0
+    from harness import leaderboard
+
     folder = _started[-1]
     outcomes = sorted(folder.glob(f"*/{OUTCOME}"), key=lambda file: (len(file.parent.name), file.parent.name))
     said = [json.loads(file.read_text(encoding="utf-8")) for file in outcomes]
     results = dict.fromkeys(Path(one["run"]) / RESULT for one in said if one["run"])
     rows = [leaderboard.load(file) for file in results if file.exists()]
     if rows:
-        text = tables(rows)
+        text = (tables or leaderboard.tables)(rows)
         print(f"\n{text}\n")
         leaderboard.write(text, folder / "LEADERBOARD.md")
     errors = [(file.parent.name, one["error"]) for file, one in zip(outcomes, said, strict=True) if one["error"]]

@@ -1,28 +1,25 @@
-"""A server that speaks the OpenAI protocol: its settings, its calls, and what its replies have in common."""
+"""A server that speaks the OpenAI protocol: its settings, and what chat and completions have in common."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.models import secrets
-from harness.models.concurrent import answer_all
 from harness.models.length import tokens_at_least
-from harness.models.pace import Pace
 from harness.models.protocol import Landing, unanswered
-from harness.models.retry import InvalidReplyError, Policy
-from harness.models.wire import Wire
-from harness.types import JSON, ChatRequest, Failure, PairRequest, Request, Response, Transcript, Usage
+from harness.types import JSON, ChatRequest, Failure, PairRequest, Request, Response, Transcript
+
+if TYPE_CHECKING:
+    from harness.models.wire import Wire
 
 Positive = Annotated[float, Field(gt=0)]
 
@@ -66,7 +63,7 @@ class Endpoint(ABC):
 
     def __post_init__(self) -> None:
         """Refuses what cannot be an address, settings that hold a key, and half a price."""
-        secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self._key, self.api_key_env)
+        secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self.key, self.api_key_env)
         address = urlsplit(self.base_url)
         if address.username or address.password or (not address.hostname and "@" in self.base_url):
             raise ConfigError(f"model.base_url holds credentials: give them as a key in {self.api_key_env}.")
@@ -87,16 +84,17 @@ class Endpoint(ABC):
 
     def check_key(self) -> None:
         """Refuses to ask without a usable key. Raises ConfigError."""
-        if not self._key:
+        if not self.key:
             raise ConfigError(
                 f"no API key: set the environment variable {self.api_key_env} (export {self.api_key_env}=…; any "
                 f"text will do for a local server that asks for none). It is for {self.base_url}."
             )
-        if not self._key.isascii() or not self._key.isprintable():
+        if not self.key.isascii() or not self.key.isprintable():
             raise ConfigError(f"the key in {self.api_key_env} holds characters that no key has: set it again.")
 
     @property
-    def _key(self) -> str:
+    def key(self) -> str:
+        """What is in the environment variable; never shown, never stored."""
         return os.environ.get(self.api_key_env, "").strip()
 
     @property
@@ -123,41 +121,11 @@ class Endpoint(ABC):
 
     def respond(self, requests: Iterable[Request]) -> Landing:
         """Calls in flight, answers as they land."""
-        self.check_key()
-        policy = Policy(
-            self.base_url, attempts=self.attempts, max_wait=self.max_wait, max_total_wait=self.max_total_wait
-        )
-        pace = Pace(
-            self.max_concurrency,
-            requests_per_minute=self.requests_per_minute,
-            tokens_per_minute=self.tokens_per_minute,
-        )
-        wire = Wire(self.base_url, self._key, self.timeout, pace)
+        from harness.models.calling import respond  # and with it asyncio, which a run from the cache needs not import
 
-        async def call(request: Request) -> Response | Failure:
-            if declined := self.declines(request):
-                pace.landed()
-                return declined
-            tries, landed = 0, False
+        return respond(self, requests)
 
-            async def attempt() -> Response | Failure:
-                nonlocal tries, landed
-                tries += 1
-                # A call that waits for its retry is outside, and holds no slot.
-                async with pace.turn(tokens=self._tokens(request), again=tries > 1):
-                    outcome = await self._attempt(wire, pace, request)
-                    pace.landed()
-                    landed = True
-                return outcome
-
-            outcome = await policy.call(attempt)
-            if not landed:
-                pace.landed()
-            return outcome
-
-        return answer_all(requests, call, pace=pace, stopping=policy.stopping, close=wire.close)
-
-    def _tokens(self, request: Request) -> float:
+    def tokens(self, request: Request) -> float:
         """About how many tokens a request costs; only counted where tokens_per_minute is set."""
         if self.tokens_per_minute is None or isinstance(request, PairRequest):
             return 0.0
@@ -183,23 +151,6 @@ class Endpoint(ABC):
     def texts(self, messages: Transcript) -> Iterable[str]:
         """What of a conversation the server splits into tokens, each text on its own."""
 
-    async def _attempt(self, wire: Wire, pace: Pace, request: Request) -> Response | Failure:
-        started = time.perf_counter()
-        try:
-            # A limit of our own: the transport's counts from the last byte, so a slow drip would pass it.
-            async with asyncio.timeout(self.timeout):
-                reply = await self.send(wire, request)
-        except ValueError as error:
-            raise InvalidReplyError(f"the reply is not JSON ({error})") from error
-        except Exception as error:
-            pace.failed(error)
-            raise
-        pace.succeeded()
-        try:
-            return self.read(reply, request, round(time.perf_counter() - started, 4))
-        except (AttributeError, TypeError, IndexError, KeyError, ValueError) as error:
-            raise InvalidReplyError(f"the reply is not of the API's form ({error})") from error
-
     @abstractmethod
     async def send(self, wire: Wire, request: Request) -> Any:
         """One call; the SDK's reply."""
@@ -207,31 +158,3 @@ class Endpoint(ABC):
     @abstractmethod
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
         """What the reply says."""
-
-
-def response(reply: Mapping[str, Any], text: str, seconds: float, finish_reason: str | None) -> Response:
-    """A reply's text with what every reply tells besides."""
-    # Servers that cut by tokens send halves of characters: those become �.
-    whole = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return Response(whole, None, usage_of(reply), finish_reason or "", reply.get("model") or "", seconds)
-
-
-def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first choice of a reply. Raises InvalidReplyError where there is none."""
-    if not reply.get("choices"):
-        raise InvalidReplyError("the reply has no choices")
-    choice: Mapping[str, Any] = reply["choices"][0]
-    return choice
-
-
-def usage_of(reply: Mapping[str, Any]) -> Usage:
-    """The tokens that the server counted."""
-    usage = reply.get("usage") or {}
-    prompt, completion = (usage.get(f"{part}_tokens_details") or {} for part in ("prompt", "completion"))
-    return Usage(
-        input=usage.get("prompt_tokens"),
-        output=usage.get("completion_tokens"),
-        cached_input=prompt.get("cached_tokens"),
-        reasoning=completion.get("reasoning_tokens"),
-        cache_write=prompt.get("cache_write_tokens"),
-    )

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.endpoint import Endpoint, first_choice, response, usage_of
+from harness.models.endpoint import Endpoint
 from harness.models.protocol import as_text
-from harness.models.wire import Wire
+from harness.models.replies import first_choice, response, usage_of
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Transcript, Usage
+
+if TYPE_CHECKING:
+    from harness.models.wire import Wire
 
 # Families that think before they answer and refuse temperature, top_p, stop and max_tokens.
 _REASONING = re.compile(r"(?:^|/)(?:o\d|gpt-5(?!.*chat))")
@@ -110,6 +112,8 @@ class Completions(Endpoint):
 
     async def send(self, wire: Wire, request: Request) -> Any:
         """One completion, or one scored continuation for each choice."""
+        import asyncio
+
         assert not isinstance(request, PairRequest)
         prompt = as_text(request.messages)
         if isinstance(request, ChoiceRequest):

@@ -22,7 +22,7 @@ START = 8
 """Calls at once to begin with."""
 ENOUGH = 8
 """Successes before a refusal is taken to say something about the rate."""
-TRIAL = 16
+TRIAL = 22
 """Replies that a trial waits for."""
 HALVINGS = 3
 """Trials, each at half the rate of the one before, after which refusals are held to be independent of it."""
@@ -276,11 +276,14 @@ class Pace:
             self._growth = GROWTH
 
     def _accepted(self) -> float:
-        """Replies a second of late."""
+        """Answers a second of late: in a quarter of a second, or the last few there were."""
         now = self._clock()
         late = [at for at in self._successes if now - at < 0.25]
-        span = now - min(late, default=now)
-        return len(late) / span if span > 0.02 else float(len(late)) * 20
+        if len(late) >= ENOUGH:
+            return len(late) / max(now - late[0], 0.02)
+        # A silence, in which everybody waited, is no rate of 0: at that no call would ever go out again.
+        late = list(self._successes)[-ENOUGH:]
+        return len(late) / max(late[-1] - late[0], 0.02)
 
     def _set_rate(self, rate: float) -> None:
         self.rate = rate

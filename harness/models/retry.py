@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
 from harness.errors import Interrupted, RunStopped
+from harness.models.replies import InvalidReplyError
 from harness.stop import STOP
 from harness.types import FINAL_FAILURES, Failure, Response
 
@@ -36,10 +37,6 @@ UNREACHED_AFTER = 3
 """So many refused connections before the server was ever reached, and the run is stopped."""
 TIMEOUTS = 2
 """Tries of a call that times out: the server may well have worked on each of them, and bill it."""
-
-
-class InvalidReplyError(Exception):
-    """A reply that is no answer: not JSON, a proxy's page, no choices."""
 
 
 @dataclass

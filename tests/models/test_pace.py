@@ -309,3 +309,11 @@ def test_timeouts_halve_the_calls_at_once_but_not_all_of_them_together():
     clock.now += 2
     pace.timed_out()
     assert pace.limit == 10
+
+
+def test_a_refusal_after_a_long_silence_does_not_stop_everything():
+    """Nothing was answered of late, because everybody waited: that is no rate of 0."""
+    pace, clock = warmed()
+    clock.now += 30
+    pace.refused()
+    assert pace.rate == pytest.approx(50, rel=0.2)
