@@ -25,6 +25,7 @@ harness: can language models reason about cause and effect?
   python -m harness.compare FOLDER FOLDER               two runs item by item: difference, interval, tests
   python -m harness.published table=4                   what the papers print, with intervals where counts are known
   python -m harness.verify                              every score again from its records, every digest checked
+  python -m harness.export results to=csv               the records for other programs; also parquet, hf, inspect
   python -m harness.items task=corr2cause out=F.jsonl   the items, for your own tools
   python -m harness.cache stats                         the stored answers; also export, import, prune, verify
   python -m harness.tasks.corr2cause stats              Tables 1 and 3 of the Corr2Cause paper, measured

@@ -1,0 +1,1 @@
+"""Runs for other programs: a table, a data set, an Inspect log, results of lm-evaluation-harness."""

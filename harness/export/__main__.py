@@ -1,0 +1,71 @@
+"""What runs left, written for other programs: python -m harness.export results/… to=csv, --help for all of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harness import options
+from harness.errors import ConfigError
+from harness.export.runs import found
+
+TARGETS = ("csv", "parquet", "hf", "inspect", "lm_eval")
+
+HELP = """\
+Write the records of runs for other programs.
+
+  python -m harness.export results/… to=csv                one flat table of all records, UTF-8
+  python -m harness.export results/… to=parquet            the same columns; reply texts as they are
+  python -m harness.export results/… to=hf out=FOLDER      a data set: datasets.load_from_disk("FOLDER")
+  python -m harness.export results/… to=inspect            a log for each run: inspect view --log-dir inspect_logs
+  python -m harness.export results/… to=lm_eval            results_….json and samples_….jsonl, as lm_eval leaves them
+
+Give folders of runs, or folders above them. Every run needs its records.jsonl (or .gz).
+
+  to=                  csv, parquet, hf, inspect, lm_eval
+  out=                 where to write: a file for csv and parquet, else a folder that is empty or not there
+                       (records.csv, records.parquet, records.hf, inspect_logs, lm_eval_results)
+
+In the csv, text that a spreadsheet would take for a formula (= + - @ first) has a ' before it. parquet and hf need
+the extra .[hub].
+"""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """HELP says what each one means."""
+
+    to: Literal["", "csv", "parquet", "hf", "inspect", "lm_eval"] = ""
+    out: str | None = None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes the files; the exit code."""
+    return options.command(HELP, Settings, job, arguments)
+
+
+def job(given: list[str], settings: Settings) -> str:
+    """Writes what settings ask for; the sentence that tells of it."""
+    if not settings.to:
+        raise ConfigError(f"say what to write: to= one of {', '.join(TARGETS)} (--help for the rest).")
+    if not given:
+        raise ConfigError(f"give folders of runs: python -m harness.export results to={settings.to}.")
+    runs = found(given)
+    # Each target is imported on its own: some need libraries that others do not.
+    if settings.to == "csv":
+        from harness.export.csv_table import write
+    elif settings.to == "parquet":
+        from harness.export.parquet import write
+    elif settings.to == "hf":
+        from harness.export.hf import write
+    elif settings.to == "inspect":
+        from harness.export.inspect_log import write
+    else:
+        from harness.export.lm_eval import write
+    return write(runs, settings.out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

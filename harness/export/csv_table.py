@@ -1,0 +1,38 @@
+"""to=csv: the table as RFC 4180 has it, UTF-8, safe to open in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from typing import Any
+
+from harness.export.runs import Run
+from harness.export.table import columns, rows
+from harness.whole import written
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""A cell that begins so may be run by a spreadsheet."""
+
+
+def write(runs: Sequence[Run], out: str | None) -> str:
+    """Writes the file; says so."""
+    out = out or "records.csv"
+    types = columns(runs)
+    count = 0
+    with written(out, "out=") as file:
+        # \r\n ends lines because Python quotes a \r or \n inside a cell only where it is part of the end.
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow([_cell(name) for name in types])
+        for row in rows(runs, types):
+            writer.writerow([_cell(value) for value in row.values()])
+            count += 1
+    return "" if out == "-" else f"{out}: {count} records of {len(runs)} runs."
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\0", "�")  # which csv readers refuse
+    return f"'{text}" if text.startswith(FORMULA) else text

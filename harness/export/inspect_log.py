@@ -1,0 +1,205 @@
+"""to=inspect: a log of Inspect (inspect-ai 0.3) for each run, a zip of JSON that `inspect view` reads."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from harness.codec import text_digest
+from harness.export.runs import PLACE, Line, Run, cannot_write, place_for, turns
+from harness.results import safe
+
+VERSION = 2
+"""Of the log's schema."""
+
+SCORER = "harness"
+STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}
+WORDS = {0: "No", 1: "Yes"}
+SUMMARY = 1000
+"""Characters of a text that the list of samples shows."""
+
+
+def write(runs: Sequence[Run], out: str | None) -> str:
+    """Writes the logs; says so."""
+    folder = place_for(out or "inspect_logs")
+    for run in runs:
+        # Inspect's own names: when, what, which.
+        when = _started(run).replace(":", "-")
+        named = safe("_".join(run.place[part] for part in PLACE))
+        name = f"{when}_{named}_{text_digest(str(run.folder))[:12]}.eval"
+        try:
+            _log(run, folder / name)
+        except OSError as error:
+            raise cannot_write(str(folder), error) from error
+    return f"{folder}: {len(runs)} logs; inspect view --log-dir {folder} shows them."
+
+
+def _log(run: Run, path: Path) -> None:
+    summaries, failed = [], 0
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for line in run.lines():
+                sample = _sample(run, line)
+                _put(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample)
+                summaries.append(_summary(sample))
+                failed += "failure" in line
+            header = _header(run, summaries, failed)
+            start = {name: header[name] for name in ("version", "eval", "plan")}
+            _put(archive, "_journal/start.json", start)
+            _put(archive, "summaries.json", summaries)
+            _put(archive, "header.json", header)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _put(archive: zipfile.ZipFile, name: str, content: Any) -> None:
+    archive.writestr(name, json.dumps(content, ensure_ascii=False))
+
+
+def _sample(run: Run, line: Line) -> dict[str, Any]:
+    model = run.place["model"]
+    asked = turns(line)
+    sample = {
+        "id": line["item"],
+        "epoch": line["sample"] + 1,
+        "input": asked or "",
+        "target": WORDS[run.gold(line)],
+        "metadata": {"cluster": line["cluster"], "groups": line["groups"], "labels": line["labels"]},
+        "messages": asked,
+        "store": {},
+        "events": [],
+        "attachments": {},
+        "model_usage": {},
+    }
+    if "failure" in line:
+        said = f"{line['failure']['kind']}: {line['failure']['detail']}"
+        error = {"message": said, "traceback": said, "traceback_ansi": said}
+        return sample | {"error": error, "output": {"model": model, "choices": [], "error": said}}
+    response, answer = line["response"], line["answer"]
+    reply = {"role": "assistant", "content": response["text"], "source": "generate", "model": model}
+    stop = STOPS.get(response.get("finish_reason") or "", "unknown")
+    usage = _usage(response.get("usage", {}), line.get("cost_usd"))
+    score = {
+        "value": "C" if run.right(line) else "I",
+        "answer": WORDS.get(answer["label"]),
+        "explanation": answer.get("span") or None,
+        "metadata": {"probability": answer.get("probability"), "cached": response.get("cached")},
+        **({"reason": "invalid_response_format"} if answer["label"] is None else {}),
+    }
+    return sample | {
+        "messages": [*asked, reply],
+        "output": {
+            "model": response.get("served_model") or model,
+            "choices": [{"message": reply, "stop_reason": stop}],
+            "completion": response["text"],
+            "usage": usage,
+            "time": response.get("seconds"),
+        },
+        "scores": {SCORER: score},
+        "model_usage": {model: usage} if usage else {},
+        "total_time": response.get("seconds"),
+    }
+
+
+def _usage(tokens: dict[str, int], usd: float | None) -> dict[str, Any] | None:
+    if not tokens:
+        return None
+    put, got = tokens.get("input") or 0, tokens.get("output") or 0
+    return {
+        "input_tokens": put,
+        "output_tokens": got,
+        "total_tokens": put + got,
+        "input_tokens_cache_write": tokens.get("cache_write"),
+        "input_tokens_cache_read": tokens.get("cached_input"),
+        "reasoning_tokens": tokens.get("reasoning"),
+        "total_cost": usd,
+    }
+
+
+def _summary(sample: dict[str, Any]) -> dict[str, Any]:
+    """The sample's line in the list of samples."""
+    names = ("id", "epoch", "target", "scores", "model_usage", "total_time")
+    asked = [one["content"] for one in sample["input"]] if sample["input"] else []
+    return {
+        **{name: sample[name] for name in names if name in sample},
+        "input": "\n\n".join(asked)[:SUMMARY],
+        "metadata": {"cluster": sample["metadata"]["cluster"], **sample["metadata"]["groups"]},
+        **({"error": sample["error"]["message"][:SUMMARY]} if "error" in sample else {}),
+        "completed": "error" not in sample,
+        "message_count": len(sample["messages"]),
+    }
+
+
+def _header(run: Run, summaries: list[dict[str, Any]], failed: int) -> dict[str, Any]:
+    items = list(dict.fromkeys(one["id"] for one in summaries))
+    epochs = max(one["epoch"] for one in summaries)
+    harness = run.manifest.get("harness") or {}
+    tokens = {name: getattr(run.result.usage, name) for name in run.result.usage.__slots__}
+    usage = _usage({name: count for name, count in tokens.items() if count is not None}, None)
+    key = text_digest("/".join([*run.place.values(), _started(run), str(run.manifest.get("configuration_digest"))]))
+    return {
+        "version": VERSION,
+        "status": "success" if run.complete else "cancelled",
+        "eval": {
+            "eval_id": key[:22],
+            "run_id": key[22:44],
+            "task_id": text_digest(run.place["task"])[:22],
+            "created": _started(run),
+            "task": run.place["task"],
+            "task_version": harness.get("version") or 0,
+            "task_args": run.manifest.get("configuration", {}).get("task", {}),
+            "dataset": {"name": run.place["task"], "samples": len(items), "sample_ids": items, "shuffled": False},
+            "model": run.place["model"],
+            "config": {"epochs": epochs},
+            "packages": run.manifest.get("versions") or {},
+            "metadata": {
+                **run.place,
+                "headline": run.result.headline,
+                "configuration_digest": run.manifest.get("configuration_digest"),
+                "commit": harness.get("commit"),
+            },
+        },
+        "plan": {"name": "harness", "steps": [], "config": {}},
+        "results": {
+            "total_samples": len(summaries),
+            "completed_samples": len(summaries) - failed,
+            "scores": [_score(run, len(summaries) - failed, failed)],
+        },
+        "stats": {
+            "started_at": _started(run),
+            "completed_at": run.manifest.get("ended") or _started(run),
+            "model_usage": {run.place["model"]: usage} if usage else {},
+        },
+    }
+
+
+def _score(run: Run, scored: int, failed: int) -> dict[str, Any]:
+    """The result's metrics, as they stand in result.json; undefined ones are left out."""
+    return {
+        "name": SCORER,
+        "scorer": SCORER,
+        "scored_samples": scored,
+        "unscored_samples": failed,
+        "params": {},
+        "metrics": {
+            metric.name: {
+                "name": metric.name,
+                "value": metric.value,
+                "params": {},
+                **({"metadata": {"interval": list(metric.interval)}} if metric.interval else {}),
+            }
+            for metric in run.result.overall.metrics
+            if metric.value is not None
+        },
+    }
+
+
+def _started(run: Run) -> str:
+    said = run.manifest.get("started") or run.manifest.get("ended")
+    return str(said) if said else datetime.fromtimestamp(run.records.stat().st_mtime, UTC).isoformat(timespec="seconds")

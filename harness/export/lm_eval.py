@@ -1,0 +1,162 @@
+"""to=lm_eval: results and samples of each run, laid out as lm-evaluation-harness 0.4.13 leaves them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from harness.codec import text_digest
+from harness.export.runs import Line, Run, cannot_write, place_for, turns
+from harness.results import safe
+
+NAMES = {"accuracy": "acc"}
+"""Metrics that have another name there."""
+
+ERRORS = ("brier", "shd", "sid")
+DESCRIPTIONS = ("density", "average_in_degree", "average_out_degree")
+
+FILTER = "none"
+WORDS = {0: "No", 1: "Yes"}
+
+
+def write(runs: Sequence[Run], out: str | None) -> str:
+    """Writes the files, a folder for each model; says so."""
+    top = place_for(out or "lm_eval_results")
+    for number, run in enumerate(runs):
+        ended = _time(run.manifest.get("ended"), run)
+        # Files of one model are told apart by their time: the microseconds number them.
+        stamp = f"{ended.strftime('%Y-%m-%dT%H-%M-%S')}.{number:06d}"
+        task = _sanitized("_".join(run.place[part] for part in ("task", "variant", "prompt")))
+        folder = top / safe(run.place["model"])
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            hashes, items, answered = _samples(run, folder / f"samples_{task}_{stamp}.jsonl")
+            said = _results(run, task, hashes, items, answered)
+            text = json.dumps(said, indent=2, ensure_ascii=False)
+            (folder / f"results_{stamp}.json").write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise cannot_write(str(folder), error) from error
+    return f"{top}: results and samples of {len(runs)} runs."
+
+
+def _samples(run: Run, path: Path) -> tuple[str, int, int]:
+    """Writes a line for each item that has a reply; the digest of all, how many items, how many with a reply."""
+    hashes: list[str] = []
+    items = 0
+    with path.open("w", encoding="utf-8") as file:
+        for _, draws in groupby(run.lines(), key=lambda line: line["item"]):
+            if sample := _sample(run, items, [line for line in draws if "failure" not in line]):
+                hashes.append(sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"])
+                file.write(json.dumps(sample, ensure_ascii=False) + "\n")
+            items += 1
+    return text_digest("".join(hashes)), items, len(hashes)
+
+
+def _sample(run: Run, number: int, draws: list[Line]) -> dict[str, Any] | None:
+    if not draws:
+        return None
+    line = draws[0]
+    doc = {name: line[name] for name in ("item", "cluster", "groups", "labels")}
+    asked, target = _prompt(line), WORDS[run.gold(line)]
+    request = line["request"] or {}
+    settings = {
+        "until": request.get("stop", []),
+        "max_gen_toks": request.get("max_tokens"),
+        "choices": request.get("choices", []),
+    }
+    return {
+        "doc_id": number,
+        "doc": doc,
+        "target": target,
+        "arguments": {"gen_args_0": {"arg_0": asked, "arg_1": settings}},
+        "resps": [[one["response"]["text"] for one in draws]],
+        "filtered_resps": [WORDS.get(one["answer"]["label"], "[invalid]") for one in draws],
+        "filter": FILTER,
+        "metrics": ["acc"],
+        "doc_hash": text_digest(json.dumps(doc, indent=2, ensure_ascii=False)),
+        "prompt_hash": text_digest(asked),
+        "target_hash": text_digest(target),
+        "acc": sum(bool(run.right(one)) for one in draws) / len(draws),
+    }
+
+
+def _prompt(line: Line) -> str:
+    """One turn as it is, several as the JSON of a conversation."""
+    said = turns(line)
+    return said[0]["content"] if len(said) == 1 else json.dumps(said, ensure_ascii=False) if said else ""
+
+
+def _results(run: Run, task: str, hashes: str, items: int, answered: int) -> dict[str, Any]:
+    overall = run.result.overall
+    named = {NAMES.get(metric.name, metric.name): metric for metric in overall.metrics}
+    metrics: dict[str, Any] = {}
+    for name, metric in named.items():
+        metrics[f"{name},{FILTER}"] = "N/A" if metric.value is None else metric.value
+        metrics[f"{name}_stderr,{FILTER}"] = "N/A"  # the intervals are over clusters: configs.metadata has them
+    harness = run.manifest.get("harness") or {}
+    version = str(harness.get("version") or "0")
+    started, ended = (_time(run.manifest.get(name), run) for name in ("started", "ended"))
+    model = run.place["model"]
+    samples = run.result.samples.get("number") or 1
+    return {
+        "results": {task: {"name": task, "alias": task, "sample_len": answered, **metrics}},
+        "group_subtasks": {},
+        "configs": {
+            task: {
+                "task": task,
+                "dataset_path": run.place["task"],
+                "output_type": "generate_until",
+                "num_fewshot": 0,
+                "repeats": samples,
+                "metadata": {
+                    "version": version,
+                    **run.place,
+                    "labels": run.result.headline,
+                    "complete": run.complete,
+                    "clusters": run.result.clusters,
+                    "intervals": {name: list(one.interval) for name, one in named.items() if one.interval},
+                    "configuration_digest": run.manifest.get("configuration_digest"),
+                },
+            }
+        },
+        "versions": {task: version},
+        "n-shot": {task: 0},
+        "higher_is_better": {task: {name: _better(name) for name in named}},
+        "n-samples": {task: {"original": items, "effective": answered}},
+        "config": {"model": "harness", "model_args": {"model": model}, "limit": None, "bootstrap_iters": 0},
+        "git_hash": harness.get("commit"),
+        "date": started.timestamp(),
+        "task_hashes": {task: hashes},
+        "model_source": "harness",
+        "model_name": model,
+        "model_name_sanitized": safe(model),
+        "system_instruction": None,
+        "system_instruction_sha": None,
+        "fewshot_as_multiturn": None,
+        "chat_template": None,
+        "chat_template_sha": None,
+        "total_evaluation_time_seconds": str((ended - started).total_seconds()),
+    }
+
+
+def _better(name: str) -> bool | None:
+    """Whether more is better; None where neither is."""
+    if name.startswith(ERRORS):
+        return False
+    return None if name in DESCRIPTIONS else True
+
+
+def _sanitized(name: str) -> str:
+    return re.sub(r"\W", "_", name, flags=re.ASCII)[:150]
+
+
+def _time(said: Any, run: Run) -> datetime:
+    try:
+        return datetime.fromisoformat(said)
+    except (TypeError, ValueError):
+        return datetime.fromtimestamp(run.records.stat().st_mtime, UTC)

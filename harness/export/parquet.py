@@ -1,0 +1,40 @@
+"""to=parquet: the table as a file of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from harness.errors import ConfigError
+from harness.export.runs import Run, cannot_write
+from harness.export.table import columns, rows
+
+BATCH = 10_000
+"""Rows that are written at a time."""
+
+
+def write(runs: Sequence[Run], out: str | None) -> str:
+    """Writes the file; says so."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise ConfigError("to=parquet needs pyarrow, which comes with datasets: pip install '.[hub]'.") from None
+    path = Path(out or "records.parquet")
+    types = columns(runs)
+    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in types.items()])
+    count, found = 0, rows(runs, types)
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with parquet.ParquetWriter(temporary, schema) as writer:
+            while batch := list(islice(found, BATCH)):
+                writer.write_table(pa.Table.from_pylist(batch, schema=schema))
+                count += len(batch)
+        temporary.replace(path)
+    except OSError as error:
+        raise cannot_write(str(path), error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    return f"{path}: {count} records of {len(runs)} runs."

@@ -1,0 +1,74 @@
+"""The flat table of records: its columns, their types, its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.export.runs import PLACE, Line, Run, turns
+
+TOKENS = ("input", "output", "cached_input", "reasoning", "cache_write")
+
+
+def columns(runs: Sequence[Run]) -> dict[str, type]:
+    """Name and type of each, with one for every group and label set that any record has. Reads all records."""
+    groups: dict[str, None] = {}
+    labels: dict[str, None] = {}
+    for run in runs:
+        for line in run.lines():
+            groups |= dict.fromkeys(line["groups"])
+            labels |= dict.fromkeys(line["labels"])
+    return {
+        **dict.fromkeys((*PLACE, "item", "cluster"), str),
+        "sample": int,
+        **{f"group_{name}": str for name in groups},
+        **{f"label_{name}": int for name in labels},
+        "gold": int,
+        "answer": int,
+        "probability": float,
+        "correct": bool,
+        **dict.fromkeys(("failure", "failure_detail", "asked", "text", "span"), str),
+        **dict.fromkeys(("finish_reason", "served_model"), str),
+        "seconds": float,
+        "cached": bool,
+        **{f"{name}_tokens": int for name in TOKENS},
+        "cost_usd": float,
+        "request": str,
+    }
+
+
+def rows(runs: Sequence[Run], types: Mapping[str, type]) -> Iterator[dict[str, Any]]:
+    """A dictionary for each record, with all columns; None where there is nothing."""
+    for run in runs:
+        for line in run.lines():
+            row = dict.fromkeys(types) | {**run.place, **_row(run, line)}
+            yield {name: None if row[name] is None else kind(row[name]) for name, kind in types.items()}
+
+
+def _row(run: Run, line: Line) -> dict[str, Any]:
+    failure, response, answer = (line.get(part) or {} for part in ("failure", "response", "answer"))
+    usage = response.get("usage", {})
+    said = turns(line)
+    return {
+        "item": line["item"],
+        "cluster": line["cluster"],
+        "sample": line["sample"],
+        **{f"group_{name}": group for name, group in line["groups"].items()},
+        **{f"label_{name}": label for name, label in line["labels"].items()},
+        "gold": run.gold(line),
+        "answer": answer.get("label"),
+        "probability": answer.get("probability"),
+        "correct": line.get("correct"),
+        "failure": failure.get("kind"),
+        "failure_detail": failure.get("detail"),
+        "asked": "\n\n".join(one["content"] for one in said) if said else None,
+        "text": response.get("text"),
+        "span": answer.get("span"),
+        "finish_reason": response.get("finish_reason"),
+        "served_model": response.get("served_model"),
+        "seconds": response.get("seconds"),
+        "cached": response.get("cached"),
+        **{f"{name}_tokens": usage.get(name) for name in TOKENS},
+        "cost_usd": line.get("cost_usd"),
+        "request": (line["request"] or {}).get("digest"),
+    }

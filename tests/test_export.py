@@ -1,0 +1,217 @@
+"""python -m harness.export: every record is in what is written, whatever its text."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_compare import always, put
+
+from harness.codec import text_digest
+from harness.export.__main__ import TARGETS, main
+from harness.records import Writer
+from harness.results import MANIFEST, RECORDS, RESULT
+from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Record, Response, Usage
+
+HOSTILE = 'a,"b"\r\nc\rd\te;\x00 é 🙂 \ud83d {"x": 1} </script>'
+INSPECT = Path(".bench/inspect/bin/python").absolute()
+READ = """
+import json, sys
+from inspect_ai.log import read_eval_log, read_eval_log_sample, read_eval_log_sample_summaries
+log = read_eval_log(sys.argv[1])
+one = read_eval_log_sample(sys.argv[1], id="i1", epoch=1)
+print(json.dumps({
+    "status": log.status, "task": log.eval.task, "model": log.eval.model, "samples": log.eval.dataset.samples,
+    "metrics": {name: metric.value for name, metric in log.results.scores[0].metrics.items()},
+    "values": [s.scores["harness"].value if s.scores else None for s in log.samples],
+    "answers": [s.scores["harness"].answer if s.scores else None for s in log.samples],
+    "errors": [s.error.message if s.error else None for s in log.samples],
+    "texts": [s.output.completion for s in log.samples], "inputs": [s.input_text if hasattr(s, "input_text") else
+    s.input if isinstance(s.input, str) else s.input[-1].content for s in log.samples],
+    "tokens": one.output.usage.total_tokens, "one": one.id,
+    "summaries": len(read_eval_log_sample_summaries(sys.argv[1])),
+}))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A run of five: right, hostile, unreadable, failed, a formula."""
+    question = Message("user", "Why?")
+    chat = ChatRequest((question,), 16)
+
+    def one(number, outcome, answer):
+        return Record(f"i{number}", "c", {"relation": "parent"}, {"published": 1}, "d", outcome, answer)
+
+    usage = Usage(input=5, output=2)
+    rows = [
+        (one(0, Response("Yes", usage=usage, finish_reason="stop"), Answer(1, 0.75, "yes")), chat),
+        (one(1, Response(HOSTILE, usage=usage), Answer(0, span="no")), chat),
+        (one(2, Response("perhaps"), Answer(None)), PairRequest("p", "h")),
+        (one(3, Failure("timeout", "=too slow"), None), chat),
+        (one(4, Response("=HYPERLINK(1)"), Answer(1)), None),
+    ]
+    made = Path(put(tmp_path / "runs" / "m", [record for record, _ in rows], model="org/m"))
+    with (made / RECORDS).open("w", encoding="utf-8") as file:
+        writer = Writer(file, "published", lambda response: 0.5)
+        for record, request in rows:
+            writer.write(record, request)
+    return made
+
+
+def table(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_csv_has_every_record(folder, tmp_path, capsys):
+    assert main([str(folder), "to=csv", f"out={tmp_path / 'o.csv'}"]) == 0
+    assert "5 records of 1 runs" in capsys.readouterr().out
+    rows = table(tmp_path / "o.csv")
+    assert [row["item"] for row in rows] == [f"i{n}" for n in range(5)]
+    assert [row["correct"] for row in rows] == ["true", "false", "", "", "true"]
+    assert rows[0] | {"model": "org/m", "gold": "1", "answer": "1", "probability": "0.75", "cost_usd": "0.5"} == rows[0]
+    assert rows[0] | {"group_relation": "parent", "label_published": "1", "input_tokens": "5"} == rows[0]
+    assert rows[1]["text"] == HOSTILE.replace("\ud83d", "?").replace("\0", "�")
+    assert [row["asked"] for row in rows] == ["Why?", "Why?", "p\n\nh", "Why?", ""]
+    assert (rows[3]["failure"], rows[3]["failure_detail"], rows[4]["text"]) == (
+        "timeout",
+        "'=too slow",
+        "'=HYPERLINK(1)",
+    )
+
+
+def test_several_runs_and_compressed_records(folder, tmp_path):
+    other = Path(put(tmp_path / "runs" / "n", always(1, count=30), model="n"))
+    (other / f"{RECORDS}.gz").write_bytes(gzip.compress((other / RECORDS).read_bytes()))
+    (other / RECORDS).unlink()
+    assert main([str(folder.parent), str(other), "to=csv", f"out={tmp_path / 'o.csv'}"]) == 0
+    rows = table(tmp_path / "o.csv")
+    assert len(rows) == 35
+    assert {row["model"] for row in rows} == {"org/m", "n"}
+
+
+def test_words_that_stand_by_their_digest_after_thousands_of_others(tmp_path):
+    records = always(1, count=9000)
+    made = Path(put(tmp_path / "r", records))
+    # Every text comes back, some in reach of the writer's memory and some not.
+    said = [f"question {number % 4000 if number < 8000 else number - 8000}" for number in range(9000)]
+    with (made / RECORDS).open("w", encoding="utf-8") as file:
+        writer = Writer(file, "published")
+        for record, text in zip(records, said, strict=True):
+            writer.write(record, ChatRequest((Message("system", text[::-1]), Message("user", text)), 16))
+    assert main([str(made), "to=csv", f"out={tmp_path / 'o.csv'}"]) == 0
+    assert [row["asked"] for row in table(tmp_path / "o.csv")] == [f"{text[::-1]}\n\n{text}" for text in said]
+
+
+@pytest.mark.parametrize("target", ["parquet", "hf"])
+def test_parquet_and_hf_have_the_same_columns(folder, tmp_path, target):
+    datasets = pytest.importorskip("datasets")
+    out = tmp_path / target
+    assert main([str(folder), f"to={target}", f"out={out}"]) == 0
+    if target == "hf":
+        rows = datasets.load_from_disk(str(out)).to_list()
+    else:
+        from pyarrow import parquet
+
+        rows = parquet.read_table(out).to_pylist()
+    main([str(folder), "to=csv", f"out={tmp_path / 'o.csv'}"])
+    assert list(rows[0]) == list(table(tmp_path / "o.csv")[0])
+    assert [row["correct"] for row in rows] == [True, False, None, None, True]
+    assert [row["text"] for row in rows][1:] == [HOSTILE.replace("\ud83d", "?"), "perhaps", None, "=HYPERLINK(1)"]
+    assert (rows[0]["probability"], rows[0]["cost_usd"], rows[0]["output_tokens"]) == (0.75, 0.5, 2)
+
+
+@pytest.mark.parametrize(("library", "target"), [("pyarrow", "parquet"), ("datasets", "hf")])
+def test_without_the_library_a_sentence_says_what_to_install(folder, tmp_path, monkeypatch, capsys, library, target):
+    monkeypatch.setitem(sys.modules, library, None)
+    assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
+    assert ".[hub]" in capsys.readouterr().err
+
+
+def test_inspect_reads_its_log(folder, tmp_path):
+    if not INSPECT.exists() or subprocess.run([INSPECT, "-c", "import inspect_ai"], capture_output=True).returncode:
+        pytest.skip("inspect-ai is not in .bench/inspect: make bench-peers")
+    assert main([str(folder), "to=inspect", f"out={tmp_path / 'logs'}"]) == 0
+    (log,) = (tmp_path / "logs").iterdir()
+    done = subprocess.run([INSPECT, "-c", READ, log], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    read = json.loads(done.stdout)
+    overall = json.loads((folder / RESULT).read_text())["scores"]["published"]["overall"]["all"]
+    assert read["metrics"] == {name: overall[name] for name in ("f1", "precision", "recall", "accuracy", "brier")}
+    assert read["values"] == ["C", "I", "I", None, "C"]
+    assert read["answers"] == ["Yes", "No", None, None, "Yes"]
+    assert read["errors"] == [None, None, None, "timeout: =too slow", None]
+    assert read["texts"] == ["Yes", HOSTILE.replace("\ud83d", "?"), "perhaps", "", "=HYPERLINK(1)"]
+    assert read["inputs"] == ["Why?", "Why?", "p\n\nh", "Why?", ""]
+    assert (read["status"], read["task"], read["model"]) == ("success", "corr2cause", "org/m")
+    assert (read["samples"], read["summaries"], read["tokens"], read["one"]) == (5, 5, 7, "i1")
+
+
+def test_lm_eval_layout(folder, tmp_path):
+    assert main([str(folder), "to=lm_eval", f"out={tmp_path / 'o'}"]) == 0
+    (results,), (samples,) = ((tmp_path / "o" / "org__m").glob(f"{name}_*") for name in ("results", "samples"))
+    said = json.loads(results.read_text(encoding="utf-8"))
+    task = "corr2cause_default_plain"
+    row = said["results"][task]
+    overall = json.loads((folder / RESULT).read_text())["scores"]["published"]["overall"]["all"]
+    assert (row["acc,none"], row["f1,none"], row["alias"]) == (overall["accuracy"], overall["f1"], task)
+    assert said["n-samples"] == {task: {"original": 5, "effective": 4}}
+    assert {"configs", "versions", "n-shot", "higher_is_better", "config", "git_hash", "date"} < set(said)
+    assert said["higher_is_better"][task] | {"acc": True, "brier": False} == said["higher_is_better"][task]
+    lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").split("\n") if line]
+    assert [line["doc_id"] for line in lines] == [0, 1, 2, 4]
+    assert [line["acc"] for line in lines] == [1, 0, 0, 1]
+    assert lines[1]["resps"] == [[HOSTILE.replace("\ud83d", "?")]]
+    assert lines[0]["arguments"]["gen_args_0"]["arg_0"] == "Why?"
+    whole = "".join(line["doc_hash"] + line["prompt_hash"] + line["target_hash"] for line in lines)
+    assert said["task_hashes"] == {task: text_digest(whole)}
+
+
+@pytest.mark.parametrize("target", ["hf", "inspect", "lm_eval"])
+def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, capsys):
+    (tmp_path / "o").mkdir()
+    (tmp_path / "o" / "mine").write_text("x")
+    assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
+    assert "is not empty" in capsys.readouterr().err
+    assert [file.name for file in (tmp_path / "o").iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda run: (run / RECORDS).unlink(), "holds no records.jsonl"),
+        (lambda run: (run / RESULT).unlink(), "no result.json below"),
+        (lambda run: (run / MANIFEST).unlink(), "holds no manifest.json"),
+        (lambda run: (run / RECORDS).write_text(""), "holds no records."),
+        (lambda run: (run / RECORDS).write_text("{}\n"), "line 1 is not a record"),
+        (lambda run: (run / RECORDS).rename(run / f"{RECORDS}.gz"), "cannot be read"),
+        (lambda run: (run / RESULT).write_text('{"run": 1}'), "is not a result"),
+    ],
+)
+def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, target, spoil, said):
+    spoil(folder)
+    assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_settings_that_cannot_be(folder, capsys):
+    for arguments, said in (
+        ([str(folder)], "say what to write"),
+        (["to=csv"], "give folders"),
+        (["nowhere", "to=csv"], "there is no folder nowhere"),
+        ([str(folder), "to=xls"], "'csv', 'parquet'"),
+        ([str(folder), "to=csv", "out=/nowhere/o.csv"], "cannot be written"),
+    ):
+        assert main(arguments) == 1
+        assert said in capsys.readouterr().err
+    assert main(["--help"]) == 0
