@@ -1,115 +1,157 @@
-"""The leaderboard: every complete result below a folder, best F1 first. python -m harness.leaderboard --help"""
+"""The leaderboard: every complete result below some folders, best F1 first. python -m harness.leaderboard --help"""
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import json
 import sys
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from harness.errors import DataError, HarnessError
-from harness.result_json import result_from_json
-from harness.results import RESULT
-from harness.tables import COUNTS, TITLES, cells, intervals_said, main_metrics, markdown, metrics_of
-from harness.types import Result
+from harness import options
+from harness.board.build import Choice, build
+from harness.board.plain import as_csv, as_json, markdown
+from harness.board.rows import Row, below, chosen, load
+from harness.board.table import Table
+from harness.board.typeset import html, latex
+from harness.errors import ConfigError, DataError
+from harness.options import Words
+
+__all__ = ["Row", "load", "main", "tables", "write"]
+
+HELP = """\
+Rebuild the leaderboard from the results of earlier runs.
+
+  python -m harness.leaderboard                         results/, written to results/LEADERBOARD.md too
+  python -m harness.leaderboard A B                     several results folders; written only with out=
+  python -m harness.leaderboard out=table.tex           .md, .csv, .json, .tex or .html
+  python -m harness.leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation groups=family published=true
+
+Runs on different items or with different headline labels stand in tables of their own; incomplete ones are not ranked.
+
+  task= model= prompt= variant=   which runs: names or globs, several with commas between them
+  metrics=              f1, accuracy, …; counts: n, positives, clusters, unreadable, failed; else all
+  by=                   a column for each group too: relation, num_nodes, network, scale, structure, …
+  sort=                 a metric, best first, or model, prompt, variant; F1, then accuracy, where nothing is said
+  groups=none           family: models of a family together, as the papers have them
+  intervals=brackets    brackets, pm (± half the width) or none
+  published=false       true: what the papers print on the same task, set apart, with its data version
+  format=               markdown, csv, json, latex or html: what is printed, and written where out= does not tell
+  out=                  the file to write (- for none); also --out FILE. RESULTS/LEADERBOARD.md where nothing is chosen
+"""
+Format = Literal["markdown", "csv", "json", "latex", "html"]
+ENDINGS: Mapping[str, Format] = {".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", ".html": "html"}
+DRAWN: Mapping[Format, Callable[[Sequence[Table]], str]] = {
+    "markdown": markdown,
+    "csv": as_csv,
+    "json": as_json,
+    "latex": latex,
+    "html": html,
+}
 
 
 @dataclass(frozen=True)
-class Row:
-    """One run."""
+class Settings:
+    """HELP says what each one means."""
 
-    task: str
-    variant: str
-    prompt: str
-    model: str
-    complete: bool
-    result: Result
+    task: str | None = None
+    model: str | None = None
+    prompt: str | None = None
+    variant: str | None = None
+    metrics: Words = ()
+    by: Words = ()
+    sort: str | None = None
+    groups: Literal["none", "family"] = "none"
+    intervals: Literal["brackets", "pm", "none"] = "brackets"
+    published: bool = False
+    format: Format | None = None
+    out: str | None = None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the leaderboard, and writes LEADERBOARD.md unless told otherwise."""
-    parser = argparse.ArgumentParser(
-        prog="python -m harness.leaderboard", description="Rebuild the leaderboard from the results of earlier runs."
+    return options.command(HELP, Settings, job, _dashed(sys.argv[1:] if arguments is None else arguments))
+
+
+def _dashed(arguments: Sequence[str]) -> list[str]:
+    """`--out FILE` and `--out=FILE` as out=FILE."""
+    found: list[str] = []
+    given = iter(arguments)
+    for argument in given:
+        name, equals, value = argument.partition("=")
+        found.append(f"out={value if equals else next(given, '')}" if name == "--out" else argument)
+    return found
+
+
+def job(given: list[str], settings: Settings) -> str:
+    """The leaderboard as text; writes it too."""
+    folders = given or ["results"]
+    form = _format(settings)
+    rows = chosen(
+        below(folders), task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant
     )
-    parser.add_argument("results", nargs="?", default="results", help="the folder to look below (default: results)")
-    parser.add_argument("--out", help="the file to write (default: RESULTS/LEADERBOARD.md; - for none)")
-    chosen = parser.parse_args(arguments)
-    try:
-        folder = Path(chosen.results)
-        if not folder.is_dir():
-            raise DataError(f"there is no folder {folder}; give the one that runs wrote to (results=… there).")
-        rows = [load(file) for file in sorted(folder.rglob(RESULT)) if ".sweeps" not in file.parts]
-        if not rows:
-            raise DataError(f"no {RESULT} below {folder}: run something first, such as python -m harness.")
-        text = tables(rows)
-        with contextlib.suppress(BrokenPipeError):  # | head
-            print(text, flush=True)
-        if chosen.out != "-":
-            write(text, Path(chosen.out) if chosen.out else folder / "LEADERBOARD.md")
-    except HarnessError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    names = {"n": "items"}
+    choice = Choice(
+        tuple(dict.fromkeys(names.get(name, name) for name in settings.metrics)),
+        tuple(dict.fromkeys(settings.by)),
+        settings.sort and names.get(settings.sort, settings.sort),
+        settings.intervals,
+        settings.groups == "family",
+    )
+    found = build(rows, choice)
+    if settings.published:
+        found = _with_published(found, rows, choice)
+    text = DRAWN[settings.format or "markdown"](found)
+    if settings.out not in (None, "-"):
+        _put(
+            Path(str(settings.out)), f"# Leaderboard\n\n{markdown(found)}" if form == "markdown" else DRAWN[form](found)
+        )
+    elif settings == Settings() and len(folders) == 1:
+        write(text, Path(folders[0]) / "LEADERBOARD.md")
+    return text
+
+
+def _format(settings: Settings) -> Format:
+    """What the file is written as."""
+    if settings.out == "":
+        raise ConfigError("out= needs the name of a file, or - for none.")
+    ending = Path(settings.out or "").suffix
+    if told := ENDINGS.get(ending):
+        if settings.format not in (None, told):
+            raise ConfigError(f"out={settings.out} ends as {told}, but format={settings.format} was given: choose one.")
+        return told
+    if ending and settings.format is None and settings.out != "-":
+        raise ConfigError(f"out={settings.out}: the name has to end in {', '.join(ENDINGS)}, or give format=.")
+    return settings.format or "markdown"
+
+
+def _with_published(found: Sequence[Table], rows: Sequence[Row], choice: Choice) -> list[Table]:
+    """What was printed about a task after what was measured."""
+    from harness.board.printed import published
+
+    tasks = dict.fromkeys(table.task for table in found)
+    return [
+        table
+        for task in tasks
+        for table in (*(one for one in found if one.task == task), *published(task, rows, choice.by))
+    ]
 
 
 def write(text: str, path: Path) -> None:
     """The leaderboard as a Markdown file."""
+    _put(path, f"# Leaderboard\n\n{text}")
+
+
+def _put(path: Path, text: str) -> None:
     try:
-        path.write_text(f"# Leaderboard\n\n{text}\n", encoding="utf-8")
+        path.write_text(f"{text}\n", encoding="utf-8")
     except OSError as error:
         raise DataError(f"{path} cannot be written ({error.strerror}): choose another --out.") from error
 
 
-def load(path: Path) -> Row:
-    """The run that a result.json tells of."""
-    try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        row = Row(**said["run"], complete=said["complete"], result=result_from_json(said))
-        _ = row.result.overall
-        return row
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"{path} is not a result of this program ({error!r}): remove it.") from None
-
-
 def tables(rows: Sequence[Row]) -> str:
-    """A table for each task, models as rows, best F1 first; incomplete runs are named, not ranked."""
-    by_task: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        by_task[row.task].append(row)
-    return "\n\n".join(_table(task, found) for task, found in sorted(by_task.items()))
-
-
-def _table(task: str, rows: list[Row]) -> str:
-    ranked = sorted((row for row in rows if row.complete), key=_merit)
-    parts = [f"## {task}"]
-    if ranked:
-        metrics = metrics_of(row.result.overall for row in ranked)
-        # Columns that are the same for everybody are said once, above the table.
-        names = ["model", *(name for name in ("prompt", "variant") if len({getattr(r, name) for r in ranked}) > 1)]
-        same = [f"{name} {getattr(ranked[0], name)}" for name in ("prompt", "variant") if name not in names]
-        header = [*names, *(TITLES.get(name, name) for name in metrics), *COUNTS]
-        overall = [row.result.overall for row in ranked]
-        main = {name for scores in overall for name in main_metrics(scores)}
-        shown = cells(overall, metrics, intervals=main)
-        body = [[*(getattr(row, name) for name in names), *line] for row, line in zip(ranked, shown, strict=True)]
-        parts += [f"Best F1 first, metrics in percent{''.join(f'; {one}' for one in same)}."]
-        parts += [markdown(header, body, text_columns=len(names))]
-        parts += [" ".join(said)] if (said := intervals_said(overall)) else []
-    unfinished = [f"{row.variant}/{row.prompt}/{row.model}" for row in rows if not row.complete]
-    if unfinished:
-        parts.append(f"Not complete, so not ranked: {', '.join(unfinished)}.")
-    return "\n\n".join(parts)
-
-
-def _merit(row: Row) -> tuple[float | str, ...]:
-    """Best F1 first, then accuracy; an undefined F1 stands last."""
-    overall = row.result.overall
-    merits = (-1.0 if (value := overall[name]) is None else value for name in main_metrics(overall))
-    return (*(-value for value in merits), row.model, row.variant, row.prompt)
+    """Tables for each task, models as rows, best F1 first; incomplete runs are named, not ranked."""
+    return markdown(build(rows))
 
 
 if __name__ == "__main__":

@@ -131,12 +131,13 @@ def text(found: Sequence[Row]) -> str:
     parts = [
         f"PUBLISHED, not measured here: {first.table} of {SOURCES[first.benchmark]} ({first.version}).",
         markdown(header, body, text_columns=text_columns),
-        "\n".join([PLAIN if known else NONE, *_marked(found)]),
+        "\n".join([PLAIN if known else NONE, *marked(found)]),
     ]
     return "\n\n".join(parts)
 
 
-def _marked(found: Sequence[Row]) -> Iterator[str]:
+def marked(found: Sequence[Row]) -> Iterator[str]:
+    """What has to be said about digits that contradict each other."""
     for row in found:
         for name in row.contradicted:
             own = decisions(row.counts, unreadable="wrong") if row.counts else ()

@@ -72,16 +72,16 @@ def cells(
     for name in metrics:
         found = [row.metric(name) or Metric(name, None) for row in rows]
         values = [shown(name, metric.value) for metric in found]
-        ranges = [_range(metric) if intervals is None or name in intervals else "" for metric in found]
+        ranges = [interval_shown(metric) if intervals is None or name in intervals else "" for metric in found]
         if any(ranges):
             width, across = max(map(len, values)), max(map(len, ranges))
             values = [f"{v:>{width}} {r:<{across}}" for v, r in zip(values, ranges, strict=True)]
         columns.append(values)
-    counts = [[_count(row, name) for row in rows] for name in COUNTS]
+    counts = [[count_shown(row, name) for row in rows] for name in COUNTS]
     return [list(line) for line in zip(*columns, *counts, strict=True)]
 
 
-def _range(metric: Metric) -> str:
+def interval_shown(metric: Metric) -> str:
     """An interval, with a decimal less than the value: the draws tell no more."""
     if metric.interval is None:
         return ""
@@ -91,7 +91,8 @@ def _range(metric: Metric) -> str:
     return f"[{low}, {high}]"
 
 
-def _count(row: Scores, name: str) -> str:
+def count_shown(row: Scores, name: str) -> str:
+    """A count as tables show it, clusters with what they are."""
     if name == "clusters":
         return f"{row.clusters:,}{f' {row.unit}s' if row.unit else ''}" if row.clusters or not row.items else "–"
     return f"{getattr(row, name):,}"

@@ -1,0 +1,1 @@
+"""The leaderboard's tables: described once, drawn as Markdown, CSV, JSON, LaTeX or HTML."""

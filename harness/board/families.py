@@ -1,0 +1,24 @@
+"""Models in the groups that the papers' tables have."""
+
+from __future__ import annotations
+
+FAMILIES = {
+    "Random Baselines": ("always_", "random_", "majority"),
+    "BERT-Based Models": ("bert", "roberta", "deberta", "distil", "bart", "huggingface"),
+    "LLaMa-Based Models": ("llama", "alpaca", "vicuna"),
+    "GPT-Based Models": ("gpt", "ada", "babbage", "curie", "davinci", "o1", "o3", "o4", "chatgpt"),
+    "Other Open-Source Models": ("falcon", "internlm", "opt", "mistral", "qwen", "gemma", "phi"),
+    "Classical Algorithms": ("hc", "mmhc", "pc", "ges", "boss", "fci", "lingam", "notears", "reasoner"),
+}
+OTHERS = "Other Models"
+
+
+def family(model: str) -> str:
+    """The group of a model, by how its name begins; those that no beginning fits are others."""
+    name = model.lower().rpartition("/")[2]
+    return next((group for group, begins in FAMILIES.items() if name.startswith(begins)), OTHERS)
+
+
+def order(group: str) -> int:
+    """Where a group stands: random baselines first, as in Table 4."""
+    return [*FAMILIES, OTHERS].index(group)
