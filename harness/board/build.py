@@ -152,6 +152,7 @@ def _table(
                 *(_cell(place, row, choice.intervals if place.number in with_interval else "none") for place in places),
             ],
             family(row.model) if choice.families else "",
+            {name: getattr(row, name) for name in NAMES if getattr(row, name)},
         )
         for row in ranked
     ]

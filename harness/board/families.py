@@ -8,7 +8,8 @@ FAMILIES = {
     "LLaMa-Based Models": ("llama", "alpaca", "vicuna"),
     "GPT-Based Models": ("gpt", "ada", "babbage", "curie", "davinci", "o1", "o3", "o4", "chatgpt"),
     "Other Open-Source Models": ("falcon", "internlm", "opt", "mistral", "qwen", "gemma", "phi"),
-    "Classical Algorithms": ("hc", "mmhc", "pc", "ges", "boss", "fci", "lingam", "notears", "reasoner"),
+    "Classical Algorithms": ("hc", "mmhc", "pc", "ges", "boss", "fci", "lingam", "notears"),
+    "Exact Reasoner": ("reasoner",),
 }
 OTHERS = "Other Models"
 

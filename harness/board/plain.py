@@ -60,7 +60,7 @@ def _rows(table: Table) -> Iterator[dict[str, Any]]:
     beside = {"task": table.task, "label_set": table.label_set, "item_set": table.items, "published": table.published}
     for _, lines in table.grouped():
         for line in lines:
-            row: dict[str, Any] = {**beside, "complete": True, "group": line.group}
+            row: dict[str, Any] = {**beside, "complete": True, "group": line.group, **line.run}
             for column, cell in zip(table.columns, line.cells, strict=True):
                 row[column.name] = cell.value
                 if column.kind == "metric":
@@ -83,6 +83,7 @@ def as_json(found: Sequence[Table]) -> str:
             "rows": [
                 {
                     "group": line.group,
+                    **line.run,
                     **{
                         column.name: {"value": cell.value, "interval": cell.interval, "text": cell.whole}
                         if column.kind == "metric"

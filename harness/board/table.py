@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 LOW_IS_GOOD = frozenset({"brier", "shd", "sid", "cell_shd", "parent_set_errors"})
@@ -45,6 +45,8 @@ class Line:
     cells: Sequence[Cell]
     group: str = ""
     """The rows of a group stand together below its name."""
+    run: Mapping[str, str] = field(default_factory=dict)
+    """What tells it from all other rows, even where readers are told only once."""
 
 
 @dataclass(frozen=True, slots=True)

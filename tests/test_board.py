@@ -1,0 +1,130 @@
+"""Tables of the leaderboard in every form, and what is chosen for them."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from harness import leaderboard
+from harness.board.build import Choice, build
+from harness.board.plain import as_csv, as_json, markdown
+from harness.board.rows import Row, chosen
+from harness.board.typeset import html, latex, tex
+from harness.errors import ConfigError
+from harness.result_json import result_json
+from harness.types import Metric, Result, Scores, Usage
+
+
+def scores(f1, **more):
+    interval = None if f1 is None else (max(0.0, f1 - 0.1), f1 + 0.2)
+    metrics = (Metric("f1", f1, interval), *(Metric(name, value) for name, value in more.items()))
+    return Scores(100, 20, 0, 0, metrics, clusters=9, resamples=1000)
+
+
+def run(model, f1=0.5, *, headline="published", items="a" * 64, variant="default", complete=True, **more):
+    groups = {"parent": scores(0.25), "child": scores(None)}
+    said = {headline: {"overall": {"all": scores(f1, accuracy=0.5, **more)}, "relation": groups}}
+    return Row("corr2cause", variant, "plain", model, complete, Result(headline, said, 9, {}, {}, Usage()), items)
+
+
+def saved(folder, row):
+    place = folder / row.variant / row.model
+    place.mkdir(parents=True)
+    names = {name: getattr(row, name) for name in ("task", "variant", "prompt", "model")}
+    said = {"run": names, "complete": row.complete, **result_json(row.result)}
+    (place / "result.json").write_text(json.dumps(said), encoding="utf-8")
+    (place / "manifest.json").write_text(json.dumps({"items": {"sha256": row.items}}), encoding="utf-8")
+
+
+def test_latex_marks_the_best_and_the_second_and_escapes():
+    text = latex(build([run("a_b&c", 0.9), run("m", 0.5), run("z", 0.1)], Choice(metrics=("f1",))))
+    assert r"a\_b\&c & \textbf{90.00} {[}80.0, 110.0] \\" in text
+    assert r"m & \underline{50.00} {[}" in text and "z & 10.00" in text
+    assert all(word in text for word in (r"\toprule", r"\midrule", r"\bottomrule", r"95\% intervals"))
+    assert tex("\\{50%}") == r"\textbackslash{}\{50\%\}"
+
+
+def test_of_a_distance_the_lowest_is_best_and_of_a_density_none():
+    text = latex(build([run("a", shd=3, density=0.2), run("b", shd=5, density=0.4)], Choice(("shd", "density"))))
+    assert r"a & \textbf{3} & 20.00 \\" in text and r"b & \underline{5} & 40.00 \\" in text
+
+
+def test_ties_share_the_first_place():
+    assert latex(build([run("a"), run("b"), run("c", 0.1)], Choice(("f1",)))).count(r"\textbf{50.00}") == 2
+
+
+def test_html_is_escaped():
+    text = html(build([run("<script>"), run("b", 0.1)]))
+    assert "&lt;script&gt;" in text and "<script>" not in text and "<b>50.00</b>" in text
+
+
+def test_csv_and_json_hold_the_values_and_who_they_are_of():
+    found = build([run("a"), run("b", complete=False)], Choice(("f1",)))
+    rows = list(csv.DictReader(io.StringIO(as_csv(found))))
+    assert (rows[0]["model"], rows[0]["variant"], rows[0]["f1"], rows[0]["f1_low"]) == ("a", "default", "0.5", "0.4")
+    assert (rows[1]["model"], rows[1]["complete"], rows[1]["f1"]) == ("b", "False", "")
+    table = json.loads(as_json(found))["tables"][0]
+    assert table["rows"][0]["f1"]["value"] == 0.5 and table["rows"][0]["prompt"] == "plain"
+    assert table["not_complete"] == [{"variant": "default", "prompt": "plain", "model": "b"}]
+
+
+def test_other_items_and_other_labels_have_tables_of_their_own():
+    rows = [run("a"), run("b", items="b" * 64, variant="version=v1"), run("c", headline="audited", variant="x")]
+    found = build(rows)
+    assert [len(table.lines) for table in found] == [1, 1, 1]
+    assert found[0].heading == "variant default; published labels; 100 items (item set aaaaaaaa)"
+    assert {table.heading for table in found} >= {"variant x; audited labels; 100 items (item set aaaaaaaa)"}
+    assert markdown(found).count("## corr2cause\n") == 1
+
+
+def test_columns_for_each_group():
+    table = build([run("a")], Choice(("f1", "items"), ("relation",)))[0]
+    titles = ["model", "F1", "F1 parent", "F1 child", "items", "items parent", "items child"]
+    assert [column.title for column in table.columns] == titles
+    assert [cell.text for cell in table.lines[0].cells][1:4] == ["50.00", "25.00", "–"]
+
+
+def test_order_families_and_intervals():
+    rows = [run("gpt4", 0.9), run("always_yes", 0.1), run("b", 0.5)]
+    assert [line.cells[0].text for line in build(rows, Choice(sort="model"))[0].lines] == ["always_yes", "b", "gpt4"]
+    grouped = [(name, len(lines)) for name, lines in build(rows, Choice(families=True))[0].grouped()]
+    assert grouped == [("Random Baselines", 1), ("GPT-Based Models", 1), ("Other Models", 1)]
+    assert "50.00 ± 15.0" in markdown(build(rows, Choice(intervals="pm")))
+    assert "[" not in markdown(build(rows, Choice(intervals="none")))
+
+
+@pytest.mark.parametrize("choice", [Choice(("f2",)), Choice(by=("realtion",)), Choice(sort="f2")])
+def test_what_no_run_has_is_named(choice):
+    with pytest.raises(ConfigError, match="there is no"):
+        build([run("a")], choice)
+
+
+def test_rows_by_name_glob_or_list_and_names_with_commas():
+    rows = [run("gpt4"), run("gpt35", variant="labels=audited,limit=20"), run("b", variant="labels=audited")]
+    assert [row.model for row in chosen(rows, model="gpt*")] == ["gpt4", "gpt35"]
+    assert [row.model for row in chosen(rows, model="gpt4, b")] == ["gpt4", "b"]
+    assert [row.model for row in chosen(rows, variant="labels=audited,limit=20")] == ["gpt35"]
+    with pytest.raises(ConfigError, match="no model 'c'"):
+        chosen(rows, model="c")
+
+
+def test_several_folders_formats_and_published_rows(tmp_path, capsys):
+    saved(tmp_path / "A", run("a"))
+    saved(tmp_path / "B", run("a", 0.25))
+    folders = [str(tmp_path / "A"), str(tmp_path / "B")]
+    assert leaderboard.main([*folders, "published=true", f"out={tmp_path / 'x.html'}"]) == 0
+    said = capsys.readouterr().out
+    assert folders[0] in said and folders[1] in said
+    assert "### PUBLISHED, not measured here: Table 4 (data v1.0" in said and "GPT-4" in said
+    assert (tmp_path / "x.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert leaderboard.main([*folders, "format=csv", "model=a"]) == 0
+    assert capsys.readouterr().out.count("\n") == 3
+    assert not list(tmp_path.rglob("LEADERBOARD.md"))
+
+
+@pytest.mark.parametrize("setting", ["format=pdf", "out=x.docx", "out=", "metrik=f1"])
+def test_a_wrong_setting_is_one_sentence(tmp_path, capsys, setting):
+    saved(tmp_path, run("a"))
+    assert leaderboard.main([str(tmp_path), setting]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
