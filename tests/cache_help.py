@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import forks
 import pytest
 
 from harness.cache import CachedModel, Store
@@ -34,9 +35,7 @@ def count(path: Path) -> int:
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "harness.cache", *map(str, arguments)], capture_output=True, text=True, timeout=120
-    )
+    return forks.run("harness.cache", [str(argument) for argument in arguments], Path.cwd(), os.environ)
 
 
 @contextmanager

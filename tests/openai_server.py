@@ -10,6 +10,9 @@ from typing import Any
 
 from aiohttp import web
 
+KEY = "sk-canary-0123456789"
+"""What tests have for a key: it may be in no file and no output."""
+
 Reply = dict[str, Any] | tuple[int, Any] | tuple[int, Any, dict[str, str]]
 
 

@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from harness import terminal
+from harness.board.table import Table
 from harness.cache import damage, lines, upkeep
 from harness.cache.merging import Merged, merge
 from harness.cache.schema import for_reading
@@ -24,7 +26,7 @@ def stats(chosen: Namespace) -> int:
     """What is in it."""
     with closing(Store(chosen.cache, readonly=True)) as store:
         found = upkeep.groups(store)
-        print(_table(found))
+        terminal.show([_table(found)])
         for differing in _same_name(store, found):
             print(differing)
         texts = next(store.query("SELECT count(*) FROM texts"))[0]
@@ -129,7 +131,7 @@ def prune(chosen: Namespace) -> int:
             raise ConfigError(
                 f"nothing in {chosen.cache} is meant by that. Its models are {', '.join(names) or 'none'}."
             )
-        print(_table(found))
+        terminal.show([_table(found)])
         count = sum(group.answers for group in found)
         if not chosen.yes:
             print(f"\n{_answers(count)} would go. Nothing was removed: add --yes to remove them.")
@@ -158,9 +160,7 @@ def verify(chosen: Namespace) -> int:
     )
 
 
-def _table(found: Iterable[upkeep.Group]) -> str:
-    from harness.tables import markdown
-
+def _table(found: Iterable[upkeep.Group]) -> Table:
     header = ["model", "identity", "task", "answers", "first", "last", "tokens in", "out"]
     rows = [
         [
@@ -173,7 +173,7 @@ def _table(found: Iterable[upkeep.Group]) -> str:
         ]
         for group in found
     ]
-    return markdown(header, rows, text_columns=3)
+    return Table.of(header, rows, text_columns=3, spare=("first", "last", "identity", "tokens in", "out"))
 
 
 def _same_name(store: Store, found: list[upkeep.Group]) -> Iterator[str]:

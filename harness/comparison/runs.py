@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 
 from harness import records
 from harness.errors import DataError
-from harness.results import MANIFEST, PARTIAL, RECORDS, RESULT
+from harness.results import DAMAGED, MANIFEST, PARTIAL, RECORDS, RESULT, WITHOUT_RECORDS, records_in
 from harness.scoring.classification import Unreadable
 from harness.scoring.samples import Draws
 from harness.types import Record
@@ -58,13 +57,10 @@ def load(name: str) -> Run:
     manifest, result = _json(file.parent / MANIFEST), _json(file.parent / RESULT)
     replies: dict[str, Reply] = {}
     known: dict[Any, Any] = {}
-    try:
-        for record in _votes(records.read(file), manifest, result):
-            if record.item in replies:
-                raise DataError(f"{file} holds the item {record.item} twice: a comparison takes one run.")
-            replies[record.item] = _reply(record, known)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{file} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+    for record in _votes(records.read(file), manifest, result):
+        if record.item in replies:
+            raise DataError(f"{file} holds the item {record.item} twice: a comparison takes one run.")
+        replies[record.item] = _reply(record, known)
     if not replies:
         raise DataError(f"{file} holds no records.")
     try:
@@ -94,13 +90,12 @@ def _file(path: Path) -> Path:
         return path
     if not path.exists():
         raise DataError(f"there is no {path}: give the folder that a run printed when it ended, or its {RECORDS}.")
-    for name in (RECORDS, f"{RECORDS}.gz"):
-        if (path / name).is_file():
-            return path / name
+    if file := records_in(path):
+        return file
     if (path / PARTIAL).is_file():
         raise DataError(f"{path} holds a run that has not ended: start its command again, then compare.")
     if (path / MANIFEST).is_file():
-        raise DataError(f"{path} holds no {RECORDS} (git leaves them out): the command of its run makes them again.")
+        raise DataError(f"{path} {WITHOUT_RECORDS}.")
     below = sorted(str(file.parent) for file in path.rglob(f"{RECORDS}*"))
     hint = f": {', '.join(below[:3])}{', …' if len(below) > 3 else ''}" if below else ""
     raise DataError(f"{path} is not the folder of one run{'; there are some below it' if below else ''}{hint}.")
@@ -127,6 +122,8 @@ def _json(path: Path) -> dict[str, Any]:
         said = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError):
-        raise DataError(f"{path} is not the JSON that a run leaves: remove it, or give the file of records.") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}).") from None
+    except ValueError:
+        raise DataError(f"{path} {DAMAGED}, or give the file of records.") from None
     return said if isinstance(said, dict) else {}

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from harness.board.table import Part, Table
 from harness.comparison.measure import Comparison, Measured, Row, reasons, remarks
 from harness.comparison.pairs import Differing
 from harness.scoring.significance import detectable
-from harness.tables import TITLES, markdown
+from harness.tables import TITLES
 
 _SPAN = 48
 """Characters of a reply that are shown."""
 
 
-def text(found: Sequence[Comparison], *, items: int, resamples: int) -> str:
+def parts(found: Sequence[Comparison], *, items: int, resamples: int) -> Iterator[Part]:
     """All of it; `items` differing ones of each pair of runs."""
-    parts = ["\n".join(_opening(found))]
-    parts.append(_differences(found))
-    parts.append("\n".join([*_verdicts(found), *reasons(found), *_method(found, resamples)]))
-    parts.append(
-        "Items by who had them right (McNemar; its exact p takes items for independent, so it ignores clusters):"
-    )
-    parts.append(_mcnemar(found))
-    if items:
-        parts += [part for one in found for part in _differing(one, items)]
-    return "\n\n".join(parts)
+    yield "\n".join(_opening(found))
+    named = "" if len(found) > 1 else f"A is {found[0].first}, B is {found[0].second}. "
+    yield f"{named}Metrics in percent."
+    yield _differences(found)
+    yield "\n".join([*_verdicts(found), *reasons(found), *_method(found, resamples)])
+    yield "Items by who had them right (McNemar; its exact p takes items for independent, so it ignores clusters):"
+    yield _mcnemar(found)
+    for one in found if items else ():
+        yield from _differing(one, items)
 
 
 def _opening(found: Sequence[Comparison]) -> Iterator[str]:
@@ -39,7 +39,7 @@ def _opening(found: Sequence[Comparison]) -> Iterator[str]:
     yield from remarks(found)
 
 
-def _differences(found: Sequence[Comparison]) -> str:
+def _differences(found: Sequence[Comparison]) -> Table:
     several, grouped = len(found) > 1, any(len(one.rows) > 1 for one in found)
     header = [*_names(found), *(["items"] if grouped else []), "A", "B", "B − A", "95% interval", "p", "p (Holm)"]
     header = [*header, "detectable"]
@@ -66,8 +66,9 @@ def _differences(found: Sequence[Comparison]) -> str:
                         *([f"{row.clusters:,}"] if grouped else []),
                     ]
                 )
-    named = "" if several else f"A is {found[0].first}, B is {found[0].second}. "
-    return f"{named}Metrics in percent.\n\n{markdown(header, body, text_columns=len(_names(found)))}"
+    return Table.of(
+        header, body, text_columns=len(_names(found)), spare=("detectable", "clusters", "items", "p", "A", "B")
+    )
 
 
 def _names(found: Sequence[Comparison]) -> list[str]:
@@ -124,7 +125,7 @@ def _method(found: Sequence[Comparison], resamples: int) -> Iterator[str]:
         yield "Detectable: the true difference that 80% of such comparisons find at p < 0.05, 2.80 standard errors."
 
 
-def _mcnemar(found: Sequence[Comparison]) -> str:
+def _mcnemar(found: Sequence[Comparison]) -> Table:
     several, grouped = len(found) > 1, any(len(one.rows) > 1 for one in found)
     names = [name for name in _names(found) if name != "metric"]
     body = []
@@ -142,10 +143,10 @@ def _mcnemar(found: Sequence[Comparison]) -> str:
                 ]
             )
     header = [*names, "both", "A only", "B only", "neither", "p", *(["p (Holm)"] if several or grouped else [])]
-    return markdown(header, body, text_columns=len(names))
+    return Table.of(header, body, text_columns=len(names), spare=("p (Holm)", "neither", "both"))
 
 
-def _differing(one: Comparison, items: int) -> Iterator[str]:
+def _differing(one: Comparison, items: int) -> Iterator[Part]:
     found = one.pairing.differing
     if not found:
         return
@@ -158,7 +159,8 @@ def _differing(one: Comparison, items: int) -> Iterator[str]:
         [d.item, _said(d.gold), _said(d.first), _said(d.second), _short(d.first_span), _short(d.second_span)]
         for d in found[:shown]
     ]
-    yield markdown(["item", "gold", "A", "B", "A's words", "B's words"], body, text_columns=6)
+    header = ["item", "gold", "A", "B", "A's words", "B's words"]
+    yield Table.of(header, body, text_columns=6, spare=("B's words", "A's words"))
 
 
 def _said(answer: int | None) -> str:

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Literal
 
-from harness.errors import RunStopped
 from harness.models.checkpoint import DType
 from harness.models.engine import Engine, Sequence, Writing
 from harness.models.own_code import brings_code
-from harness.models.protocol import Outcome, as_text, unanswered
+from harness.models.protocol import Outcome, unanswered
 from harness.models.torch_model import Checkpoint, exact_head, windows
+from harness.models.turns import CHAT_DATE, Turns
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
-
-CHAT_DATE = date(2024, 7, 26)
-"""What a chat template is told where it asks for today's date (Llama 3 writes it into every prompt)."""
-CHARACTERS = 1 << 20
-"""How many go to the tokenizer at once: what it notes of their tokens takes a hundred times their room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,34 +104,10 @@ class CausalLM(Checkpoint):
         known = [self.max_length, *(getattr(config, name, None) for name in names)]
         return min((length for length in known if length), default=1 << 30)
 
-    def _text(self, messages: Transcript) -> tuple[str, bool]:
-        """(the conversation as the model reads it, whether a chat template made it)."""
-        tokenizer, _ = self._parts
-        wanted = bool(tokenizer.chat_template) if self.chat_template is None else self.chat_template
-        if not wanted:
-            return as_text(messages), False
-        turns = [{"role": m.role, "content": m.content} for m in messages]
-        try:
-            template = _dated(tokenizer.get_chat_template())
-            text = tokenizer.apply_chat_template(
-                turns, chat_template=template, tokenize=False, add_generation_prompt=True
-            )
-        except Exception as error:  # templates raise what they like: no system role, turns that do not alternate
-            said = " ".join(str(error).split())[:200]
-            raise RunStopped(
-                f"the chat template of {self.path} does not take this prompt's turns ({said}): choose a prompt without "
-                "a system turn, or model.chat_template=false."
-            ) from error
-        return text, True
-
-    def _tokens(self, texts: list[str], templated: bool) -> Iterator[list[int]]:
-        """The tokens of each text. Many go to the tokenizer at once: it splits them in several threads."""
-        tokenizer, _ = self._parts
-        for batch in by_length(texts):
-            for found in tokenizer(batch, add_special_tokens=not templated, verbose=False)["input_ids"]:
-                # Some tokenizers close every text with an end token, after which nothing can be continued.
-                ended = found and found[-1] == tokenizer.eos_token_id and not templated
-                yield found[:-1] if ended else found
+    @cached_property
+    def _turns(self) -> Turns:
+        """What the model reads a conversation as."""
+        return Turns(self._parts[0], self.path, self.chat_template)
 
     def _rank(self, requests: list[ChoiceRequest]) -> Iterator[Outcome]:
         """Log-probabilities of all choices; a request is answered once its last choice is scored."""
@@ -182,9 +151,9 @@ class CausalLM(Checkpoint):
         texts: list[str] = []
         templated = False
         for request in requests:
-            text, templated = self._text(request.messages)  # all of them, or none
+            text, templated = self._turns.text(request.messages)  # all of them, or none
             texts += [text, *(text + (choice if templated else f" {choice}") for choice in request.choices)]
-        tokens = self._tokens(texts, templated)
+        tokens = self._turns.tokens(texts, templated)
         for request in requests:
             prompt, *wholes = islice(tokens, 1 + len(request.choices))
             yield self._split(request, prompt, wholes)
@@ -225,18 +194,13 @@ class CausalLM(Checkpoint):
             return True
         if not writing.request.stop:
             return False
-        text = self._decoded(tokens)
+        text = self._turns.decoded(tokens)
         return any(stop in text for stop in writing.request.stop)
-
-    def _decoded(self, tokens: list[int]) -> str:
-        tokenizer, _ = self._parts
-        text: str = tokenizer.decode(tokens, skip_special_tokens=True)
-        return text
 
     def _written(self, writing: Writing, tokens: list[int], seconds: float) -> Response:
         """The text up to the first end token or stop string."""
         length = next((k for k, token in enumerate(tokens) if token in self._ends), len(tokens))
-        text = self._decoded(tokens[:length])
+        text = self._turns.decoded(tokens[:length])
         cut = min((text.find(stop) for stop in writing.request.stop if stop in text), default=len(text))
         return Response(
             text=text[:cut],
@@ -248,8 +212,8 @@ class CausalLM(Checkpoint):
 
     def _writings(self, requests: list[ChatRequest]) -> Iterator[Writing | Failure]:
         """Each request in tokens."""
-        said = [self._text(request.messages) for request in requests]
-        tokens = self._tokens([text for text, _ in said], any(templated for _, templated in said))  # all, or none
+        said = [self._turns.text(request.messages) for request in requests]
+        tokens = self._turns.tokens([text for text, _ in said], any(templated for _, templated in said))  # all, or none
         for request, prompt in zip(requests, tokens, strict=True):
             yield self._writing(request, tuple(prompt))
 
@@ -276,29 +240,10 @@ class CausalLM(Checkpoint):
         """How many tokens a conversation and its turns ahead have at least; each conversation is counted once."""
 
         def least(messages: Transcript, ahead: tuple[str, ...]) -> int:
-            text, templated = self._text(unanswered(messages, ahead))
-            return len(next(self._tokens([text], templated)))
+            text, templated = self._turns.text(unanswered(messages, ahead))
+            return len(next(self._turns.tokens([text], templated)))
 
         return lru_cache(256)(least)
-
-
-def by_length(texts: list[str]) -> Iterator[list[str]]:
-    """The texts in lists of CHARACTERS at most, or of a single text."""
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        if batch and size + len(text) > CHARACTERS:
-            yield batch
-            batch, size = [], 0
-        batch.append(text)
-        size += len(text)
-    if batch:
-        yield batch
-
-
-def _dated(template: str) -> str:
-    """A chat template with CHAT_DATE written where it asks for today's date."""
-    return re.sub(r"strftime_now\(\s*(['\"])(.*?)\1\s*\)", lambda asked: repr(CHAT_DATE.strftime(asked[2])), template)
 
 
 def _agreement(prompt: list[int], whole: list[int]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
 from typing import Any
 
 from harness.errors import RunStopped
@@ -41,74 +41,94 @@ def _answers(
     close: Callable[[], Awaitable[None]],
     at_hand: deque[Outcome],
 ) -> Generator[Outcome]:
-    loop = asyncio.new_event_loop()
-    tasks: dict[asyncio.Task[Response | Failure], Request] = {}
-    ended: deque[asyncio.Task[Response | Failure]] = deque()
-    source = iter(requests)
-    stopped: RunStopped | None = None
-    exhausted = False
-
-    answering = True
-
-    def wake() -> None:
-        """Ends the wait for the next outcome; nothing may end the tidying up."""
-        if answering:
-            loop.stop()
-
-    def end(task: asyncio.Task[Response | Failure]) -> None:
-        ended.append(task)
-        wake()
-
-    pace.when_room = wake
+    calls = _Calls(requests, call, pace, stopping)
     try:
-        while True:
-            begun = 0
-            # Requests that know a `ready` (a budget's) may have to wait until a call under way has landed.
-            while (
-                stopped is None
-                and not exhausted
-                and pace.room(len(tasks), begun)
-                and (not tasks or getattr(requests, "ready", True))
-            ):
-                request = next(source, None)
-                if request is None:
-                    exhausted = True
-                    break
-                task = loop.create_task(call(request))
-                task.add_done_callback(end)
-                tasks[task] = request
-                begun += 1
-            if not tasks:
-                break
-            loop.run_forever()
-            while ended:
-                task = ended.popleft()
-                request = tasks.pop(task)
-                try:
-                    at_hand.append((request, task.result()))
-                except RunStopped as stop:
-                    stopped = stopped or stop
-                    stopping.set()
+        while calls.begin():
+            at_hand.extend(calls.landed())
             while at_hand:
                 yield at_hand.popleft()
                 # Called when the loop runs again, which is when all that were at hand have been taken and stored.
-                loop.call_soon(pace.handed_out)
+                calls.loop.call_soon(pace.handed_out)
     except KeyboardInterrupt:
         # What has landed was paid for: hand it out before giving up what has not.
         yield from at_hand
-        for task, request in tasks.items():
-            if task.done() and not task.cancelled() and task.exception() is None:
-                yield request, task.result()
+        yield from calls.answered()
         raise
     finally:
-        answering = False
-        for task in tasks:
-            task.remove_done_callback(end)
+        calls.end(close)
+    if calls.stopped:
+        raise calls.stopped
+
+
+class _Calls:
+    """The calls that are open, and the loop in which they are under way."""
+
+    def __init__(self, requests: Iterable[Request], call: Call, pace: Pace, stopping: asyncio.Event) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.stopped: RunStopped | None = None
+        self._requests, self._source = requests, iter(requests)
+        self._exhausted = False
+        self._call, self._pace, self._stopping = call, pace, stopping
+        self._open: dict[asyncio.Task[Response | Failure], Request] = {}
+        self._ended: deque[asyncio.Task[Response | Failure]] = deque()
+        self._waiting = True
+        pace.when_room = self._wake
+
+    def begin(self) -> bool:
+        """Begins as many calls as there is room for; whether any is open."""
+        begun = 0
+        while self._more(begun):
+            request = next(self._source, None)
+            if request is None:
+                self._exhausted = True
+                break
+            task = self.loop.create_task(self._call(request))
+            task.add_done_callback(self._end)
+            self._open[task] = request
+            begun += 1
+        return bool(self._open)
+
+    def _more(self, begun: int) -> bool:
+        if self.stopped is not None or self._exhausted or not self._pace.room(len(self._open), begun):
+            return False
+        # Requests that know a `ready` (a budget's) may have to wait until a call under way has landed.
+        return not self._open or getattr(self._requests, "ready", True)
+
+    def landed(self) -> Iterator[Outcome]:
+        """Waits until a call has ended, or there is room for another; the outcomes of those that have."""
+        self.loop.run_forever()
+        while self._ended:
+            task = self._ended.popleft()
+            request = self._open.pop(task)
+            try:
+                yield request, task.result()
+            except RunStopped as stop:
+                self.stopped = self.stopped or stop
+                self._stopping.set()
+
+    def answered(self) -> Iterator[Outcome]:
+        """The outcomes of calls that have one and are open all the same, since the wait for them was broken off."""
+        for task, request in self._open.items():
+            if task.done() and not task.cancelled() and task.exception() is None:
+                yield request, task.result()
+
+    def end(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Gives up what is under way, and the loop."""
+        self._waiting = False
+        for task in self._open:
+            task.remove_done_callback(self._end)
             task.cancel()
-        if tasks:
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-        loop.run_until_complete(close())
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
-    if stopped:
-        raise stopped
+        if self._open:
+            self.loop.run_until_complete(asyncio.gather(*self._open, return_exceptions=True))
+        self.loop.run_until_complete(close())
+        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        self.loop.close()
+
+    def _end(self, task: asyncio.Task[Response | Failure]) -> None:
+        self._ended.append(task)
+        self._wake()
+
+    def _wake(self) -> None:
+        """Ends the wait for the next outcome; nothing may end the tidying up."""
+        if self._waiting:
+            self.loop.stop()

@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.models.pace import Pace
 from harness.models.secrets import hidden
 from harness.types import JSON
+
+if TYPE_CHECKING:
+    import ssl
 
 
 class Wire:
@@ -26,7 +29,7 @@ class Wire:
         import openai
 
         self._openai, self._httpx = openai, httpx2
-        self._http = openai.DefaultAioHttpClient(timeout=timeout)
+        self._http = openai.DefaultAioHttpClient(timeout=timeout, verify=_certificates())
         client = openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=self._http)
         said = {**client.auth_headers, **client.default_headers}
         self._headers = httpx2.Headers({name: value for name, value in said.items() if isinstance(value, str)})
@@ -66,3 +69,11 @@ class Wire:
             body = content.decode(response.encoding or "utf-8", "replace").strip()
         told = body.get("error", body) if isinstance(body, dict) else body
         return self._openai.APIStatusError(f"Error code: {response.status_code}", response=response, body=told)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Read once: it takes longer than many a call, and each turn of an opening makes its own connections."""
+    import httpx2
+
+    return httpx2.create_ssl_context()

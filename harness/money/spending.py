@@ -10,9 +10,9 @@ from typing import Any
 
 from harness.models.protocol import Model
 from harness.money import table
-from harness.money.budget import Budget, Budgeted, Till
+from harness.money.budget import Amounts, Budget, Budgeted, Till
 from harness.money.ledger import Ledger, Metered
-from harness.money.price import Price
+from harness.money.price import Price, dollars
 from harness.prompts import Prompt
 from harness.stop import STOP
 from harness.tasks.protocol import Task
@@ -44,6 +44,7 @@ class Spending:
         self._manifest = manifest
         self._say = say
         self._paid = table.paid(model)
+        self._till: Till | None = None
 
     @cached_property
     def price(self) -> Price | None:
@@ -77,11 +78,25 @@ class Spending:
         """
         before = self._announce if self._paid else None
         price = self.price if self._paid else table.FREE
-        return Budgeted(self.model, Till(self._budget, price, self.model), before)
+        self._till = Till(self._budget, price, self.model)
+        return Budgeted(self.model, self._till, before)
 
     def metered(self, model: Model) -> Model:
         """The model behind its cache, its answers entered into the ledger."""
         return Metered(model, self.ledger)
+
+    def so_far(self) -> str:
+        """What was asked now has cost, and what was taken of the limits; nothing where neither is known."""
+        limits = self._budget
+        said = [dollars(self.ledger.usd_now)] if self.ledger.usd_now else []
+        if limits.usd is not None and self.ledger.price is not None:
+            said = [f"{dollars(self.ledger.usd_now)} of ${limits.usd:g}"]
+        spent = self._till.spent if self._till else Amounts()
+        if limits.tokens is not None:
+            said.append(f"{spent.tokens:,.0f} of {limits.tokens:,.0f} tokens")
+        if limits.requests is not None:
+            said.append(f"{spent.requests:,.0f} of {limits.requests:,.0f} calls")
+        return " · ".join(said)
 
     def rehearsal(self) -> Iterator[str]:
         """The plan and two prompts, for dry_run."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from harness.types import Metric
@@ -33,6 +33,12 @@ class Counts:
     unreadable_negative: int = 0
     failed_positive: int = 0
     failed_negative: int = 0
+
+    @property
+    def confusion(self) -> dict[str, int]:
+        """The counts by name: the four of the table always, the others where there are any."""
+        counts = asdict(self)
+        return {name: count for name, count in counts.items() if count or name in ("tp", "fp", "fn", "tn")}
 
     def settled(self, unreadable: Unreadable) -> tuple[int, int, int, int]:
         """(tp, fp, fn, tn) with the unreadable replies scored."""

@@ -59,9 +59,14 @@ def intervals(samples: Mapping[Key, Sample], *, unreadable: Unreadable) -> dict[
             alike[len(sample), sample.resamples].append((key, row))
     for (clusters, resamples), rows in alike.items():
         values: list[list[NDArray[np.float64]]] = [[] for _ in rows]
+        columns = np.hstack(
+            [row.columns for _, row in rows]
+        )  # one product of matrices: many narrow ones take far longer
+        ends = np.cumsum([row.columns.shape[1] for _, row in rows])[:-1]
         for weights in bootstrap.draws(clusters, resamples, width=max(row.width for _, row in rows)):
-            for (_, row), parts in zip(rows, values, strict=True):
-                parts.append(row.under(weights))
+            sums = np.split(weights @ columns, ends, axis=1)
+            for (_, row), parts, summed in zip(rows, values, sums, strict=True):
+                parts.append(row.under(weights, summed))
         for (key, row), parts in zip(rows, values, strict=True):
             found[key] = row.intervals(np.concatenate(parts, axis=1))
     return found
@@ -74,7 +79,7 @@ class _Row:
         import numpy as np
 
         self._clusters = len(sample)
-        self._columns = sample.counts
+        self.columns = sample.counts
         self._unreadable = unreadable
         self._ranking: Ranking | None = None
         self.width = 1
@@ -84,10 +89,10 @@ class _Row:
             gold, p_yes, cluster = sample.gold[order], sample.p_yes[order], sample.cluster[order]
             errors = np.bincount(cluster, weights=(p_yes - gold) ** 2, minlength=len(sample))
             number = np.bincount(cluster, minlength=len(sample))
-            self._columns = np.column_stack([sample.counts, errors, number])
+            self.columns = np.column_stack([sample.counts, errors, number])
             self._ranking = Ranking(gold, p_yes, cluster)
             self.width = len(gold)
-        self.rests_on = {name: int((below > 0).sum()) for name, (_, below) in self._ratios(self._columns).items()}
+        self.rests_on = {name: int((below > 0).sum()) for name, (_, below) in self._ratios(self.columns).items()}
         """Metric → how many clusters it is made of."""
         if self._ranking:
             both = min(len(np.unique(cluster[gold == label])) for label in (0, 1))
@@ -99,12 +104,12 @@ class _Row:
         found = ratios(*settle(tp, fp, fn, tn, lost_positive, lost_negative, self._unreadable))
         return found | ({"brier": (brier[0], brier[1])} if brier else {})
 
-    def under(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(metrics in the order of `rests_on`, weightings); NaN where undefined."""
+    def under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(metrics in the order of `rests_on`, weightings); NaN where undefined. `summed` is weights @ columns."""
         import numpy as np
 
         with np.errstate(invalid="ignore"):
-            values = [above / below for above, below in self._ratios(weights @ self._columns).values()]
+            values = [above / below for above, below in self._ratios(summed).values()]
         if self._ranking:
             values += self._ranking.under(weights)
         return np.array(values)

@@ -13,6 +13,8 @@ from harness.types import Failure, Metric, Record, Response, Result, Scores, Usa
 
 Key = tuple[str, str, str]
 """(label set, breakdown, group)"""
+Member = tuple[Kind, int, int]
+"""(a kind of record, its gold label, the place among the fields of Counts that it adds to)"""
 
 
 def summarize(
@@ -34,41 +36,20 @@ def summarize(
     in each cluster and, for models that give probabilities, by two numbers an item.
     """
     tally = Tally(within)
-    failures: Counter[str] = Counter()
-    finish_reasons: Counter[str] = Counter()
-    tokens: Counter[str] = Counter()
-    served: Counter[str] = Counter()
+    told = _Told()
     for record in records:
-        if isinstance(record.outcome, Failure):
-            failures[record.outcome.kind] += 1
-        else:
-            _add(record.outcome, finish_reasons, tokens)
-            served[record.outcome.served_model] += 1
+        told.add(record.outcome)
         groups = tuple(pair for pair in record.groups.items() if pair[0] not in without)
         tally.add((tuple(record.labels.items()), groups, _reading(record)), record)
     kinds = tally.kinds
-    members: dict[Key, list[tuple[Kind, int, int]]] = defaultdict(list)
-    for kind in kinds:
-        labels, groups, reading = kind
-        for label_set, gold in labels:
-            for breakdown, group in _breakdowns(groups, crossed):
-                members[label_set, breakdown, group].append((kind, gold, _PLACES[reading, gold]))
-    # A label set that only some items have would score another set of items.
-    of_all = {
-        label_set
-        for (label_set, breakdown, _), found in members.items()
-        if breakdown == "overall" and sum(kinds[kind] for kind, *_ in found) == sum(kinds.values())
-    }
+    members = _members(kinds, crossed)
     keys = sorted(members, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders)))
-    samples = {key: tally.sample(members[key]) for key in keys if key[0] in of_all}
+    samples = {key: tally.sample(members[key]) for key in keys}
     ranges = intervals({key: sample for key, (sample, _) in samples.items()}, unreadable=unreadable)
     scores: dict[str, dict[str, dict[str, Scores]]] = {}
     for key, (sample, by_part) in samples.items():
         label_set, breakdown, group = key
-        numbers = [0] * len(_FIELDS)
-        for kind, _, place in members[key]:
-            numbers[place] += kinds[kind]
-        counts = Counts(*numbers)
+        counts = _counts(kinds, members[key])
         metrics = decisions(counts, unreadable=unreadable) + _probable(tally, members[key])
         scores.setdefault(label_set, {}).setdefault(breakdown, {})[group] = Scores(
             counts.items,
@@ -79,15 +60,62 @@ def summarize(
             clusters=len(sample),
             unit=unit if by_part else "",
             resamples=sample.resamples,
+            confusion=counts.confusion,
         )
     if not kinds:
         scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(Counts(), unreadable=unreadable))}}}
-    usage = Usage(**{f.name: tokens.get(f.name) for f in fields(Usage)})
-    names = {name: count for name, count in sorted(served.items()) if name}
-    return Result(headline, scores, tally.clusters, dict(failures), dict(finish_reasons), usage, names)
+    usage = Usage(**{name: told.tokens.get(name) for name in _TOKENS})
+    served = {name: count for name, count in sorted(told.served.items()) if name}
+    return Result(headline, scores, tally.clusters, dict(told.failures), dict(told.finish_reasons), usage, served)
 
 
-def _probable(tally: Tally, members: Sequence[tuple[Kind, int, int]]) -> tuple[Metric, ...]:
+class _Told:
+    """What outcomes tell besides their answers, added up."""
+
+    def __init__(self) -> None:
+        self.failures: Counter[str] = Counter()
+        self.finish_reasons: Counter[str] = Counter()
+        self.tokens: Counter[str] = Counter()
+        self.served: Counter[str] = Counter()
+
+    def add(self, outcome: Response | Failure) -> None:
+        if isinstance(outcome, Failure):
+            self.failures[outcome.kind] += 1
+            return
+        self.served[outcome.served_model] += 1
+        if outcome.finish_reason:
+            self.finish_reasons[outcome.finish_reason] += 1
+        if outcome.usage != _NOTHING:
+            for name in _TOKENS:
+                count = getattr(outcome.usage, name)
+                if count is not None:
+                    self.tokens[name] += count
+
+
+def _members(kinds: Mapping[Kind, int], crossed: Sequence[tuple[str, str]]) -> dict[Key, list[Member]]:
+    """What each row of the result counts; `kinds` says how many records there are of each.
+
+    A label set that only some items have is left out: it would score another set of items.
+    """
+    members: dict[Key, list[Member]] = defaultdict(list)
+    having: Counter[str] = Counter()
+    for kind, count in kinds.items():
+        labels, groups, reading = kind
+        for label_set, gold in labels:
+            having[label_set] += count
+            for breakdown, group in _breakdowns(groups, crossed):
+                members[label_set, breakdown, group].append((kind, gold, _PLACES[reading, gold]))
+    return {key: found for key, found in members.items() if having[key[0]] == sum(kinds.values())}
+
+
+def _counts(kinds: Mapping[Kind, int], members: Sequence[Member]) -> Counts:
+    numbers = [0] * len(_FIELDS)
+    for kind, _, place in members:
+        numbers[place] += kinds[kind]
+    return Counts(*numbers)
+
+
+def _probable(tally: Tally, members: Sequence[Member]) -> tuple[Metric, ...]:
     """The metrics of probabilities, where one record at least has one."""
     if not tally.any_probability:
         return ()
@@ -137,16 +165,6 @@ def _reading(record: Record) -> str:
 
 _NOTHING = Usage()
 _TOKENS = tuple(f.name for f in fields(Usage))
-
-
-def _add(response: Response, finish_reasons: Counter[str], tokens: Counter[str]) -> None:
-    if response.finish_reason:
-        finish_reasons[response.finish_reason] += 1
-    if response.usage != _NOTHING:
-        for name in _TOKENS:
-            count = getattr(response.usage, name)
-            if count is not None:
-                tokens[name] += count
 
 
 def _rank(key: Key, orders: Mapping[str, Sequence[str]]) -> tuple[list[str], int, str]:

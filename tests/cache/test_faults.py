@@ -6,29 +6,22 @@ import json
 import os
 import random
 import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
 
+import forks
 import pytest
 from cache_help import command, count, mounted
-from conftest import KEY
-from openai_server import chat_reply
+from openai_server import KEY, chat_reply
 
 from harness import records
 from harness.cache import Store
 
 
-def start(folder: Path, server, *more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "harness", "model=gpt4", f"model.base_url={server.url}", *more],
-        cwd=folder,
-        env=os.environ | {"OPENAI_API_KEY": KEY},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def start(folder: Path, server, *more: str) -> forks.Command:
+    arguments = ["model=gpt4", f"model.base_url={server.url}", *more]
+    return forks.Command("harness", arguments, folder, os.environ | {"OPENAI_API_KEY": KEY})
 
 
 def keys(path: Path) -> set[str]:

@@ -9,11 +9,11 @@ from contextlib import closing
 
 import pytest
 from cache_help import ask, count, fill, mounted, says
-from conftest import KEY
-from openai_server import chat_reply
+from openai_server import KEY, chat_reply
 
 from harness.cache import CachedModel, Store
 from harness.errors import StoreError
+from harness.models.baselines import Baseline
 from harness.models.scripted import Scripted
 from harness.types import PairRequest, Response
 
@@ -82,6 +82,8 @@ def test_ctrl_c_does_not_promise_what_off_cannot_keep():
             with pytest.raises(Exception, match="interrupted") as error:
                 list(Stoppable(Scripted(says), mode).respond([ask("?")]))
             said[mode] = str(error.value)
+        with pytest.raises(Exception, match=r"interrupted: this model's answers are not stored.* begins again"):
+            list(Stoppable(Baseline("always_no", 0)).respond([ask("?")]))
     finally:
         STOP.requested = False
     assert "goes on from there" in said["on"]

@@ -137,7 +137,7 @@ def test_files_that_are_none_are_sentences(here, tmp_path):
         (["import", tmp_path / "nowhere", "--cache", here], "there is no file"),
         (["import", tmp_path / "notes.txt", "--cache", here], "neither what export writes nor a cache"),
         (["import", here, "--cache", here], "is the cache itself"),
-        (["export", tmp_path / "no" / "folder", "--cache", here], "cannot be written"),
+        (["export", tmp_path / "notes.txt" / "file", "--cache", here], "cannot be written"),
         (["export", "/dev/full", "--cache", here], "No space left"),
         (["stats", "--cache", tmp_path / "nowhere"], "there is no cache"),
         (["stat"], "did you mean stats?"),

@@ -154,7 +154,7 @@ def test_numbers_that_are_none_are_a_failure(gpt2_path, tmp_path):
 def test_a_template_is_told_the_same_date_every_day(tmp_path):
     template = "{{ strftime_now('%Y-%m-%d') }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
     model = lm(lm_checkpoint(tmp_path / "dated", "llama", template))
-    assert model._text((Message("user", "A"),)) == ("2024-07-26<user>A", True)
+    assert model._turns.text((Message("user", "A"),)) == ("2024-07-26<user>A", True)
     assert model.identity["chat_date"] == "2024-07-26"
 
 
@@ -290,7 +290,7 @@ def test_choices_that_change_the_only_token_of_the_prompt_cannot_be_ranked(tmp_p
 def test_many_texts_are_split_at_once_and_as_one_by_one(kind, gpt2_path, llama_path, monkeypatch):
     model = lm({"gpt2": gpt2_path, "llama": llama_path}[kind])
     tokenizer, _ = model._parts
-    monkeypatch.setattr("harness.models.causal_lm.CHARACTERS", 700)
+    monkeypatch.setattr("harness.models.turns.CHARACTERS", 700)
     batches: list[int] = []
 
     class Counting:
@@ -304,11 +304,11 @@ def test_many_texts_are_split_at_once_and_as_one_by_one(kind, gpt2_path, llama_p
     model.__dict__["_parts"] = (Counting(), model._parts[1])
     texts = [f"{text}{end}" for text in TEXTS for end in ("", " Yes", " No", "\n", "")]
     templated = kind == "llama"
-    assert list(model._tokens(texts, templated)) == [
+    assert list(model._turns.tokens(texts, templated)) == [
         tokenizer(text, add_special_tokens=not templated)["input_ids"] for text in texts
     ]
     assert 1 < len(batches) < len(texts) and max(batches) <= 700
     batches.clear()
-    monkeypatch.setattr("harness.models.causal_lm.CHARACTERS", 10**6)
+    monkeypatch.setattr("harness.models.turns.CHARACTERS", 10**6)
     list(model.respond([choice(text) for text in TEXTS]))
     assert len(batches) == 1

@@ -15,7 +15,7 @@ from harness.models.checkpoint import cores, dtype_of
     "flags, device, expected",
     [
         ("fpu avx2", "cpu", "float32"),
-        ("fpu avx512_bf16", "cpu", "float32"),
+        ("fpu avx512_bf16", "cpu", "bfloat16"),
         ("fpu amx_bf16 amx_tile", "cpu", "bfloat16"),
         ("fpu amx_bf16", "mps", "float32"),
     ],

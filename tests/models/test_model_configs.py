@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+
 import pytest
 from hydra import compose, initialize_config_dir
 
@@ -29,12 +32,16 @@ CAUSALBENCH = [
 LOCAL = ["llama_7b", "llama_13b", "llama_33b", "alpaca_7b", "causal_lm", "masked_lm", "nli"]
 
 
-def model(name: str, *overrides: str):
+@cache
+def section(name: str, *overrides: str) -> Mapping:
     needed = ["model.path=LOCAL"] if name in LOCAL else []
     needed += ["model.model=NAME"] if name in ("openai", "openai_completions") else []
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        config = compose("config", overrides=[f"model={name}", *needed, *overrides])
-    return build(plain(config.model), "model")
+        return plain(compose("config", overrides=[f"model={name}", *needed, *overrides]).model)
+
+
+def model(name: str, *overrides: str):
+    return build(section(name, *overrides), "model")
 
 
 @pytest.mark.parametrize("name", listed(CONFIGS, "model"))

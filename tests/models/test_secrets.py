@@ -5,8 +5,7 @@ from __future__ import annotations
 import traceback
 
 import pytest
-from conftest import KEY
-from openai_server import chat_reply, error
+from openai_server import KEY, chat_reply, error
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.openai import Chat, Completions
@@ -90,15 +89,16 @@ def test_a_placeholder_is_a_word_that_replies_may_hold(serve, monkeypatch):
     assert hidden(rb"a\/b" + b"-" * 16, "a/b" + "-" * 16) == b"[the key]"
 
 
-def run(harness, url: str, *more: str, **environment: str):
+def run(harness, url: str, *more: str, **settings):
     arguments = ("model=gpt4", f"model.base_url={url}", "task.limit=5", "model.max_wait=0.1", "debug=true", *more)
-    return harness(*arguments, OPENAI_API_KEY=KEY, **environment)
+    return harness(*arguments, OPENAI_API_KEY=KEY, **settings)
 
 
 def test_no_command_writes_the_key(harness, serve):
     """What the fixtures look at: stdout and stderr of every command, and every file it leaves."""
     good, echo = serve(), serve(lambda *_: error(401, f"no {KEY}"))
-    assert run(harness, good.url, OPENAI_LOG="debug").returncode == 0
+    # The SDK reads the variable when it is imported.
+    assert run(harness, good.url, OPENAI_LOG="debug", fresh=True).returncode == 0
     assert run(harness, good.url).returncode == 0
     assert "[the key]" in run(harness, echo.url, "results=other").stderr
     assert (

@@ -123,7 +123,8 @@ def test_everything_at_once(faulty):
     mix = dict.fromkeys(PASSING, 0.04)
     server = faulty(mix=mix | {"hang": 0.01}, own=0.1, seed=4)
     prompts = [f"Is {k} a cause?" for k in range(150)]
-    found = asked(server, prompts, timeout=1.0)
+    # Long enough for a busy machine: a reply to a call that was given up counts as answered, or as told to wait.
+    found = asked(server, prompts, timeout=3.0)
     kinds = Counter(outcome.kind for outcome in found.values() if isinstance(outcome, Failure))
     assert len(found) == 150 and set(kinds) <= {"content_filter", "refusal", "context_length", "timeout"}
     assert server.early == 0 and len(server.kinds) > 12

@@ -44,6 +44,16 @@ def test_decisions_are_scikit_learns_to_the_last_digit(counts):
     assert ours == {name: None if value != value else value for name, value in theirs.items()}
 
 
+@given(every_count)
+def test_confusion_has_every_item_once_and_leaves_out_nothing_but_zeros(counts):
+    told = counts.confusion
+    assert sum(told.values()) == counts.items
+    assert {name: told.get(name, 0) for name in Counts.__slots__} == {n: getattr(counts, n) for n in Counts.__slots__}
+    gold, said = as_labels(counts.tp, counts.fp, counts.fn, counts.tn)
+    matrix = sklearn_metrics.confusion_matrix(gold, said, labels=[0, 1]) if gold else [[0, 0], [0, 0]]
+    assert [[told["tn"], told["fp"]], [told["fn"], told["tp"]]] == [list(row) for row in matrix]
+
+
 @given(every_count, st.sampled_from(["wrong", "no"]))
 def test_unreadable_replies_score_as_the_setting_says(counts, unreadable):
     gold, said = as_labels(counts.tp, counts.fp, counts.fn, counts.tn)
