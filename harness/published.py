@@ -7,7 +7,9 @@ true positives among 342, precision the false ones, F1 and accuracy confirm both
 from __future__ import annotations
 
 import csv
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,20 +17,23 @@ from importlib import resources
 from pathlib import Path
 
 from harness import options
+from harness.board.table import LOW_IS_GOOD, NEITHER, Cell, Column, Line, Part, Table
 from harness.errors import ConfigError, unknown
 from harness.scoring.classification import Counts, decisions
 from harness.scoring.proportions import Interval, intervals
-from harness.tables import TITLES, markdown
+from harness.tables import TITLES
 
 HELP = """\
 Numbers that the papers print, marked as such, with their data version.
 
   python -m harness.published                        the tables there are
-  python -m harness.published table=4                Corr2Cause, Table 4; so too 5a, 5b, 6a, 6b, 12, 13
+  python -m harness.published table=4                Corr2Cause, Table 4; so too 5 (or 5a, 5b), 6 (6a, 6b), 12, 13
   python -m harness.published table=XI               CausalBench, Table XI
   python -m harness.published table=4 results        and the runs below results/ on the same task
 """
 
+NO_SCORES = ("I", "VIII", "XII")
+"""Tables of CausalBench that are settings, statistics and check marks."""
 METRICS = ("f1", "precision", "recall", "accuracy")
 PLAIN = (
     "Intervals: 95%, Wilson's, from the counts behind the printed digits, as if items were independent; F1's by way of "
@@ -56,7 +61,7 @@ class Row:
     """What else tells it from other rows: group, perturbation, relation; task, prompt format, network."""
     model: str
     printed: Mapping[str, str]
-    """The digits as they stand in the paper, by metric: percent for Corr2Cause, as it comes for CausalBench."""
+    """The digits as they stand in the paper, by metric: in percent or as fractions (`percent` tells which)."""
     counts: Counts | None = None
     """What the digits were computed from; None where that cannot be told."""
     contradicted: tuple[str, ...] = ()
@@ -71,6 +76,10 @@ class Row:
     def version(self) -> str:
         """Of the data that the number was measured on."""
         return VERSIONS[self.benchmark]
+
+    def percent(self, metric: str) -> bool:
+        """Whether the paper prints the metric in percent: CausalBench does so in one column only."""
+        return self.benchmark == "corr2cause" or (self.table, metric) == ("Table IX", "accuracy")
 
 
 @dataclass(frozen=True)
@@ -88,10 +97,36 @@ def rows() -> tuple[Row, ...]:
 
 def table(name: str) -> list[Row]:
     """The rows of a table: 4, 5a, XI, … Raises ConfigError."""
-    found = [row for row in rows() if row.table == f"Table {name}"]
-    if not found:
-        raise ConfigError(unknown("published table", name, {row.table.removeprefix("Table ") for row in rows()}))
+    (found,) = tables(name)[:1]
     return found
+
+
+def tables(name: str) -> list[list[Row]]:
+    """The rows of a table, and of each part where it has some: 5 is 5a and 5b. Raises ConfigError."""
+    wanted = name.strip().lower().removeprefix("table ")
+    there: dict[str, list[Row]] = {}
+    for row in rows():
+        there.setdefault(row.table.removeprefix("Table "), []).append(row)
+    found = [there[one] for one in there if wanted in (one.lower(), one.rstrip("ab"))]
+    if not found:
+        raise ConfigError(no_scores("published table", wanted) or unknown("published table", name, there, place))
+    return found
+
+
+def no_scores(kind: str, name: str) -> str:
+    """The sentence for a table that is none of results; empty for others."""
+    if name.upper() not in NO_SCORES:
+        return ""
+    others = f"{', '.join(NO_SCORES[:-1])} and {NO_SCORES[-1]}"
+    return f"there is no {kind} {name.upper()}: Tables {others} of CausalBench are settings and lists, not scores."
+
+
+def place(name: str) -> tuple[int, int, str]:
+    """Where a table stands among the others: 4, 5a, 12, then II, IX, XI."""
+    if number := re.match(r"\d+", name):
+        return 0, int(number[0]), name
+    digits = [{"I": 1, "V": 5, "X": 10}.get(letter, 0) for letter in name]
+    return 1, sum(-one if one < after else one for one, after in zip(digits, [*digits[1:], 0], strict=True)), name
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,41 +134,54 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return options.command(HELP, Settings, job, arguments)
 
 
-def job(given: list[str], settings: Settings) -> str:
-    """A table as text, with measured runs below it where folders are given."""
-    if settings.table is None:
+def job(given: list[str], settings: Settings) -> list[Part]:
+    """A table, with measured runs below it where folders are given."""
+    name, folders = settings.table, given
+    if name is None and given and not Path(given[0]).is_dir():
+        name, folders = given[0], given[1:]
+    if name is None:
         if given:
             raise ConfigError(f"table= has to be given: which one to set {given[0]} beside.")
-        counted = {(row.benchmark, row.table): len(table(row.table.removeprefix("Table "))) for row in rows()}
-        body = [[benchmark, name.removeprefix("Table "), str(n)] for (benchmark, name), n in counted.items()]
-        return markdown(["benchmark", "table", "rows"], body, text_columns=2)
-    found = table(settings.table.removeprefix("Table "))
-    return "\n\n".join([text(found), *_measured(found[0].benchmark, given)])
+        counted = Counter((row.benchmark, row.table.removeprefix("Table ")) for row in rows())
+        body = [[benchmark, one, str(counted[benchmark, one])] for benchmark, one in sorted(counted, key=_order)]
+        return [Table.of(["benchmark", "table", "rows"], body, text_columns=2)]
+    found = tables(name)
+    return [*(part for one in found for part in parts(one)), *_measured(found[0][0].benchmark, folders)]
 
 
-def text(found: Sequence[Row]) -> str:
+def _order(named: tuple[str, str]) -> tuple[int, int, str]:
+    return place(named[1])
+
+
+def printed_column(metric: str) -> Column:
+    """The column of a printed metric; where it is not one of ours, nobody says which end is the good one."""
+    title = TITLES.get(metric, metric.replace("_", " "))
+    if metric in NEITHER or metric not in TITLES:
+        return Column(metric, title, "metric")
+    return Column(metric, title, "metric", "low" if metric in LOW_IS_GOOD else "high")
+
+
+def parts(found: Sequence[Row]) -> list[Part]:
     """Rows of one table, in words and as a table."""
     first = found[0]
     metrics = list(dict.fromkeys(name for row in found for name in row.printed))
     telling = [name for name in first.setting if len({row.setting.get(name) for row in found}) > 1]
     known = any(row.counts for row in found)
-    header = [*(name.replace("_", " ") for name in telling), "model"]
-    text_columns = len(header)
+    columns = [*(Column(name, name.replace("_", " ")) for name in telling), Column("model", "model")]
     for name in metrics:
-        header += [TITLES.get(name, name), *(["95%"] if known else [])]
-    body = []
+        columns.append(printed_column(name))
+        columns += [Column(f"{TITLES.get(name, name)} 95%", "95%", "metric")] if known else []
+    lines = []
     for row in found:
-        cells = [*(row.setting[name] for name in telling), row.model]
+        cells = [Cell(text) for text in (*(row.setting[name] for name in telling), row.model)]
         for name in metrics:
-            mark = "*" if name in row.contradicted else ""
-            cells += [f"{row.printed.get(name) or '–'}{mark}", *([_shown(row, name)] if known else [])]
-        body.append(cells)
-    parts = [
+            cells += [_cell(row, name), *([Cell(_shown(row, name))] if known else [])]
+        lines.append(Line(cells))
+    return [
         f"PUBLISHED, not measured here: {first.table} of {SOURCES[first.benchmark]} ({first.version}).",
-        markdown(header, body, text_columns=text_columns),
+        Table(columns=columns, lines=lines, spare=[f"{name} 95%" for name in ("recall", "precision", "accuracy")]),
         "\n".join([PLAIN if known else NONE, *marked(found)]),
     ]
-    return "\n\n".join(parts)
 
 
 def marked(found: Sequence[Row]) -> Iterator[str]:
@@ -148,26 +196,36 @@ def marked(found: Sequence[Row]) -> Iterator[str]:
         yield "Precision printed as 0 without a single Yes is undefined: no interval."
 
 
+def _cell(row: Row, name: str) -> Cell:
+    printed = row.printed.get(name) or "–"
+    try:
+        value = float(printed)
+    except ValueError:
+        return Cell(printed)
+    return Cell(f"{printed}{'*' if name in row.contradicted else ''}", value)
+
+
 def _shown(row: Row, name: str) -> str:
     found = row.intervals.get(name)
     return "–" if found is None or name in row.contradicted else f"{100 * found[0]:.1f} … {100 * found[1]:.1f}"
 
 
-def _measured(benchmark: str, folders: Sequence[str]) -> Iterator[str]:
+def _measured(benchmark: str, folders: Sequence[str]) -> Iterator[Part]:
     """The leaderboard of the benchmark's runs below the folders."""
-    from harness import leaderboard
+    from harness.board.build import build
+    from harness.board.rows import load
     from harness.results import RESULT
 
     for name in folders:
         folder = Path(name)
         if not folder.is_dir():
             raise ConfigError(f"there is no folder {name} to set beside.")
-        read = [leaderboard.load(file) for file in sorted(folder.rglob(RESULT)) if ".sweeps" not in file.parts]
+        read = [load(file) for file in sorted(folder.rglob(RESULT)) if ".sweeps" not in file.parts]
         if not (fitting := [row for row in read if row.task.partition("/")[0] == benchmark]):
             raise ConfigError(f"{name} holds no runs of {benchmark}.")
         version = " (the variant tells the data's version: v2 where it tells none)" if benchmark == "corr2cause" else ""
         yield f"MEASURED HERE, below {name}{version}:"
-        yield leaderboard.tables(fitting)
+        yield from build(fitting)
 
 
 def _corr2cause() -> Iterator[Row]:

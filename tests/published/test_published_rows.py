@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from harness import published
+from harness.board.printed import published as printed_beside
 from harness.published import METRICS, rows, table
 from harness.scoring.classification import decisions
 from harness.tasks.corr2cause import Corr2Cause
@@ -88,9 +89,45 @@ def test_other_tables_say_that_they_have_no_interval(name, capsys):
     assert "No row has an interval" in text and "95%" not in text
 
 
+def test_shares_are_fractions_to_programs_whatever_the_paper_prints():
+    shown = {found.heading.split(" (")[0][-9:].strip(): found for found in printed_beside("causalbench/causality", [])}
+    ninth, third = shown["Table IX"], shown["Table III"]
+    assert "percent" in ninth.above and "fractions" in third.above
+    for found, text in ((ninth, "41.92"), (third, "0.4192")):
+        column = [one.name for one in found.columns].index("accuracy")
+        cell = next(line.cells[column] for line in found.lines if line.cells[column].text == text)
+        assert cell.value == pytest.approx(0.4192)
+    assert {line.cells[-2].text for line in ninth.lines if line.cells[0].text == "ground truth"} >= {"2.00", "4.12"}
+
+
 def test_without_a_table_all_are_listed(capsys):
     assert published.main([]) == 0
-    assert "| corr2cause  | 5a    |   17 |" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "| corr2cause  | 5a    |   17 |" in said
+    order = ["4", "5a", "5b", "6a", "6b", "12", "13", "II", "III", "IV", "V", "VI", "VII", "IX", "X", "XI", "XIII"]
+    assert [line.split("|")[2].strip() for line in said.splitlines()[2:]][: len(order)] == order
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["table=5"], ["Table 5a", "Table 5b"]),
+        (["table=xi"], ["Table XI"]),
+        (["4"], ["Table 4"]),
+        (["Table 5b"], ["Table 5b"]),
+    ],
+)
+def test_a_table_is_found_however_it_is_called(given, said, capsys):
+    assert published.main(given) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("PUBLISHED")]
+    assert [line.split(": ")[1].split(" of ")[0] for line in lines] == said
+
+
+def test_a_table_that_is_not_one_of_scores_is_told_as_such(capsys):
+    assert published.main(["table=XII"]) == 1
+    assert "there is no published table XII: Tables I, VIII and XII of CausalBench are" in capsys.readouterr().err
+    assert published.main(["14"]) == 1
+    assert "There are 4, 5a, 5b, 6a, 6b, 12, 13, II, III, IV, V" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("given", [["table=14"], ["tabel=4"], ["results"], ["table=4", "nowhere"], ["--table"]])
