@@ -14,10 +14,11 @@ from harness.board.plain import as_csv, as_json, markdown
 from harness.board.rows import Row, below, chosen, load
 from harness.board.table import Table
 from harness.board.typeset import html, latex
-from harness.errors import ConfigError, DataError
+from harness.errors import ConfigError
 from harness.options import Words
+from harness.whole import check, written
 
-__all__ = ["Row", "load", "main", "tables", "write"]
+__all__ = ["Row", "load", "main", "write"]
 
 HELP = """\
 Rebuild the leaderboard from the results of earlier runs.
@@ -26,18 +27,21 @@ Rebuild the leaderboard from the results of earlier runs.
   python -m harness.leaderboard A B                     several results folders; written only with out=
   python -m harness.leaderboard out=table.tex           .md, .csv, .json, .tex or .html
   python -m harness.leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation groups=family published=true
+  python -m harness.leaderboard results preset=4 out=table4.tex     a table of the papers, with what was measured
 
 Runs on different items or with different headline labels stand in tables of their own; incomplete ones are not ranked.
 
   task= model= prompt= variant=   which runs: names or globs, several with commas between them
-  metrics=              f1, accuracy, …; counts: n, positives, clusters, unreadable, failed; else all
+  metrics=              f1, accuracy, …; counts: n (items), positives, clusters, unreadable, failed; else all
   by=                   a column for each group too: relation, num_nodes, network, scale, structure, …
   sort=                 a metric, best first, or model, prompt, variant; F1, then accuracy, where nothing is said
   groups=none           family: models of a family together, as the papers have them
   intervals=brackets    brackets, pm (± half the width) or none
   published=false       true: what the papers print on the same task, set apart, with its data version
+  preset=               a paper's own table, published rows and measured ones: 4, 5, 6, 12, 13 of Corr2Cause, II to VII,
+                        IX to XI and XIII to XXI of CausalBench; with nothing after it, a line for each
   format=               markdown, csv, json, latex or html: what is printed, and written where out= does not tell
-  out=                  the file to write (- for none); also --out FILE. RESULTS/LEADERBOARD.md where nothing is chosen
+  out=                  the file to write (- for none); RESULTS/LEADERBOARD.md where nothing is chosen
 """
 Format = Literal["markdown", "csv", "json", "latex", "html"]
 ENDINGS: Mapping[str, Format] = {".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", ".html": "html"}
@@ -64,6 +68,7 @@ class Settings:
     groups: Literal["none", "family"] = "none"
     intervals: Literal["brackets", "pm", "none"] = "brackets"
     published: bool = False
+    preset: str | None = None
     format: Format | None = None
     out: str | None = None
 
@@ -83,13 +88,32 @@ def _dashed(arguments: Sequence[str]) -> list[str]:
     return found
 
 
-def job(given: list[str], settings: Settings) -> str:
-    """The leaderboard as text; writes it too."""
+def job(given: list[str], settings: Settings) -> str | list[Table]:
+    """The leaderboard, as text where a format is asked for; writes it too."""
     folders = given or ["results"]
     form = _format(settings)
-    rows = chosen(
-        below(folders), task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant
-    )
+    if settings.out is not None:
+        check(settings.out)
+    if settings.preset is not None:
+        from harness.board import presets
+
+        if not settings.preset:
+            return f"The papers' tables:\n\n{presets.listed()}"
+        found = _laid_out(given, settings)
+    else:
+        found = _chosen(folders, settings)
+    if settings.out not in (None, "-"):
+        _put(
+            Path(str(settings.out)), f"# Leaderboard\n\n{markdown(found)}" if form == "markdown" else DRAWN[form](found)
+        )
+    elif settings == Settings() and len(folders) == 1:
+        write(markdown(found), Path(folders[0]) / "LEADERBOARD.md")
+    return found if settings.format is None else DRAWN[settings.format](found)
+
+
+def _chosen(folders: Sequence[str], settings: Settings) -> list[Table]:
+    """The tables of the runs below the folders, as the settings want them."""
+    rows = _rows(below(folders), settings)
     names = {"n": "items"}
     choice = Choice(
         tuple(dict.fromkeys(names.get(name, name) for name in settings.metrics)),
@@ -99,16 +123,25 @@ def job(given: list[str], settings: Settings) -> str:
         settings.groups == "family",
     )
     found = build(rows, choice)
-    if settings.published:
-        found = _with_published(found, rows, choice)
-    text = DRAWN[settings.format or "markdown"](found)
-    if settings.out not in (None, "-"):
-        _put(
-            Path(str(settings.out)), f"# Leaderboard\n\n{markdown(found)}" if form == "markdown" else DRAWN[form](found)
-        )
-    elif settings == Settings() and len(folders) == 1:
-        write(text, Path(folders[0]) / "LEADERBOARD.md")
-    return text
+    return _with_published(found, rows, choice) if settings.published else found
+
+
+def _laid_out(given: Sequence[str], settings: Settings) -> list[Table]:
+    """A paper's table; published rows alone where there are no runs."""
+    from harness.board import presets
+    from harness.board.presets.layout import lay_out
+
+    preset = presets.preset(str(settings.preset))
+    plain = Settings()
+    for name in ("task", "metrics", "by", "sort", "groups", "published"):
+        if getattr(settings, name) != getattr(plain, name):
+            raise ConfigError(f"{name}= and preset= do not go together: a preset has the paper's columns and rows.")
+    folders = given or [folder for folder in ["results"] if Path(folder).is_dir()]
+    return lay_out(preset, _rows(below(folders, some=False), settings), settings.intervals)
+
+
+def _rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
+    return chosen(rows, task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant)
 
 
 def _format(settings: Settings) -> Format:
@@ -143,15 +176,8 @@ def write(text: str, path: Path) -> None:
 
 
 def _put(path: Path, text: str) -> None:
-    try:
-        path.write_text(f"{text}\n", encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"{path} cannot be written ({error.strerror}): choose another --out.") from error
-
-
-def tables(rows: Sequence[Row]) -> str:
-    """Tables for each task, models as rows, best F1 first; incomplete runs are named, not ranked."""
-    return markdown(build(rows))
+    with written(str(path)) as file:
+        file.write(f"{text}\n")
 
 
 if __name__ == "__main__":

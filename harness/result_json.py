@@ -11,7 +11,7 @@ from harness.types import Metric, Result, Scores, Usage
 
 _COUNTS = ("items", "positives", "unreadable", "failed")
 _PAIRS = ("intervals", "bounds")
-_BESIDE = (*_PAIRS, "clusters", "unit", "resamples", "no_interval")
+_BESIDE = (*_PAIRS, "clusters", "unit", "resamples", "no_interval", "confusion")
 """Parts of a row that are no metrics, and that rows of earlier versions lack."""
 
 
@@ -68,6 +68,7 @@ def _row_json(row: Scores) -> dict[str, Any]:
         "clusters": row.clusters,
         "unit": row.unit,
         "resamples": row.resamples,
+        "confusion": dict(row.confusion),
         "intervals": {metric.name: list(metric.interval) for metric in row.metrics if metric.interval},
         "no_interval": without,
         "bounds": {metric.name: list(metric.bounds) for metric in row.metrics if metric.bounds},
@@ -93,4 +94,5 @@ def _row_from_json(row: Mapping[str, Any]) -> Scores:
         clusters=row.get("clusters", 0),
         unit=row.get("unit", ""),
         resamples=row.get("resamples", 0),
+        confusion=row.get("confusion", {}),
     )

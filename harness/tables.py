@@ -1,9 +1,11 @@
-"""Results as Markdown tables that are also readable in a terminal."""
+"""Results as tables, and what has to be said beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Sequence
+from dataclasses import replace
 
+from harness.board.table import Cell, Column, Line, Table
 from harness.scoring.bootstrap import LEVEL, METHOD, SEED
 from harness.types import Metric, Result, Scores
 
@@ -44,41 +46,14 @@ FEW = 30
 """Clusters below which it is said that there are few of them."""
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> str:
-    """A Markdown table with aligned columns; the first `text_columns` to the left, numbers to the right."""
-    lines = [[cell.replace("|", "\\|") for cell in line] for line in (header, *rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-
-    def drawn(line: Sequence[str]) -> str:
-        cells = (
-            cell.ljust(width) if column < text_columns else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        return f"| {' | '.join(cells)} |"
-
-    rule = ("-" * width if column < text_columns else "-" * (width - 1) + ":" for column, width in enumerate(widths))
-    return "\n".join([drawn(lines[0]), f"| {' | '.join(rule)} |", *map(drawn, lines[1:])])
+def metric_cell(metric: Metric) -> Cell:
+    """A metric as tables show it, with its interval."""
+    return Cell(shown(metric.name, metric.value), metric.value, metric.interval, interval_shown(metric))
 
 
-def cells(
-    rows: Sequence[Scores], metrics: Sequence[str], *, intervals: Container[str] | None = None
-) -> list[list[str]]:
-    """A line of cells for each row: metrics as they are shown, the counts behind them.
-
-    `intervals` names the metrics that get theirs, None all of them. Values stand below values, intervals below
-    intervals.
-    """
-    columns = []
-    for name in metrics:
-        found = [row.metric(name) or Metric(name, None) for row in rows]
-        values = [shown(name, metric.value) for metric in found]
-        ranges = [interval_shown(metric) if intervals is None or name in intervals else "" for metric in found]
-        if any(ranges):
-            width, across = max(map(len, values)), max(map(len, ranges))
-            values = [f"{v:>{width}} {r:<{across}}" for v, r in zip(values, ranges, strict=True)]
-        columns.append(values)
-    counts = [[count_shown(row, name) for row in rows] for name in COUNTS]
-    return [list(line) for line in zip(*columns, *counts, strict=True)]
+def count_cell(row: Scores, name: str) -> Cell:
+    """A count as tables show it."""
+    return Cell(count_shown(row, name), getattr(row, name))
 
 
 def interval_shown(metric: Metric) -> str:
@@ -99,7 +74,10 @@ def count_shown(row: Scores, name: str) -> str:
 
 
 def shown(name: str, value: float | None) -> str:
-    """A metric as tables show it: shares in percent with two decimals; a dash where it is undefined."""
+    """A metric as it is shown: shares in percent with two decimals; a dash where it is undefined.
+
+    A distance that is a whole number has no decimals where it stands alone; `even` sees to columns.
+    """
     if value is None:
         return "–"
     if name not in NUMBERS:
@@ -108,39 +86,69 @@ def shown(name: str, value: float | None) -> str:
     return f"{value:,.0f}" if whole else f"{value:,.{NUMBERS[name]}f}"
 
 
+def even(columns: Sequence[Column], lines: Sequence[Line]) -> list[Line]:
+    """The lines with two decimals at all distances of a column where any of them has some; printed digits stay."""
+    found = [list(line.cells) for line in lines]
+    measured = [place for place, line in enumerate(lines) if not (line.block and line.block.published)]
+    for place, column in enumerate(columns):
+        cells = {line: found[line][place] for line in measured if column.kind == "metric"}
+        told = {line: cell.value for line, cell in cells.items() if isinstance(cell.value, int | float)}
+        if any(cells[line].text == f"{value:,.2f}" and value != int(value) for line, value in told.items()):
+            for line, value in told.items():
+                if cells[line].text == f"{value:,.0f}":
+                    found[line][place] = replace(cells[line], text=f"{value:,.2f}")
+    return [replace(line, cells=cells) for line, cells in zip(lines, found, strict=True)]
+
+
 def metrics_of(results: Iterable[Scores]) -> list[str]:
     """The metrics that occur and that tables show, in the order of TITLES, others after them."""
     found = {metric.name for scores in results for metric in scores.metrics} - UNSHOWN
     return [name for name in TITLES if name in found] + sorted(found - set(TITLES))
 
 
-def result_tables(result: Result) -> str:
+def result_tables(result: Result) -> list[Table]:
     """A table for the headline labels, and one for every other label set that has metrics of its own."""
     shown = [result.headline]
     known = set(metrics_of([result.overall]))
     for label_set, breakdowns in result.scores.items():
         if label_set != result.headline and set(metrics_of([breakdowns["overall"]["all"]])) - known:
             shown.append(label_set)
-    return "\n\n".join(_result_table(result, label_set) for label_set in shown)
+    return [_result_table(result, label_set) for label_set in shown]
 
 
-def _result_table(result: Result, label_set: str) -> str:
+def _result_table(result: Result, label_set: str) -> Table:
     """Overall, then every breakdown. Breakdowns of two things (network/template) are left to result.json."""
     breakdowns = result.scores[label_set]
-    metrics = metrics_of([breakdowns["overall"]["all"]])
-    header = [f"{label_set} labels", *(TITLES.get(name, name) for name in metrics), *COUNTS]
-    names, rows = [], []
+    overall = breakdowns["overall"]["all"]
+    metrics = metrics_of([overall])
+    title = f"{label_set} labels"
+    lines = []
     for breakdown, groups in breakdowns.items():
         for group, scores in groups.items() if "/" not in breakdown else ():
-            names.append(group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}")
-            rows.append(scores)
-    return markdown(header, [[name, *line] for name, line in zip(names, cells(rows, metrics), strict=True)])
+            name = group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
+            found = [metric_cell(scores.metric(metric) or Metric(metric, None)) for metric in metrics]
+            lines.append(Line([Cell(name, name), *found, *(count_cell(scores, count) for count in COUNTS)]))
+    columns = [
+        Column(title, title),
+        *(Column(name, TITLES.get(name, name), "metric") for name in metrics),
+        *(Column(name, name, "count") for name in COUNTS),
+    ]
+    return Table(
+        columns=columns,
+        lines=even(columns, lines),
+        spare=spare(metrics, main_metrics(overall)),
+    )
+
+
+def spare(metrics: Sequence[str], main: Container[str]) -> list[str]:
+    """Columns in the order in which there is least need of them; the main metrics and what went wrong stay."""
+    return ["clusters", "positives", "items", *(name for name in reversed(metrics) if name not in main)]
 
 
 def brief(result: Result) -> str:
     """A result in half a line."""
-    line = cells([result.overall], main_metrics(result.overall))[0]
-    return ", ".join(f"{TITLES[n]} {cell}" for n, cell in zip(main_metrics(result.overall), line, strict=False))
+    found = [result.overall.metric(name) or Metric(name, None) for name in main_metrics(result.overall)]
+    return ", ".join(f"{TITLES[metric.name]} {metric_cell(metric).whole}" for metric in found)
 
 
 def main_metrics(scores: Scores) -> tuple[str, str]:
@@ -155,7 +163,6 @@ def remarks(result: Result) -> list[str]:
     overall = result.overall
     clusters = f"{result.clusters:,} cluster{'s' if result.clusters != 1 else ''}"
     said = [
-        "",
         f"{overall.items:,} items in {clusters} (items of one cluster are not independent); metrics in percent.",
     ]
     said += [*result.notes, *samples_said(result)]

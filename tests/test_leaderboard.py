@@ -5,7 +5,9 @@ import json
 import pytest
 
 from harness import leaderboard
-from harness.leaderboard import Row, tables
+from harness.board.build import build
+from harness.board.plain import markdown
+from harness.leaderboard import Row
 from harness.result_json import result_json
 from harness.types import Metric, Result, Scores, Usage
 
@@ -22,6 +24,10 @@ def row(
     model="m", *, task="corr2cause", variant="default", prompt="plain", complete=True, f1=0.5, accuracy=0.5, **more
 ):
     return Row(task, variant, prompt, model, complete, result_with(f1, accuracy, **more))
+
+
+def tables(rows):
+    return markdown(build(rows))
 
 
 def names(text):
@@ -150,6 +156,8 @@ def test_it_can_be_written_elsewhere_or_nowhere(tmp_path, capsys):
     put(tmp_path / "results")
     assert leaderboard.main([str(tmp_path / "results"), "--out", str(tmp_path / "board.md")]) == 0
     assert "| m " in (tmp_path / "board.md").read_text(encoding="utf-8")
+    assert leaderboard.main([str(tmp_path / "results"), f"out={tmp_path}/a folder/that/is made.csv"]) == 0
+    assert (tmp_path / "a folder" / "that" / "is made.csv").is_file()
     assert leaderboard.main([str(tmp_path / "results"), "--out", "-"]) == 0
     assert not (tmp_path / "results" / "LEADERBOARD.md").exists()
 
@@ -168,6 +176,14 @@ def test_a_missing_folder(tmp_path, capsys):
     assert "nowhere" in complaint(capsys)
 
 
+def test_names_that_are_near(tmp_path, capsys):
+    put(tmp_path, run=run_of("gpt-4"))
+    assert leaderboard.main([str(tmp_path), "model=gtp"]) == 1
+    assert "there is no model 'gtp' (did you mean 'gpt-4'?). There is gpt-4." in complaint(capsys)
+    assert leaderboard.main([str(tmp_path), "metrics=f3"]) == 1
+    assert "failed, items, n, positives" in complaint(capsys).replace("f1, ", "")
+
+
 def test_an_empty_folder(tmp_path, capsys):
     assert leaderboard.main([str(tmp_path)]) == 1
     assert "no result.json" in complaint(capsys)
@@ -182,7 +198,8 @@ def test_a_broken_result_is_named(tmp_path, capsys, content):
     put(tmp_path, "good")
     path = put(tmp_path, "bad", content=content)
     assert leaderboard.main([str(tmp_path)]) == 1
-    assert str(path) in complaint(capsys)
+    said = f"error: {path} is cut off or damaged: move its folder away and run its command again.\n"
+    assert complaint(capsys) == said
 
 
 @pytest.mark.parametrize(
@@ -212,8 +229,8 @@ def test_a_result_torn_inside_a_letter_is_named(tmp_path, capsys):
 
 
 def test_a_place_that_cannot_be_written(tmp_path, capsys):
-    put(tmp_path)
-    assert leaderboard.main([str(tmp_path), "--out", str(tmp_path / "no" / "board.md")]) == 1
+    path = put(tmp_path)
+    assert leaderboard.main([str(tmp_path), f"out={path}/board.md"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("error: ")
     assert said.count("\n") == 1

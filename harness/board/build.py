@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,11 +16,13 @@ from harness.tables import (
     NUMBERS,
     TITLES,
     count_shown,
+    even,
     interval_shown,
     intervals_said,
     main_metrics,
     metrics_of,
     shown,
+    spare,
 )
 from harness.types import Metric, Scores
 
@@ -84,28 +86,50 @@ def _known(choice: Choice, rows: Sequence[Row]) -> None:
             raise ConfigError(unknown("breakdown", name, breakdowns))
     for name in choice.metrics:
         if name not in metrics and name not in COUNTS:
-            raise ConfigError(unknown("metric", name, metrics | set(COUNTS)))
+            raise ConfigError(unknown("metric", name, metrics | {*COUNTS, "n"}))
     if choice.sort and choice.sort not in metrics | {*COUNTS, *NAMES}:
-        raise ConfigError(unknown("column to sort by", choice.sort, metrics | {*COUNTS, *NAMES}))
+        raise ConfigError(unknown("column to sort by", choice.sort, metrics | {*COUNTS, *NAMES, "n"}))
 
 
 def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
     unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.complete]
     said = [f"Not complete, so not ranked: {', '.join('/'.join(names) for names in unfinished)}."] if unfinished else []
+    sets = peers(rows, choice.sort)
+    if not sets:
+        yield Table(task, notes=said, unfinished=unfinished)
+    for number, found in enumerate(sets, 1):
+        last = number == len(sets)
+        yield _table(task, found, choice, said if last else [], unfinished if last else [])
+
+
+@dataclass(frozen=True)
+class Peers:
+    """Runs of one task that may stand side by side: complete, with the same items and the same headline labels."""
+
+    heading: str
+    """How they differ from the task's other runs; nothing where there are no others."""
+    rows: Sequence[Row]
+    """In their order in tables."""
+
+
+def peers(rows: Sequence[Row], sort: str | None = None) -> list[Peers]:
+    """The runs of one task in sets that are never mixed, the default settings first; incomplete ones are in none."""
     sets: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if row.complete:
-            # Without a manifest the items are not known: the same number of items is taken for the same set.
-            sets[row.result.headline, row.items or str(row.result.overall.items)].append(row)
-    if not sets:
-        yield Table(task, notes=said, unfinished=unfinished)
+            sets[row.result.headline, items_of(row)].append(row)
     ordered = sorted(
         sets.values(), key=lambda found: (min(row.variant != "default" for row in found), _differing(found))
     )
-    for number, found in enumerate(ordered, 1):
-        last = number == len(sets)
-        heading = _heading(found, sets) if len(sets) > 1 else ""
-        yield _table(task, found, choice, heading, said if last else [], unfinished if last else [])
+    return [
+        Peers(_heading(found, sets) if len(sets) > 1 else "", sorted(found, key=lambda row: merit(row, sort)))
+        for found in ordered
+    ]
+
+
+def items_of(row: Row) -> str:
+    """What tells its items from others. Without a manifest the same number of items is taken for the same set."""
+    return row.items or str(row.result.overall.items)
 
 
 def _differing(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -115,29 +139,35 @@ def _differing(rows: Sequence[Row]) -> tuple[str, ...]:
 def _heading(rows: Sequence[Row], sets: dict[tuple[str, str], list[Row]]) -> str:
     """How a table differs from the task's others."""
     first = rows[0]
-    parts = ["variant " + " and ".join(sorted({row.variant for row in rows}))]
-    if len({headline for headline, _ in sets}) > 1:
-        parts.append(f"{first.result.headline} labels")
+    several = len({headline for headline, _ in sets}) > 1
+    parts = differing({row.variant for row in rows}, first.result.headline if several else None)
     if len({items for _, items in sets}) > 1:
         told = f"item set {first.items[:8]}" if first.items else "item set not known"
-        parts.append(f"{first.result.overall.items:,} items ({told})")
+        parts.append(f"{first.result.overall.items:,} items, {told}")
     return "; ".join(parts)
+
+
+def differing(variants: Collection[str], headline: str | None) -> list[str]:
+    """Variants and headline labels in words; labels only where the variants do not say them."""
+    parts = ["variant " + " and ".join(sorted(variants))]
+    said = all(f"labels={headline}" in one.split(",") for one in variants)
+    return parts if headline is None or said else [*parts, f"{headline} labels"]
 
 
 def _table(
     task: str,
-    rows: Sequence[Row],
+    found: Peers,
     choice: Choice,
-    heading: str,
     said: Sequence[str],
     unfinished: Sequence[tuple[str, str, str]],
 ) -> Table:
-    ranked = sorted(rows, key=lambda row: _merit(row, choice.sort))
+    ranked = list(found.rows)
     if choice.families:
         ranked.sort(key=lambda row: order(family(row.model)))
-    # Columns that are the same for everybody are said once, above the table.
+    # Columns that are the same for everybody are said once, above the table; the variant in a heading if there is one.
     names = ["model", *(name for name in ("prompt", "variant") if len({getattr(r, name) for r in ranked}) > 1)]
-    same = [f"{name} {getattr(ranked[0], name)}" for name in ("prompt", "variant") if name not in names]
+    told = ("prompt",) if found.heading else ("prompt", "variant")
+    same = [f"{name} {getattr(ranked[0], name)}" for name in told if name not in names]
     if len({(row.variant, row.prompt, row.model) for row in ranked}) < len({id(row) for row in ranked}):
         names.append("folder")
     overall = [row.result.overall for row in ranked]
@@ -163,13 +193,14 @@ def _table(
     return Table(
         task,
         columns,
-        lines,
+        even(columns, lines),
         above=f"{by}, metrics in percent{''.join(f'; {one}' for one in same)}.",
         notes=[*([drawn] if drawn else []), *said],
-        heading=heading,
+        heading=found.heading,
         label_set=ranked[0].result.headline,
         items=ranked[0].items,
         unfinished=unfinished,
+        spare=spare([column.name for column in columns if column.kind == "metric"], main),
     )
 
 
@@ -213,7 +244,7 @@ def _intervals(scores: Sequence[Scores], intervals: Intervals) -> list[str]:
     return said
 
 
-def _merit(row: Row, sort: str | None) -> tuple[float | str, ...]:
+def merit(row: Row, sort: str | None = None) -> tuple[float | str, ...]:
     """Best F1 first, then accuracy, or what was chosen before them; undefined values stand last."""
     overall = row.result.overall
     merits = (-1.0 if (value := overall[name]) is None else value for name in main_metrics(overall))

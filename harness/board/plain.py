@@ -8,33 +8,54 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from harness import tables
-from harness.board.table import Cell, Table
+from harness.board.table import Block, Cell, Part, Table
 
 
-def markdown(found: Sequence[Table]) -> str:
-    """A heading for each task, one below it where the task has several tables."""
-    parts: list[str] = []
-    for number, table in enumerate(found):
-        if not number or found[number - 1].task != table.task:
-            parts.append(f"## {table.task}")
-        parts += [f"### {table.heading}"] if table.heading else []
-        parts += [table.above] if table.above else []
-        parts += [_drawn(table)] if table.lines else []
-        parts += table.notes
-    return "\n\n".join(parts)
+def markdown(parts: Sequence[Part]) -> str:
+    """Paragraphs and tables as they follow each other; a heading above the leaderboards of each task."""
+    texts: list[str] = []
+    task = ""
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+            task = ""
+            continue
+        texts += [f"## {part.task}"] if part.task != task else []
+        texts += [f"### {part.heading}"] if part.heading else []
+        texts += [part.above] if part.above else []
+        texts += [drawn(part)] if part.columns else []
+        texts += part.notes
+        task = part.task
+    return "\n\n".join(texts)
 
 
-def _drawn(table: Table) -> str:
+def drawn(table: Table) -> str:
+    """Its rows alone, in aligned columns; text to the left, numbers to the right."""
     columns = zip(*(line.cells for line in table.lines), strict=True)
     padded = zip(*map(_padded, columns), strict=True)
     of_line = {id(line): list(texts) for line, texts in zip(table.lines, padded, strict=True)}
     body = []
-    for name, lines in table.grouped():
-        body += [[f"**{name}**", *[""] * (len(table.columns) - 1)]] if name else []
+    last = None
+    for block, name, lines in table.grouped():
+        heads = [f"**{block.title}**"] if block and block != last else []
+        heads += [f"*{name}*" if block else f"**{name}**"] if name else []
+        body += [[head, *[""] * (len(table.columns) - 1)] for head in heads]
         body += [of_line[id(line)] for line in lines]
-    text_columns = sum(column.kind == "text" for column in table.columns)
-    return tables.markdown([column.title for column in table.columns], body, text_columns=text_columns)
+        last = block
+    text = [column.kind == "text" for column in table.columns]
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in ([column.whole for column in table.columns], *body)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rule = ["-" * width if left else "-" * (width - 1) + ":" for left, width in zip(text, widths, strict=True)]
+    return "\n".join(
+        f"| {' | '.join(row)} |"
+        for row in [_set(rows[0], widths, text), rule, *(_set(row, widths, text) for row in rows[1:])]
+    )
+
+
+def _set(row: Sequence[str], widths: Sequence[int], text: Sequence[bool]) -> list[str]:
+    return [
+        cell.ljust(width) if left else cell.rjust(width) for cell, width, left in zip(row, widths, text, strict=True)
+    ]
 
 
 def _padded(cells: Sequence[Cell]) -> list[str]:
@@ -58,9 +79,9 @@ def as_csv(found: Sequence[Table]) -> str:
 
 def _rows(table: Table) -> Iterator[dict[str, Any]]:
     beside = {"task": table.task, "label_set": table.label_set, "item_set": table.items, "published": table.published}
-    for _, lines in table.grouped():
+    for block, _, lines in table.grouped():
         for line in lines:
-            row: dict[str, Any] = {**beside, "complete": True, "group": line.group, **line.run}
+            row: dict[str, Any] = {**beside, **_apart(block), "complete": True, "group": line.group, **line.run}
             for column, cell in zip(table.columns, line.cells, strict=True):
                 row[column.name] = cell.value
                 if column.kind == "metric":
@@ -68,6 +89,18 @@ def _rows(table: Table) -> Iterator[dict[str, Any]]:
             yield row
     for name in table.unfinished:
         yield {"task": table.task, "complete": False, **dict(zip(("variant", "prompt", "model"), name, strict=True))}
+
+
+def _apart(block: Block | None) -> dict[str, Any]:
+    """What sets a row apart from other rows of its table."""
+    if block is None:
+        return {}
+    return {
+        "set": block.title,
+        "label_set": block.label_set,
+        "item_set": block.items,
+        "published": block.published or None,
+    }
 
 
 def as_json(found: Sequence[Table]) -> str:
@@ -79,10 +112,11 @@ def as_json(found: Sequence[Table]) -> str:
             "label_set": table.label_set,
             "item_set": table.items,
             "published": table.published or None,
-            "columns": [{"name": c.name, "title": c.title, "kind": c.kind, "best": c.best} for c in table.columns],
+            "columns": [{"name": c.name, "title": c.whole, "kind": c.kind, "best": c.best} for c in table.columns],
             "rows": [
                 {
                     "group": line.group,
+                    **_apart(block),
                     **line.run,
                     **{
                         column.name: {"value": cell.value, "interval": cell.interval, "text": cell.whole}
@@ -91,7 +125,7 @@ def as_json(found: Sequence[Table]) -> str:
                         for column, cell in zip(table.columns, line.cells, strict=True)
                     },
                 }
-                for _, lines in table.grouped()
+                for block, _, lines in table.grouped()
                 for line in lines
             ],
             "above": table.above,

@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from harness.board.rows import Row
-from harness.board.table import LOW_IS_GOOD, NEITHER, Cell, Column, Line, Table
-from harness.published import NONE, PLAIN, SOURCES, marked, rows
+from harness.board.table import Cell, Column, Line, Table
+from harness.published import NONE, PLAIN, SOURCES, marked, printed_column, rows
 from harness.published import Row as Published
-from harness.tables import NUMBERS, TITLES
 
 
 def published(task: str, measured: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Table]:
@@ -40,8 +39,7 @@ def _table(task: str, name: str, found: Sequence[Published]) -> Table:
     telling = [key for key in first.setting if key != "group" and len({row.setting.get(key) for row in found}) > 1]
     columns = [Column("model", "model"), *(Column(key, key.replace("_", " ")) for key in telling)]
     for metric in metrics:
-        best = None if metric in NEITHER or metric not in TITLES else "low" if metric in LOW_IS_GOOD else "high"
-        columns.append(Column(metric, TITLES.get(metric, metric.replace("_", " ")), "metric", best))  # type: ignore[arg-type]
+        columns.append(printed_column(metric))
     lines = [
         Line(
             [
@@ -53,7 +51,7 @@ def _table(task: str, name: str, found: Sequence[Published]) -> Table:
         )
         for row in found
     ]
-    digits = "percent" if first.benchmark == "corr2cause" else "shares as fractions"
+    digits = "percent" if any(first.percent(name) for name in metrics) else "shares as fractions"
     return Table(
         task,
         columns,
@@ -73,7 +71,6 @@ def _cell(row: Published, metric: str) -> Cell:
         value = float(printed)
     except ValueError:
         return Cell(printed)
-    percent = row.benchmark == "corr2cause" and metric not in NUMBERS
     mark, interval = ("*", None) if metric in row.contradicted else ("", row.intervals.get(metric))
     drawn = f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
-    return Cell(f"{printed}{mark}", round(value / 100, 8) if percent else value, interval, drawn)
+    return Cell(f"{printed}{mark}", round(value / 100, 8) if row.percent(metric) else value, interval, drawn)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from harness.errors import ConfigError, DataError, unknown
 from harness.result_json import result_from_json
-from harness.results import MANIFEST, RESULT
+from harness.results import DAMAGED, MANIFEST, RESULT
 from harness.types import Result
 
 
@@ -28,29 +29,54 @@ class Row:
     """SHA-256 of the items that were asked, from the manifest; None where there is none."""
     folder: str = ""
     """The results folder that it was found below."""
+    path: str = ""
+    """Its own folder."""
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    """What its answers depend on (task, data, prompt, model), from the manifest; empty where there is none."""
+    usd: float | None = None
+    """What its answers cost; None where nothing was paid, or where the cost of some answer is not known."""
 
 
 def load(path: Path, folder: str = "") -> Row:
     """The run that a result.json tells of."""
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
-        items = _items(path.with_name(MANIFEST))
-        row = Row(**said["run"], complete=said["complete"], result=result_from_json(said), items=items, folder=folder)
+        manifest = _manifest(path.with_name(MANIFEST))
+        row = Row(
+            **said["run"],
+            complete=said["complete"],
+            result=result_from_json(said),
+            items=manifest.get("items", {}).get("sha256"),
+            folder=folder,
+            path=str(path.parent),
+            configuration=manifest.get("configuration", {}),
+            usd=_usd(said.get("cost", {})),
+        )
         _ = row.result.overall
         return row
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"{path} is not a result of this program ({error!r}): remove it.") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}).") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise DataError(f"{path} {DAMAGED}.") from None
 
 
-def _items(manifest: Path) -> str | None:
+def _manifest(path: Path) -> dict[str, Any]:
+    """What the manifest says; nothing where it is not there or is not one."""
     try:
-        return str(json.loads(manifest.read_text(encoding="utf-8"))["items"]["sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        said = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    parts = [said.get(name, {}) for name in ("items", "configuration")] if isinstance(said, dict) else [None]
+    parts += parts[-1].values() if isinstance(parts[-1], dict) else []
+    return said if all(isinstance(part, dict) for part in parts) else {}
 
 
-def below(folders: Sequence[str]) -> list[Row]:
-    """All runs below the folders, each once."""
+def _usd(cost: Mapping[str, Any]) -> float | None:
+    return None if cost.get("answers_without_cost") else cost.get("usd")
+
+
+def below(folders: Sequence[str], *, some: bool = True) -> list[Row]:
+    """All runs below the folders, each once; DataError where there has to be `some` and is none."""
     found: dict[Path, Row] = {}
     for name in folders:
         folder = Path(name)
@@ -59,7 +85,7 @@ def below(folders: Sequence[str]) -> list[Row]:
         for file in sorted(folder.rglob(RESULT)):
             if ".sweeps" not in file.relative_to(folder).parts and file.resolve() not in found:
                 found[file.resolve()] = load(file, name)
-    if not found:
+    if some and not found:
         raise DataError(f"no {RESULT} below {', '.join(folders)}: run something first, such as python -m harness.")
     return list(found.values())
 
@@ -78,7 +104,7 @@ def chosen(rows: Sequence[Row], **patterns: str | None) -> list[Row]:
         if not fitting:
             raise ConfigError(unknown(part, pattern, names))
         left = [row for row in left if getattr(row, part) in fitting]
-    if not left:
+    if rows and not left:
         said = " ".join(f"{part}={pattern}" for part, pattern in patterns.items() if pattern is not None)
         raise ConfigError(f"no run fits all of {said}: choose fewer.")
     return left

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Literal
 
-LOW_IS_GOOD = frozenset({"brier", "shd", "sid", "cell_shd", "parent_set_errors"})
-NEITHER = frozenset({"longest_chain", "density", "acyclic", "cell_density", "degree"})
+LOW_IS_GOOD = frozenset({"brier", "shd", "sid", "shd_closure", "sid_closure", "cell_shd", "parent_set_errors"})
+NEITHER = frozenset(
+    {"longest_chain", "density", "average_in_degree", "average_out_degree", "acyclic", "cell_density", "degree"}
+)
 """Metrics of which neither end is the good one: no best is marked."""
 
 
@@ -20,6 +23,13 @@ class Column:
     kind: Literal["text", "metric", "count"] = "text"
     best: Literal["high", "low"] | None = None
     """Which end of a metric is the good one."""
+    over: str = ""
+    """A heading that it shares with its neighbours."""
+
+    @property
+    def whole(self) -> str:
+        """Both headings in one."""
+        return f"{self.over}: {self.title}" if self.over else self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,18 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """What sets rows apart from others of a table: they are on data of their own, and ranked among themselves."""
+
+    title: str
+    published: str = ""
+    """The data version of numbers that are printed in a paper; nothing where they were measured here."""
+    label_set: str = ""
+    items: str | None = None
+    """SHA-256 of the items that were asked; several with spaces between them where columns are on different ones."""
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A row of the table."""
 
@@ -47,13 +69,15 @@ class Line:
     """The rows of a group stand together below its name."""
     run: Mapping[str, str] = field(default_factory=dict)
     """What tells it from all other rows, even where readers are told only once."""
+    block: Block | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table with all that is said around it."""
 
-    task: str
+    task: str = ""
+    """Whose runs a leaderboard compares; nothing for any other table."""
     columns: Sequence[Column] = ()
     lines: Sequence[Line] = ()
     above: str = ""
@@ -68,18 +92,43 @@ class Table:
     """SHA-256 of the items that all rows were asked."""
     unfinished: Sequence[tuple[str, str, str]] = ()
     """Variant, prompt and model of the task's runs that are not complete."""
+    spare: Sequence[str] = ()
+    """Names of columns that a narrow terminal leaves out first, in this order."""
 
-    def grouped(self) -> Iterator[tuple[str, Sequence[Line]]]:
-        """The groups in their order, with their lines."""
-        names = dict.fromkeys(line.group for line in self.lines)
-        return ((name, [line for line in self.lines if line.group == name]) for name in names)
+    @classmethod
+    def of(
+        cls, header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1, spare: Sequence[str] = ()
+    ) -> Table:
+        """A table of words: the first `text_columns` are read as text, the others as numbers."""
+        kinds: list[Literal["text", "metric"]] = [
+            "text" if place < text_columns else "metric" for place in range(len(header))
+        ]
+        columns = [Column(title, title, kind) for title, kind in zip(header, kinds, strict=True)]
+        return cls(columns=columns, lines=[Line([Cell(text) for text in row]) for row in rows], spare=spare)
 
-    def places(self, column: int) -> dict[str, int]:
-        """Which shown numbers of a column are the best (0) and the second (1); ties share a place."""
+    def grouped(self) -> Iterator[tuple[Block | None, str, Sequence[Line]]]:
+        """The groups of each block in their order, with their lines."""
+        for block in dict.fromkeys(line.block for line in self.lines):
+            lines = [line for line in self.lines if line.block == block]
+            for name in dict.fromkeys(line.group for line in lines):
+                yield block, name, [line for line in lines if line.group == name]
+
+    def places(self, column: int, block: Block | None = None) -> dict[str, int]:
+        """Which shown numbers of a column are a block's best (0) and second (1); ties share a place."""
         best = self.columns[column].best
         if best is None:
             return {}
-        cells = [line.cells[column] for line in self.lines]
+        cells = [line.cells[column] for line in self.lines if line.block == block]
         values = {cell.text: float(cell.value) for cell in cells if isinstance(cell.value, int | float)}
         ranked = sorted(values, key=values.__getitem__, reverse=best == "high")
         return {text: place for place, text in enumerate(ranked[:2])} if len(ranked) > 1 else {}
+
+    def headed(self) -> list[tuple[str, int]]:
+        """The headings above columns, each with how many columns it spans; none where no column has one."""
+        if not any(column.over for column in self.columns):
+            return []
+        return [(over, len(list(columns))) for over, columns in groupby(self.columns, key=lambda c: c.over)]
+
+
+Part = str | Table
+"""What a command says is a sequence of these: paragraphs and tables."""

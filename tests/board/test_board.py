@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from dataclasses import replace
 
 import pytest
 
@@ -10,9 +12,11 @@ from harness import leaderboard
 from harness.board.build import Choice, build
 from harness.board.plain import as_csv, as_json, markdown
 from harness.board.rows import Row, chosen
+from harness.board.table import Block, Cell, Column
 from harness.board.typeset import html, latex, tex
 from harness.errors import ConfigError
 from harness.result_json import result_json
+from harness.tables import even
 from harness.types import Metric, Result, Scores, Usage
 
 
@@ -50,13 +54,56 @@ def test_of_a_distance_the_lowest_is_best_and_of_a_density_none():
     assert r"a & \textbf{3} & 20.00 \\" in text and r"b & \underline{5} & 40.00 \\" in text
 
 
+def test_distances_of_a_column_have_the_same_decimals():
+    found = build([run("a", shd=3.0, sid=7.0), run("b", shd=5.25, sid=9.0)], Choice(("shd", "sid")))
+    assert [[cell.text for cell in line.cells[1:]] for line in found[0].lines] == [["3.00", "7"], ["5.25", "9"]]
+    assert r"\textbf{3.00} & \textbf{7}" in latex(found) and json.loads(as_json(found))
+    printed = [replace(line, block=Block("printed", "v1")) for line in build([run("c", shd=4.0)])[0].lines]
+    columns = [Column("model", "model"), Column("shd", "SHD", "metric")]
+    lines = [replace(line, cells=line.cells[:2]) for line in (*found[0].lines, printed[0])]
+    lines[2] = replace(lines[2], cells=[Cell("c"), Cell("4", 4.0)])
+    assert [line.cells[1].text for line in even(columns, lines)] == ["3.00", "5.25", "4"]
+
+
 def test_ties_share_the_first_place():
     assert latex(build([run("a"), run("b"), run("c", 0.1)], Choice(("f1",)))).count(r"\textbf{50.00}") == 2
+
+
+def test_a_long_table_goes_on_in_another_one_and_notes_stand_in_the_last():
+    table = build([run(f"m{n:03}", n / 200) for n in range(70)] + [run("gpt", complete=False)], Choice(("f1",)))
+    text = latex(table)
+    assert text.count(r"\begin{table}") == 2 and text.count("corr2cause, continued.") == 1
+    rows = [len(re.findall(r"^m\d+ &", part, re.MULTILINE)) for part in text.split(r"\end{table}")]
+    assert sum(rows) == 70 and max(rows) <= 46 and text.endswith(r"\end{table}")
+    assert text.count("not ranked: default/plain/gpt") == 1 and "not ranked" in text.rpartition(r"\begin{table}")[2]
+    few = latex(build([run("a"), run("gpt", complete=False)]))
+    assert few.index("not ranked") < few.index(r"\end{table") and "continued" not in few
+
+
+def test_a_wide_table_takes_the_page_and_is_made_to_fit():
+    assert r"\begin{table*}" not in latex(build([run("a")], Choice(("f1",))))
+    wide = latex(build([run("a" * 100)], Choice(("f1",))))
+    assert wide.count("table*}") == 2 and r"\resizebox{" in wide
+
+
+def test_latex_puts_tables_out_before_it_has_too_many_to_hold():
+    tables = build([run("a", items=f"{number:064}", variant=f"limit={number}") for number in range(23)])
+    parts = latex(tables).split("\\clearpage")
+    assert [part.count(r"\end{table") for part in parts] == [10, 10, 3]
 
 
 def test_html_is_escaped():
     text = html(build([run("<script>"), run("b", 0.1)]))
     assert "&lt;script&gt;" in text and "<script>" not in text and "<b>50.00</b>" in text
+
+
+def test_numbers_stand_below_their_headings_beside_intervals_or_the_room_of_one():
+    found = build([run("a"), run("b", None), run("c", 0.1)], Choice(("f1",)))
+    page, room = html(found), '<span style="min-width:12ch">'
+    assert f'<th class="number"><span class="whole">F1 {room}</span></span></th>' in page
+    assert f"<b>50.00</b> {room}[40.0, 70.0]</span>" in page and f"– {room}</span>" in page
+    room = r"\phantom{ {[}"
+    assert f"model & F1{room}" in latex(found) and f"b & --{room}" in latex(found)
 
 
 def test_csv_and_json_hold_the_values_and_who_they_are_of():
@@ -73,8 +120,9 @@ def test_other_items_and_other_labels_have_tables_of_their_own():
     rows = [run("a"), run("b", items="b" * 64, variant="version=v1"), run("c", headline="audited", variant="x")]
     found = build(rows)
     assert [len(table.lines) for table in found] == [1, 1, 1]
-    assert found[0].heading == "variant default; published labels; 100 items (item set aaaaaaaa)"
-    assert {table.heading for table in found} >= {"variant x; audited labels; 100 items (item set aaaaaaaa)"}
+    assert found[0].heading == "variant default; published labels; 100 items, item set aaaaaaaa"
+    assert found[0].above == "Best F1 first, metrics in percent; prompt plain."
+    assert {table.heading for table in found} >= {"variant x; audited labels; 100 items, item set aaaaaaaa"}
     assert markdown(found).count("## corr2cause\n") == 1
 
 
@@ -88,7 +136,7 @@ def test_columns_for_each_group():
 def test_order_families_and_intervals():
     rows = [run("gpt4", 0.9), run("always_yes", 0.1), run("b", 0.5)]
     assert [line.cells[0].text for line in build(rows, Choice(sort="model"))[0].lines] == ["always_yes", "b", "gpt4"]
-    grouped = [(name, len(lines)) for name, lines in build(rows, Choice(families=True))[0].grouped()]
+    grouped = [(name, len(lines)) for _, name, lines in build(rows, Choice(families=True))[0].grouped()]
     assert grouped == [("Random Baselines", 1), ("GPT-Based Models", 1), ("Other Models", 1)]
     assert "50.00 ± 15.0" in markdown(build(rows, Choice(intervals="pm")))
     assert "[" not in markdown(build(rows, Choice(intervals="none")))
