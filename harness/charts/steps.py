@@ -1,0 +1,127 @@
+"""Robustness: the same questions as they are and perturbed, a row for each model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from harness.board.build import differing, items_of, merit
+from harness.board.rows import Row
+from harness.charts.names import labels, places, reference
+from harness.charts.sets import interval_of, lines_said, title_of
+from harness.charts.values import Chart, Point, RobustnessChart, StepsRow
+from harness.codec import digest
+from harness.tables import main_metrics
+
+STEPS = {"none": "original", **{name: name for name in ("paraphrase", "refactorization", "permutation")}}
+"""The perturbations of Corr2Cause by what charts call them."""
+_SETTING = "perturbation="
+
+
+@dataclass
+class _Chain:
+    """Runs that agree in everything but the perturbation."""
+
+    rest: tuple[str, ...]
+    """All that they agree in."""
+    by_step: dict[str, Row] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Row:
+        return next(self.by_step[step] for step in STEPS.values() if step in self.by_step)
+
+    def beside(self, other: _Chain) -> bool:
+        """Whether both may stand in one chart: the same label set, some step in both, and there the same items."""
+        shared = [(items_of(row), items_of(other.by_step[s])) for s, row in self.by_step.items() if s in other.by_step]
+        labels = {one.first.result.headline for one in (self, other)}
+        return len(labels) == 1 and bool(shared) and all(mine == theirs for mine, theirs in shared)
+
+
+def charts(task: str, rows: Sequence[Row], names: Mapping[int, str]) -> Iterator[Chart]:
+    """A chart for each metric and set of chains; `names` are the runs' by the id() of their rows."""
+    chains = [chain for chain in _chains(rows) if len(chain.by_step) > 1]
+    sets: list[list[_Chain]] = []
+    for chain in sorted(chains, key=lambda chain: (chain.first.variant != "default", merit(chain.first))):
+        for found in sets:
+            if all(chain.beside(one) for one in found):
+                found.append(chain)
+                break
+        else:
+            sets.append([chain])
+    told = places(task, [[_plain(chain.first) for chain in found] for found in sets])
+    for found, place, heading in zip(sets, told, _headings(sets), strict=True):
+        yield from _charts(task, place, heading, found, names)
+
+
+def _chains(rows: Sequence[Row]) -> list[_Chain]:
+    chains: list[_Chain] = []
+    for row in rows:
+        step = STEPS.get(_perturbation(row.variant))
+        if step is None or not row.complete:
+            continue
+        rest = (_without(row.variant), row.prompt, row.model, row.folder, _configured(row))
+        chain = next((one for one in chains if one.rest == rest and step not in one.by_step), None)
+        if chain is None:
+            chains.append(chain := _Chain(rest))
+        chain.by_step[step] = row
+    return chains
+
+
+def _perturbation(variant: str) -> str:
+    found = [part for part in variant.split(",") if part.startswith(_SETTING)]
+    return found[0].removeprefix(_SETTING) if found else "none"
+
+
+def _without(variant: str) -> str:
+    return ",".join(part for part in variant.split(",") if not part.startswith(_SETTING)) or "default"
+
+
+def _configured(row: Row) -> str:
+    """The configuration but for the perturbation; nothing where it is not known."""
+    task = {name: value for name, value in row.configuration.get("task", {}).items() if name != "perturbation"}
+    return digest({**row.configuration, "task": task}) if row.configuration else ""
+
+
+def _headings(sets: Sequence[Sequence[_Chain]]) -> list[str]:
+    """How each set differs from the others."""
+    if len(sets) == 1:
+        return [""]
+    return ["; ".join(differing({chain.rest[0] for chain in found}, found[0].first.result.headline)) for found in sets]
+
+
+def _charts(task: str, place: str, heading: str, chains: Sequence[_Chain], names: Mapping[int, str]) -> Iterator[Chart]:
+    chains = sorted(chains, key=lambda chain: merit(chain.first))
+    firsts = [chain.first for chain in chains]
+    said = labels([_plain(row) for row in firsts])
+    steps = [step for step in STEPS.values() if any(step in chain.by_step for chain in chains)]
+    everything = [row.result.overall for chain in chains for row in chain.by_step.values()]
+    for metric in dict.fromkeys(name for row in firsts for name in main_metrics(row.result.overall)):
+        rows = [
+            StepsRow(
+                **reference(chain.first, names[id(chain.first)], label),
+                points=[_point(chain.by_step.get(step), metric, names) for step in steps],
+            )
+            for chain, label in zip(chains, said, strict=True)
+        ]
+        yield RobustnessChart(
+            id=f"{place}/robustness/{metric}",
+            task=task,
+            heading=heading,
+            title=f"{title_of(metric)} when the questions are perturbed",
+            notes=lines_said(everything),
+            metric=metric,
+            steps=steps,
+            rows=rows,
+        )
+
+
+def _plain(row: Row) -> Row:
+    """The row with the variant that all of its chain share."""
+    return replace(row, variant=_without(row.variant))
+
+
+def _point(row: Row | None, metric: str, names: Mapping[int, str]) -> Point | None:
+    if row is None:
+        return None
+    overall = row.result.overall
+    return Point(run=names[id(row)], value=overall[metric], interval=interval_of(overall, metric))

@@ -1,0 +1,194 @@
+"""What a chart holds, whoever draws it. Values are fractions or None where undefined, intervals (low, high) or None."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
+
+Role = Literal["model", "baseline", "reasoner", "algorithm"]
+Interval = tuple[float, float] | None
+Unit = Literal["USD", "tokens"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """What all charts have."""
+
+    kind: ClassVar[str]
+    id: str
+    """Unique, and the same whatever other results there are, such as corr2cause/perturbation=paraphrase/scores/f1."""
+    task: str
+    heading: str
+    """How its runs differ from the task's others, as above the leaderboard's tables; mostly nothing."""
+    title: str
+    notes: Sequence[str]
+    """Sentences that belong below it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ref:
+    """The run that a row is of."""
+
+    run: str
+    """task/variant/prompt/model, unique among all runs."""
+    label: str
+    """The model, with what else tells it from the other rows of the chart."""
+    role: Role
+    family: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score(Ref):
+    """A run's value."""
+
+    value: float | None
+    interval: Interval
+    items: int
+    clusters: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoresChart(Chart):
+    """The leaderboard with its intervals."""
+
+    kind: ClassVar[str] = "scores"
+    metric: str
+    rows: Sequence[Score]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeatColumn:
+    """A group of a breakdown."""
+
+    group: str
+    title: str
+    items: int
+    positives: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeatCell:
+    """A run's metrics in a group."""
+
+    items: int
+    positives: int
+    values: Mapping[str, float | None]
+    intervals: Mapping[str, Interval]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeatRow(Ref):
+    """A run's cells, one for each column; None where it has no such group."""
+
+    cells: Sequence[HeatCell | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeatChart(Chart):
+    """Metrics by the groups of a breakdown."""
+
+    kind: ClassVar[str] = "heat"
+    breakdown: str
+    metrics: Sequence[str]
+    columns: Sequence[HeatColumn]
+    rows: Sequence[HeatRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfusionRow(Ref):
+    """A run's counts: tp, fp, fn, tn, and positives and negatives that were unreadable or failed."""
+
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfusionChart(Chart):
+    """What became of the items."""
+
+    kind: ClassVar[str] = "confusion"
+    rows: Sequence[ConfusionRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A run's value at one step."""
+
+    run: str
+    value: float | None
+    interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepsRow(Ref):
+    """The runs of a model, one for each step; None where there is none."""
+
+    points: Sequence[Point | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobustnessChart(Chart):
+    """The same questions in other words."""
+
+    kind: ClassVar[str] = "robustness"
+    metric: str
+    steps: Sequence[str]
+    rows: Sequence[StepsRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostRow(Ref):
+    """What 1,000 items took (x), and the score."""
+
+    x: float
+    value: float
+    interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostChart(Chart):
+    """Cost against score."""
+
+    kind: ClassVar[str] = "cost"
+    metric: str
+    unit: Unit
+    rows: Sequence[CostRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkColumn:
+    """A network of CausalBench."""
+
+    name: str
+    nodes: int
+    edges: int
+    scale: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleRow(Ref):
+    """A run's value on each network."""
+
+    values: Sequence[float | None]
+    intervals: Sequence[Interval]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleChart(Chart):
+    """Score by the size of the network."""
+
+    kind: ClassVar[str] = "scale"
+    metric: str
+    networks: Sequence[NetworkColumn]
+    rows: Sequence[ScaleRow]
+
+
+def as_json(chart: Chart) -> dict[str, Any]:
+    """The chart as JSON, fields as they are called here."""
+    return {"kind": chart.kind, **_listed(asdict(chart))}
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _listed(one) for name, one in value.items()}
+    return [_listed(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,1 @@
+"""Charts as figures for papers: PDF, SVG and PNG by matplotlib."""

@@ -1,0 +1,50 @@
+"""Results folders for charts: written by hand, with what a run's own code writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from harness.result_json import result_json
+from harness.types import Metric, Result, Scores, Usage
+
+
+def scores(f1, *, items=100, positives=20, confusion=None, **more):
+    interval = None if f1 is None else (max(0.0, f1 - 0.1), min(1.0, f1 + 0.2))
+    rest = {"precision": 0.5, "recall": None, "accuracy": 0.75, **more}
+    metrics = (Metric("f1", f1, interval), *(Metric(name, value) for name, value in rest.items()))
+    return Scores(
+        items, positives, 0, 0, metrics, clusters=9, resamples=1000, confusion=confusion or {"tp": 9, "fn": 11}
+    )
+
+
+def put(
+    results: Path,
+    model: str,
+    f1: float | None = 0.5,
+    *,
+    task: str = "corr2cause",
+    variant: str = "default",
+    prompt: str = "plain",
+    kind: str = "openai",
+    headline: str = "published",
+    items: str | None = "a",
+    parts: dict | None = None,
+    usage: Usage = Usage(),  # noqa: B008 (frozen)
+    cost: dict | None = None,
+    complete: bool = True,
+) -> Path:
+    """A run's folder with result.json and, where its items are told, manifest.json."""
+    place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
+    folder = results.joinpath(*task.split("/"), variant, prompt, model)
+    folder.mkdir(parents=True)
+    said = {headline: {"overall": {"all": scores(f1)}, **(parts or {})}}
+    result = Result(headline, said, 9, {}, {}, usage)
+    told = {"run": place, "complete": complete, **result_json(result), **({"cost": cost} if cost else {})}
+    (folder / "result.json").write_text(json.dumps(told), encoding="utf-8")
+    if items:
+        task_said = dict(part.split("=") for part in variant.split(",")) if variant != "default" else {}
+        configuration = {"task": task_said, "data": {}, "prompt": {"name": prompt}, "model": {"kind": kind}}
+        manifest = {"items": {"sha256": items * 64}, "configuration": configuration}
+        (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return folder
