@@ -1,0 +1,88 @@
+"""One page for people, from results folders: python -m harness.report results/ out=report.html (--help)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from harness import options
+from harness.board.rows import below
+from harness.errors import ConfigError
+from harness.report import pack
+from harness.report.behind import NO_RECORDS, NOT_WANTED
+from harness.report.build import content
+from harness.types import JSON
+from harness.whole import cannot_write, check
+
+HELP = """\
+Write a page that opens from disk, in any current browser: leaderboard, charts, graphs, and the answers behind them.
+
+  python -m harness.report results                      report.html from everything below results/
+  python -m harness.report A B out=mine.html            several results folders
+
+Answers come from records.jsonl (or .gz); runs without them show their scores only. Runs that are not complete are shown
+as such, and ranked nowhere.
+
+  out=report.html       the file to write
+  title=                what the page is called
+  answers=auto          inside the page up to 20 MB, else in a folder beside it (report_files, to be kept with the
+                        page); inside, beside: always so; none: without answers
+"""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """HELP says what each one means."""
+
+    out: str = "report.html"
+    title: str = "Causal reasoning in language models"
+    answers: Literal["auto", "inside", "beside", "none"] = "auto"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes the page; the exit code."""
+    return options.command(HELP, Settings, job, arguments)
+
+
+def job(given: list[str], settings: Settings) -> str:
+    """Writes the page; the sentence that tells of it."""
+    out = Path(settings.out)
+    if out.suffix != ".html":
+        raise ConfigError(f"out={settings.out}: the page's name has to end in .html.")
+    check(settings.out)
+    where = settings.answers if settings.answers in ("inside", "beside") else None
+    try:
+        rows = below(given or ["results"])
+        data, chunks = content(rows, settings.title, answers=settings.answers != "none")
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(settings.out, error) from error
+        folder = pack.write(out, settings.title, data, chunks, where)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted: no page was written; one that was there is as it was.") from None
+    runs = "1 run" if len(rows) == 1 else f"{len(rows):,} runs"
+    told = [f"{out}: {runs}{_without(data)}, {out.stat().st_size / 1e6:.1f} MB.", *_unreadable(data)]
+    if folder:
+        size = sum(file.stat().st_size for file in folder.iterdir())
+        told.append(f"{folder}/ holds the answers, {size / 1e6:.1f} MB: keep it beside the page.")
+    return "\n".join(told)
+
+
+def _without(data: dict[str, JSON]) -> str:
+    """How many runs the page has no answers of, where they were wanted."""
+    lost = sum(not run["answers"] and run["no_answers"] != NOT_WANTED for run in data["runs"])
+    return f", {lost:,} without answers" if lost else ""
+
+
+def _unreadable(data: dict[str, JSON]) -> list[str]:
+    """A line for each run whose records are there and cannot be read."""
+    said = (run.get("no_answers") for run in data["runs"])
+    return [str(why) for why in said if why not in (None, NO_RECORDS, NOT_WANTED)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""What the page shows at once: the runs, the leaderboard's tables, the charts. Answers are chunks of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import harness
+from harness.board.build import build
+from harness.board.families import family
+from harness.board.plain import as_json
+from harness.board.printed import published
+from harness.board.rows import Row
+from harness.board.table import LOW_IS_GOOD, NEITHER
+from harness.charts import as_json as chart_json
+from harness.charts import charts_of, run_ids
+from harness.charts.names import role
+from harness.progress import Progress
+from harness.report.behind import Behind
+from harness.results import MANIFEST, RESULT
+from harness.tables import NUMBERS, TITLES
+from harness.types import JSON
+
+_TOLD = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "prices")
+"""What of a manifest is shown. Its `config` is not: it names places of the machine."""
+
+
+def content(rows: Sequence[Row], title: str, *, answers: bool) -> tuple[dict[str, JSON], dict[str, str]]:
+    """The page's data and its packed chunks, by name; docs/report.md tells of their parts."""
+    names, manifests = run_ids(rows), [_json(row, MANIFEST) for row in rows]
+    behind = Behind(answers=answers)
+    for _ in Progress("making the page").watch(behind.read(rows, manifests), range(behind.steps(rows))):
+        pass
+    printed = [table for task in dict.fromkeys(row.task for row in rows) for table in published(task, rows)]
+    data = {
+        "title": title,
+        "footer": _footer(manifests),
+        "runs": [
+            _run(row, name, manifest) | told
+            for row, name, manifest, told in zip(rows, names, manifests, behind.told, strict=True)
+        ],
+        "tables": _tables(rows, names),
+        "published": json.loads(as_json(printed))["tables"],
+        "charts": [chart_json(chart) for chart in charts_of(rows)],
+        "metrics": {name: _metric(name, rows) for name in TITLES},
+    }
+    return data, behind.chunks
+
+
+def _footer(manifests: Sequence[Mapping[str, Any]]) -> str:
+    """What made the page, of what; no time of its own, so that the same runs give the same page."""
+    number = len(manifests)
+    ended = max((str(manifest.get("ended") or "")[:10] for manifest in manifests), default="")
+    last = f", the last of {ended}" if ended else ""
+    return f"Made with harness {harness.__version__} from {number:,} run{'s' * (number != 1)}{last}."
+
+
+def _tables(rows: Sequence[Row], names: Sequence[str]) -> JSON:
+    """The leaderboard's tables; every row with the name of its run."""
+    tables = json.loads(as_json(build([replace(row, folder=name) for row, name in zip(rows, names, strict=True)])))
+    folder_of = {name: row.folder for row, name in zip(rows, names, strict=True)}
+    for table in tables["tables"]:
+        for line in table["rows"]:
+            line["run"] = line["folder"]
+            line["folder"] = folder_of[line["run"]]
+    return tables["tables"]
+
+
+def _run(row: Row, name: str, manifest: Mapping[str, Any]) -> dict[str, JSON]:
+    """One run: its place, all of its result.json, and what its manifest tells of how it came about."""
+    said = _json(row, RESULT)
+    return {
+        "id": name,
+        "task": row.task,
+        "variant": row.variant,
+        "prompt": row.prompt,
+        "model": row.model,
+        "family": family(row.model),
+        "role": role(row),
+        "complete": row.complete,
+        "result": {part: value for part, value in said.items() if part not in ("run", "complete")},
+        "manifest": {part: manifest[part] for part in _TOLD if part in manifest},
+    }
+
+
+def _json(row: Row, name: str) -> dict[str, Any]:
+    try:
+        said = json.loads(Path(row.path, name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _metric(name: str, rows: Sequence[Row]) -> dict[str, JSON]:
+    """How a metric is shown: in a page whose distances are all whole numbers they have no decimals."""
+    best = None if name in NEITHER else "low" if name in LOW_IS_GOOD else "high"
+    decimals = NUMBERS.get(name, 2)
+    if name in NUMBERS and decimals == 2:
+        sets = (groups for row in rows for parts in row.result.scores.values() for groups in parts.values())
+        values = [one[name] or 0.0 for groups in sets for one in groups.values()]
+        decimals = 0 if all(value == int(value) for value in values) else 2
+    return {"title": TITLES[name], "percent": name not in NUMBERS, "decimals": decimals, "best": best}

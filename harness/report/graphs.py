@@ -1,0 +1,169 @@
+"""CausalBench's graphs: what holds in a network, and what a run answered, template by template."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import HarnessError
+from harness.settings import build
+from harness.types import JSON, Record, Result, Scores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from harness.tasks.causalbench.questions import Template
+
+    Cells = NDArray[np.str_]
+
+_ONE_WAY = ("direct", "indirect", "path", "reversed_direct", "reversed_indirect")
+"""Structures that have a direction; of the others, both orders of a pair ask the same."""
+_SHOWN = {
+    "direct": "the network's edges",
+    "indirect": "directed paths of two or more edges",
+    "path": "directed paths of any length",
+    "path_either_way": "pairs that a directed path joins",
+    "adjacent": "pairs that an edge joins",
+    "d_connected": "pairs that a path or a common cause joins",
+    "common_effect": "pairs with a common effect",
+    "common_cause": "pairs with a common cause",
+}
+"""What the edges of the true graph are, by the structure that a question asks for."""
+_LOST = ("unreadable", "failed")
+
+
+def graphs(folder: Path, result: Result, texts: Mapping[str, str] | None = None) -> dict[str, JSON] | None:
+    """The graphs chunk of a run; None where it has no graphs.
+
+    They are read from its folder's graphs/<network>/<template>.csv, or come as `texts` by these names.
+    """
+    networks: dict[str, dict[str, JSON]] = {}
+    for network, template, text in _texts(texts) if texts is not None else _files(folder):
+        if found := _sheet(network, template, text, result):
+            networks.setdefault(network, _network(network))["templates"][template] = found
+    return {"networks": networks} if networks else None
+
+
+def from_records(records: Iterable[Record], manifest: Mapping[str, Any]) -> Mapping[str, str]:
+    """The files below graphs/ of a run whose folder has lost them; none where its task has none."""
+    from harness.scoring.samples import Draws
+    from harness.tasks.causalbench.graph_files import graph_files
+    from harness.tasks.causalbench.sheets import Sheets
+    from harness.tasks.causalbench.task import CausalBench
+
+    try:
+        config = manifest["config"]
+        task = build(config["task"], "task")
+        samples = int(config.get("samples", 1)) if "model" in config else 1
+    except (KeyError, TypeError, HarnessError):
+        return {}
+    if not isinstance(task, CausalBench):
+        return {}
+    sheets = Sheets(task.asked_templates, task.asks)
+    for record in Draws(task.headline, samples).votes(records) if samples > 1 else records:
+        sheets.add(record)
+    return graph_files(sheets)
+
+
+def _files(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """Network, template and text, in the paper's order."""
+    if not (folder / "graphs").is_dir():
+        return
+    from harness.tasks.causalbench.networks import NETWORKS
+
+    for network in NETWORKS:
+        for template in _templates():
+            file = folder / "graphs" / network / f"{template}.csv"
+            if file.is_file():
+                yield network, template, file.read_text(encoding="utf-8")
+
+
+def _texts(texts: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    for name, text in texts.items():
+        if name.endswith(".csv"):
+            _, network, template = name.removesuffix(".csv").split("/")
+            yield network, template, text
+
+
+def _network(name: str) -> dict[str, Any]:
+    """A network's variables and true edges."""
+    from harness.tasks.causalbench.networks import load
+    from harness.tasks.causalbench.structures import matrix
+
+    network = load(name)
+    return {"nodes": list(network.variables), "edges": _pairs(matrix(network.dag)), "templates": {}}
+
+
+def _sheet(network: str, name: str, text: str, result: Result) -> dict[str, JSON] | None:
+    """One template's answers as edges; None for a table of other variables than the network's."""
+    import numpy as np
+
+    from harness.tasks.causalbench.networks import load
+    from harness.tasks.causalbench.structures import matrix, structures
+
+    header, *rows = csv.reader(text.splitlines())
+    cells = np.array([row[1:] for row in rows])
+    if tuple(header[1:]) != load(network).variables or cells.shape != (len(rows), len(header) - 1):
+        return None
+    template = _templates()[name]
+    asked = template.paper if result.headline == "paper" and template.paper else template.exact
+    true, directed = structures(matrix(load(network).dag))[asked], asked in _ONE_WAY
+    if asked.startswith("reversed"):  # said of (a, b), it is an edge from b to a
+        true, cells = true.T, cells.T
+    yes = cells == "1"
+    unasked = cells == ""
+    if not directed:
+        true, yes, unasked = np.triu(true), np.triu(yes | yes.T), unasked & unasked.T
+    scores = _scores(result, network, name)
+    distance = "shd_closure" if asked == "path" else "shd"  # from the graph that is shown as the true one
+    return {
+        "title": template.question.format(a="A", b="B"),
+        "shows": _SHOWN[asked.removeprefix("reversed_")],
+        "directed": directed,
+        "yes": _pairs(yes),
+        "lost": [*_lost(cells, yes, directed=directed), *([*edge, "not asked"] for edge in _pairs(true & unasked))],
+        "true": _pairs(true),
+        "shd": scores and scores[distance],
+        "f1": scores and scores["f1"],
+    }
+
+
+def _lost(cells: Cells, yes: NDArray[np.bool_], *, directed: bool) -> Iterator[list[JSON]]:
+    """Pairs without a readable answer; where both orders ask the same, those that have no Yes either way."""
+    import numpy as np
+
+    for why in _LOST:
+        found = cells == why
+        yield from ([*edge, why] for edge in _pairs(found if directed else np.triu(found | found.T) & ~yes))
+
+
+def _scores(result: Result, network: str, template: str) -> Scores | None:
+    """The headline scores of one template about one network."""
+    for breakdown in ("network/template", "network/structure"):
+        groups = result.scores[result.headline].get(breakdown, {})
+        if found := groups.get(f"{network}/{template}"):
+            return found
+    return None
+
+
+def _pairs(cells: NDArray[np.bool_]) -> list[list[int]]:
+    import numpy as np
+
+    pairs: list[list[int]] = np.argwhere(cells).tolist()
+    return pairs
+
+
+def _templates() -> Mapping[str, Template]:
+    """The templates that ask about two variables, by name."""
+    from harness.tasks.causalbench import questions
+
+    every: Iterable[Mapping[str, Template]] = (
+        questions.CORRELATION,
+        questions.CAUSALITY,
+        questions.STRUCTURES,
+        questions.SKELETON,
+    )
+    return {name: one for group in every for name, one in group.items() if "{c}" not in one.question}

@@ -1,0 +1,96 @@
+"""The questions behind a run's answers: made again from its settings, or as its records tell of them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.export.runs import Line, turns
+from harness.provenance import Traced
+from harness.report.answers import Codes
+from harness.report.why import Classes
+from harness.settings import build
+from harness.tasks.protocol import Task
+from harness.types import JSON, Item
+
+_IN_WORDS = ("hypothesis", "question", "statement")
+"""Fields of an item that say in short what is asked, the first that it has."""
+_NO_GROUP = ("pair",)
+"""Groups that are nearly as many as the items."""
+
+
+class Items:
+    """The items that some runs share, by their place."""
+
+    def __init__(self, task: str, headline: str) -> None:
+        """Begins without items; `headline` is the label set that the runs' tables show."""
+        self.task = task
+        self.headline = headline
+        self._place: dict[str, int] = {}
+        self._words: list[str] = []
+        self._clusters: list[str] = []
+        self._groups: dict[str, Codes] = {}
+        self._labels: dict[str, list[int | None]] = {}
+        self.classes = Classes()
+
+    def make(self, made: Iterable[Item]) -> Iterator[None]:
+        """Adds the items of a task; yields after each."""
+        for item in made:
+            words = next((str(item.fields[name]) for name in _IN_WORDS if name in item.fields), "")
+            self._add(item.id, words, item.cluster, item.groups, item.labels)
+            self.classes.add(item)
+            yield
+
+    def place(self, line: Line) -> int:
+        """Where a record's item stands; one that is not known yet is added as the record tells of it."""
+        item = line["item"]
+        if item not in self._place:
+            asked = [turn["content"] for turn in turns(line) if turn["role"] == "user"]
+            self._add(item, asked[-1] if asked else "", line["cluster"], line["groups"], line["labels"])
+        return self._place[item]
+
+    def json(self, classes: str | None) -> dict[str, JSON]:
+        """All of them, as columns; `classes` names the chunk of their classes."""
+        rows = len(self._place)
+        return {
+            "task": self.task,
+            "headline": self.headline,
+            "ids": list(self._place),
+            "words": self._words,
+            "clusters": self._clusters,
+            "groups": {name: codes.json(rows) for name, codes in self._groups.items()},
+            "labels": {name: column + [None] * (rows - len(column)) for name, column in self._labels.items()},
+            "classes": classes,
+        }
+
+    def _add(self, item: str, words: str, cluster: str, groups: Mapping[str, str], labels: Mapping[str, int]) -> None:
+        row = self._place[item] = len(self._place)
+        self._words.append(words)
+        self._clusters.append(cluster)
+        for name, group in groups.items():
+            if name not in _NO_GROUP:
+                self._groups.setdefault(name, Codes()).put(row, group)
+        for name, label in labels.items():
+            column = self._labels.setdefault(name, [])
+            column += [None] * (row - len(column))
+            column.append(label)
+
+
+def items_of(manifest: Mapping[str, Any], task: str, headline: str) -> Generator[None, None, Items]:
+    """The items of a run, made again from its settings; none where they cannot be made, or are others today.
+
+    Those of the Hub are not fetched: a page needs no network. Yields after each.
+    """
+    found = Items(task, headline)
+    try:
+        settings = manifest["config"]["task"]
+        if settings.get("source") != "hub":
+            made: Task = build(settings, "task")
+            items = Traced(made.items())
+            yield from found.make(items)
+            if items.told == manifest.get("items"):
+                return found
+    except (KeyError, TypeError, ValueError, AttributeError, OSError, ImportError, HarnessError):
+        pass
+    return Items(task, headline)

@@ -1,0 +1,151 @@
+"""The page in a real Chromium, without a network. Skipped where there is none, unless BROWSER_TESTS=required."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from facts import Runs
+from filelock import FileLock
+from made_runs import make
+from moving import settled
+
+from harness.report.__main__ import main
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+AXE = Path(__file__).parents[2] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
+ANEW = "(there) => { history.scrollRestoration = 'manual'; history.replaceState(null, '', there); }"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+
+
+def missing(what: str) -> None:
+    """Skips the test, or fails it where everything has to be there."""
+    (pytest.fail if os.environ.get("BROWSER_TESTS") == "required" else pytest.skip)(what)
+
+
+@pytest.fixture(scope="session")
+def executable() -> str:
+    found = os.environ.get("CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        missing(f"there is no browser: none of {', '.join(NAMES)} (Debian: apt install chromium; or set CHROMIUM)")
+    return str(found)
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    if not AXE.exists():
+        missing("axe-core is not there: make test installs it with npm")
+    return AXE.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def made(executable: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with runs/ of every kind and report.html, made once for the workers of a test session together."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "made"
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "report.html").exists():
+            make(folder / "runs", limit=80)
+            assert main([str(folder / "runs"), f"out={folder / 'report.html'}"]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def report(made: Path) -> Path:
+    return made / "report.html"
+
+
+@pytest.fixture(scope="session")
+def runs(made: Path) -> Runs:
+    return Runs(made / "runs")
+
+
+class Chromium:
+    """One browser with one tab for all tests, as another tab costs a second of a processor; and what it asked for or
+    complained of. Only while tests of this folder run: playwright keeps an event loop running in this thread, with
+    which asyncio.run in others would fail."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self._closing = ExitStack()
+
+    def start(self, executable: str) -> None:
+        if hasattr(self, "browser"):
+            return
+        from playwright.sync_api import sync_playwright
+
+        player = self._closing.enter_context(sync_playwright())
+        self.browser = player.chromium.launch(executable_path=executable, args=FLAGS)
+        self._closing.callback(self.browser.close)
+        self.page = self.browser.new_page()
+        self.page.set_default_timeout(10_000)
+        say = self.said.append
+        self.page.on("request", lambda request: say(request.url))
+        self.page.on("console", lambda told: told.type in ("error", "warning") and say(f"{told.type}: {told.text}"))
+        self.page.on("pageerror", lambda error: say(f"error: {error}"))
+
+    def close(self) -> None:
+        if hasattr(self, "browser"):
+            self._closing.close()
+            del self.browser, self.page
+
+
+CHROMIUM = Chromium()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+        CHROMIUM.close()
+
+
+@pytest.fixture
+def chromium(made: Path, executable: str) -> Chromium:
+    CHROMIUM.start(executable)  # after the runs are made, which need a loop of their own
+    return CHROMIUM
+
+
+@pytest.fixture
+def opened(chromium: Chromium, report: Path) -> Iterator[Callable[..., Page]]:
+    """opened("#/charts", width=360, scheme="dark"): the page at an address. In the end nothing was asked of a network,
+    the console has no error or warning but those `expected`, and nothing that a model or its name says has run."""
+    page, said = chromium.page, chromium.said
+    fine = ["file://", "blob:"]
+
+    def open_at(
+        address: str = "",
+        *,
+        path: Path = report,
+        width: int = 1280,
+        scheme: str = "light",
+        expected: tuple[str, ...] = (),
+    ) -> Page:
+        not_owned()
+        fine.extend(expected)
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme, media="screen")
+        there = f"{path.as_uri()}{address}"
+        if page.url.partition("#")[0] == path.as_uri():  # at two thirds of the cost, in its process
+            page.evaluate(ANEW, there)
+            page.reload()
+        else:
+            page.goto(there)
+        settled(page)
+        return page
+
+    def not_owned() -> None:
+        assert not page.evaluate("window.owned"), page.url
+
+    yield open_at
+    not_owned()
+    troubles = [one for one in said if not any(part in one for part in fine)]
+    said.clear()
+    assert not troubles

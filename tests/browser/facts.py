@@ -1,0 +1,113 @@
+"""What the page has to show, read from the runs' files without any of the code that makes the page."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+
+def address(view: str, *parts: str, **query: object) -> str:
+    """The address of a view."""
+    path = "/".join(quote(part, safe="!*'()") for part in (view, *parts))
+    return f"#/{path}{'?' + urlencode(query) if query else ''}"
+
+
+@dataclass
+class Reply:
+    """One answer."""
+
+    item: str
+    question: str
+    prompt: list[str]
+    reply: str
+    read: int | None
+    span: str | None
+    failure: dict[str, str] | None
+    right: bool | None
+    gold: dict[str, int]
+    groups: dict[str, str]
+    output: int | None
+
+    @property
+    def outcome(self) -> str:
+        if self.failure:
+            return "failed"
+        return "unreadable" if self.read is None else "right" if self.right else "wrong"
+
+    @property
+    def said(self) -> str:
+        """As the list shows it."""
+        return {1: "Yes", 0: "No"}[self.read] if self.outcome in ("right", "wrong") else self.outcome
+
+
+class Run:
+    """One results folder."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.result: dict[str, Any] = json.loads((folder / "result.json").read_text())
+        run = self.result["run"]
+        self.task, self.variant, self.prompt, self.model = (run[k] for k in ("task", "variant", "prompt", "model"))
+        self.id = "/".join(run[k] for k in ("task", "variant", "prompt", "model"))
+
+    @property
+    def scores(self) -> dict[str, Any]:
+        """The headline scores of all items."""
+        return self.result["scores"][self.result["headline"]]["overall"]["all"]
+
+    @cached_property
+    def replies(self) -> list[Reply]:
+        texts: dict[str, str] = {}
+        found = []
+        for line in (self.folder / "records.jsonl").read_text(encoding="utf-8").split("\n")[:-1]:
+            record = json.loads(line)
+            messages = (record["request"] or {}).get("messages", [])
+            for message in messages:
+                if "text" in message:
+                    texts[message["sha256"]] = message["text"]
+            prompt = [texts[message["sha256"]] for message in messages]
+            assert all(hashlib.sha256(text.encode()).hexdigest() in texts for text in prompt)
+            said, answer = record.get("response") or {}, record.get("answer") or {}
+            question = prompt[-1].partition("following: ")[2].partition("?")[0] if prompt else ""
+            found.append(
+                Reply(
+                    item=record["item"],
+                    question=question and f"{question}.",
+                    prompt=prompt,
+                    reply=said.get("text") or "",
+                    read=answer.get("label"),
+                    span=answer.get("span"),
+                    failure=record.get("failure"),
+                    right=record.get("correct"),
+                    gold=record["labels"],
+                    groups=record["groups"],
+                    output=(said.get("usage") or {}).get("output"),
+                )
+            )
+        return found
+
+    def sheet(self, network: str, template: str) -> dict[tuple[str, str], str]:
+        """What was answered about each ordered pair."""
+        rows = list(csv.reader((self.folder / "graphs" / network / f"{template}.csv").open()))
+        return {(row[0], b): cell for row in rows[1:] for b, cell in zip(rows[0][1:], row[1:], strict=True)}
+
+
+class Runs:
+    """All runs below a folder."""
+
+    def __init__(self, folder: Path):
+        self.all = sorted((Run(file.parent) for file in folder.rglob("result.json")), key=lambda run: run.id)
+
+    def get(self, model: str, **where: str) -> Run:
+        """The run of a model with these parts; Corr2Cause in its own words unless told otherwise."""
+        wanted = {"model": model, "task": "corr2cause"} | where
+        if wanted["task"] == "corr2cause":
+            wanted = {"variant": "limit=80"} | wanted
+        (found,) = [run for run in self.all if all(getattr(run, k) == v for k, v in wanted.items())]
+        return found

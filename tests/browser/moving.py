@@ -1,0 +1,28 @@
+"""Waiting for the page, and going from view to view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def settled(page: Page) -> None:
+    """Waits until the view of the address is whole."""
+    page.locator("main:not([aria-busy]) h1").first.wait_for()
+
+
+def go(page: Page, address: str) -> None:
+    """Goes to another address of the page that is open, as a link does."""
+    page.evaluate(
+        """(address) => new Promise((then) => {
+          if (location.hash === address) return then();
+          addEventListener("hashchange", () => setTimeout(then), { once: true });
+          location.hash = address;
+        })""",
+        address,
+    )
+    settled(page)
+    # Charts are drawn when their width is known.
+    page.evaluate("new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(then)))")

@@ -1,0 +1,254 @@
+"""The answers of a run: searched, filtered, sorted, compared, saved; with the mouse and with the keyboard alone."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+from facts import Reply, Runs, address
+from playwright.sync_api import Page, expect
+
+LABEL = {1: "Yes", 0: "No"}
+FILTERS: dict[str, Callable[[Reply], str]] = {
+    "Outcome": lambda one: one.outcome,
+    "Gold": lambda one: LABEL[one.gold["published"]],
+    "Relation": lambda one: one.groups["relation"],
+    "Number of variables": lambda one: one.groups["num_nodes"],
+}
+# Rows are drawn as they come into sight.
+ROWS = """() => {
+  const box = document.querySelector("[role=grid]").parentNode, found = new Map();
+  const take = () => box.querySelectorAll("tr[data-place]").forEach((row) =>
+    found.set(Number(row.dataset.place), [...row.cells].map((cell) => cell.textContent)));
+  if (box.hidden) return [];
+  for (let top = 0; top <= box.scrollHeight; top += box.clientHeight / 2) {
+    box.scrollTop = top;
+    box.dispatchEvent(new Event("scroll"));
+    take();
+  }
+  box.scrollTop = 0;
+  return [...found.keys()].sort((a, b) => a - b).map((place) => found.get(place));
+}"""
+
+
+def listed(page: Page) -> list[list[str]]:
+    """The cells of all rows."""
+    return page.evaluate(ROWS)
+
+
+def items(page: Page) -> list[str]:
+    return [row[0] for row in listed(page)]
+
+
+def chooser(page: Page, name: str):
+    return page.get_by_role("combobox", name=name, exact=True)
+
+
+def counts(page: Page, name: str) -> dict[str, int]:
+    """The number beside each value of a filter."""
+    said = chooser(page, name).evaluate("(one) => [...one.options].slice(1).map((each) => each.textContent)")
+    return {text.rpartition(" (")[0]: int(text.rpartition(" (")[2][:-1].replace(",", "")) for text in said}
+
+
+def test_every_filter_leaves_the_rows_that_the_records_have(opened, runs: Runs) -> None:
+    run = runs.get("org/hasty")
+    page = opened(address("answers", run.id))
+    assert sorted(items(page)) == sorted(one.item for one in run.replies)
+    for name, of in FILTERS.items():
+        real: dict[str, list[str]] = {}
+        for one in run.replies:
+            real.setdefault(of(one), []).append(one.item)
+        shown = counts(page, name)
+        assert {value: count for value, count in shown.items() if count} == {k: len(v) for k, v in real.items()}
+        for value in shown:
+            chooser(page, name).select_option(value)
+            assert sorted(items(page)) == sorted(real.get(value, [])), (name, value)
+            expect(page.get_by_text(f"{len(real.get(value, []))} of {len(run.replies)} answers.").first).to_be_visible()
+        chooser(page, name).select_option("all")
+
+
+def test_filters_and_search_together(opened, runs: Runs) -> None:
+    run = runs.get("org/hasty")
+    page = opened(address("answers", run.id))
+    chooser(page, "Outcome").select_option("wrong")
+    chooser(page, "Gold").select_option("No")
+    page.get_by_role("searchbox", name="Search").fill("COLLIDER at")
+    left = [one for one in run.replies if "collider at" in one.reply.lower()]
+    real = [one for one in left if one.outcome == "wrong" and one.gold["published"] == 0]
+    assert 3 < len(real) < len(run.replies) / 2, "the test needs runs with such answers"
+    assert sorted(items(page)) == sorted(one.item for one in real)
+    # Beside each value: how many rows it would leave, the other filters kept.
+    wrong = [one for one in left if one.outcome == "wrong"]
+    assert counts(page, "Gold") == {v: sum(FILTERS["Gold"](one) == v for one in wrong) for v in ("No", "Yes")}
+    no = [one for one in left if one.gold["published"] == 0]
+    for value, count in counts(page, "Outcome").items():
+        assert count == sum(one.outcome == value for one in no)
+    for value, count in counts(page, "Relation").items():
+        assert count == sum(FILTERS["Relation"](one) == value for one in real)
+
+    there, before = page.url, items(page)
+    assert "q=COLLIDER" in there and "right=wrong" in there and "gold=No" in there
+    page.reload()
+    expect(page.get_by_role("searchbox", name="Search")).to_have_value("COLLIDER at")
+    assert page.url == there and items(page) == before
+
+    page.get_by_role("searchbox", name="Search").fill("no such words")
+    expect(page.get_by_text("No answer passes these filters.")).to_be_visible()
+    expect(page.get_by_role("grid")).to_be_hidden()
+    page.get_by_role("button", name="Clear filters").click()
+    assert len(items(page)) == len(run.replies) and page.url.endswith(address("answers", run.id))
+    # A question and an item are found by their words too.
+    for words in ("n5-g", "is a cause for"):
+        page.get_by_role("searchbox", name="Search").fill(words)
+        found = [one.item for one in run.replies if words in f"{one.item} {one.question} {one.reply}"]
+        assert found and sorted(items(page)) == sorted(found)
+
+
+def test_sorted(opened, runs: Runs) -> None:
+    run = runs.get("org/hasty")
+    page = opened(address("answers", run.id))
+    of = {one.item: one for one in run.replies}
+    for order, key in (
+        ("length of the reply", lambda one: len(one.reply)),
+        ("tokens of the reply", lambda o: o.output),
+    ):
+        for way in ("up", "down"):
+            chooser(page, "Order").select_option(f"{order}, {way}")
+            keys = [key(of[item]) for item in items(page)]
+            known = [one for one in keys if one is not None]
+            assert len(keys) == len(run.replies) and keys[: len(known)] == known, "what has no value comes last"
+            assert known == sorted(known, reverse=way == "down") and len(set(known)) > 10
+    assert "sort=output&order=desc" in page.url
+
+
+def test_two_runs_beside_each_other(opened, runs: Runs) -> None:
+    first, second = runs.get("org/careful"), runs.get("org/hasty")
+    page = opened(address("answers", first.id))
+    chooser(page, "Beside").select_option(second.id)
+    expect(chooser(page, "The two")).to_be_visible()
+    other = {one.item: one for one in second.replies}
+    assert [row[0:1] + row[3:5] for row in listed(page)]
+    for row in listed(page):
+        one = next(one for one in first.replies if one.item == row[0])
+        for cell, side in ((row[3], one), (row[4], other[row[0]])):
+            assert side.said in cell and (side.outcome in cell)
+    same = lambda a, b: (a.outcome, a.read) == (b.outcome, b.read)  # noqa: E731
+    real = {
+        "answers differ": [a.item for a in first.replies if not same(a, other[a.item])],
+        "first right, second not": [a.item for a in first.replies if a.right and not other[a.item].right],
+        "second right, first not": [a.item for a in first.replies if other[a.item].right and not a.right],
+    }
+    assert counts(page, "The two") == {name: len(found) for name, found in real.items()}
+    for name, found in real.items():
+        chooser(page, "The two").select_option(label=f"{name} ({len(found)})")
+        assert found and sorted(items(page)) == sorted(found)
+    # Another run beside it that was asked less: what it was not asked, it has not got right.
+    less = runs.get("org/careful", variant="limit=6,samples=3")
+    chooser(page, "Beside").select_option(less.id)
+    expect(page.get_by_text("not asked").first).to_be_visible()
+    asked = {one.item for one in less.replies}
+    for row in listed(page):
+        assert (row[4] == "not asked") == (row[0] not in asked)
+
+
+def test_which_answers_stand_beside_each_other(opened) -> None:
+    page = opened()
+    beside = """([one, other]) => {
+      const set = ({ items, sample, right }) => {
+        const first = new Map();
+        items.forEach((item, row) => first.has("abc"[item]) || first.set("abc"[item], row));
+        const answers = { item: items, sample, right, read: items.map(() => null) };
+        const status = items.map((_, row) => (right && right[row] === null ? 3 : 2));
+        return { items: { ids: ["a", "b", "c"], groups: {} }, count: items.length, answers, first, status, gold: [] };
+      };
+      const sets = [set(one), set(other)];
+      const contrast = Harness.facets(...sets).find((facet) => facet.name === "contrast");
+      return [[...Harness.matching(...sets)], sets[0].answers.item.map((_, row) => contrast.all(row))];
+    }"""
+    twice = {"items": [0, 0, 1, 1], "sample": [0, 1, 0, 1], "right": [True, False, True, None]}
+    # Draws of one number stand together; what was drawn more often in one run has nothing beside it.
+    thrice = {"items": [1, 1, 1, 2], "sample": [0, 1, 2, 0], "right": [False, True, False, False]}
+    rows, contrasts = page.evaluate(beside, [twice, thrice])
+    assert rows == [-1, -1, 0, 1]
+    # Unreadable replies that task.unreadable=no makes right are right.
+    assert contrasts == [[0, 1], [0], [1], [0, 2]]
+    assert page.evaluate(beside, [thrice, twice])[0] == [2, 3, -1, -1]
+    # What was drawn once stands beside each draw.
+    assert page.evaluate(beside, [twice, {"items": [1, 0], "right": [True, True]}])[0] == [1, 1, 0, 0]
+    assert page.evaluate(beside, [{"items": [1, 0], "right": [True, True]}, twice])[0] == [2, 0]
+
+
+def test_keyboard_alone(opened, runs: Runs) -> None:
+    run = runs.get("org/careful")
+    page = opened(address("answers", run.id, relation="parent"))
+    chooser(page, "Relation").select_option("all")
+    shown = items(page)
+    expect(page.get_by_role("status")).to_have_text(f"{len(shown)} of {len(shown)} answers.")
+    page.get_by_role("button", name="Save as CSV").focus()
+    page.keyboard.press("Tab")
+    box = page.get_by_role("region", name="Answers")
+    expect(box).to_be_focused()
+    chosen = page.locator("[aria-selected=true]")
+
+    def at(place: int) -> None:
+        expect(chosen).to_have_count(1)
+        assert chosen.locator("td").first.text_content() == shown[place]
+        inside, row = box.bounding_box(), chosen.bounding_box()
+        assert row["y"] >= inside["y"] and row["y"] + row["height"] <= inside["y"] + inside["height"] + 1
+        if place:  # what the list says when it is moved through
+            expect(page.get_by_role("status")).to_contain_text(f"{place + 1} of {len(shown)}: Item {shown[place]}")
+
+    at(0)
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+    at(2)
+    page.keyboard.press("PageDown")
+    place = shown.index(chosen.locator("td").first.text_content())
+    assert place > 8
+    at(place)
+    page.keyboard.press("End")
+    at(len(shown) - 1)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowUp")
+    assert chosen.locator("td").first.text_content() == shown[0]
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(page.url.partition("#")[0] + address("item", run.id, shown[-1]))
+    page.go_back()
+    at(len(shown) - 1)  # where it was
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("combobox", name="Run", exact=True)).to_be_focused()  # the focus is in the view, not lost
+
+
+def test_saved_as_csv(opened, runs: Runs, tmp_path: Path) -> None:
+    first, second = runs.get("org/careful"), runs.get("org/hasty")
+    page = opened(address("answers", first.id, vs=second.id, right="wrong"))
+    shown = items(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as CSV").click()
+    download.value.save_as(tmp_path / "saved.csv")
+    with (tmp_path / "saved.csv").open(encoding="utf-8", newline="") as file:
+        saved = list(csv.DictReader(file))
+    assert [one["item"] for one in saved] == shown
+    of = [{one.item: one for one in run.replies} for run in (first, second)]
+    for row in saved:
+        a, b = (side[row["item"]] for side in of)
+        assert (row["question"], row["gold"]) == (a.question, LABEL[a.gold["published"]])
+        assert (row["read"], row["outcome"], row["reply"]) == (LABEL[a.read], "wrong", a.reply)
+        assert (row["second_outcome"], row["second_reply"]) == (b.outcome, b.reply)
+
+
+def test_runs_that_have_little_to_show(opened, runs: Runs) -> None:
+    refused = runs.get("<img src=x onerror='window.owned=true'>", variant="limit=6")
+    page = opened(address("answers", refused.id))
+    assert [row[3] for row in listed(page)] == ["! failed"] * 6
+    expect(page.locator("img")).to_have_count(0)
+    chooser(page, "Run").select_option(runs.get("always_no").id)
+    expect(page.get_by_text(f"{len(runs.get('always_no').replies)} of")).to_be_visible()
+    samples = runs.get("org/careful", variant="limit=6,samples=3")
+    chooser(page, "Run").select_option(samples.id)
+    expect(page.get_by_text("18 of 18 answers.").first).to_be_visible()
+    lost = runs.get("always_yes", task="causalbench/causality", variant="networks=alarm")
+    page = opened(address("answers", lost.id))
+    expect(page.get_by_text("The answers of this run are not here")).to_be_visible()

@@ -1,0 +1,183 @@
+"""The charts: a mark for each number, the same numbers as a table, details by pointer and by keyboard."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from facts import Runs, address
+from moving import go, settled
+from playwright.sync_api import expect
+
+# What each figure draws and what its table says; by the figure's id.
+FIGURES = """() => Object.fromEntries([...document.querySelectorAll("main figure")].map((figure) => {
+  figure.querySelector("details").open = true;
+  return [figure.id, figure];
+}).map(([id, figure]) => [id, [...figure.querySelectorAll("a")].filter((one) => !one.closest("details"))]
+).map(([id, links]) => [id, {
+  links: links.map((one) => one.getAttribute("aria-label")),
+  stops: links.filter((one) => one.getAttribute("tabindex") === "0").length,
+}]))"""
+ALL = "(part) => [...document.querySelectorAll('main figure')].every((one) => one.querySelector(part))"
+NUMBERS = """() => Object.fromEntries([...document.querySelectorAll("main figure")].map((figure) => [
+  figure.id,
+  [...figure.querySelectorAll("details tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent.trim())),
+]))"""
+# Each is as wide as its place, which is within the page: before that it is drawn once more.
+DRAWN_WITHIN = """(width) => [...document.querySelectorAll("main figure svg[role=group]")].every((one) =>
+  one.getBoundingClientRect().right <= width
+  && Number(one.getAttribute("width")) === Math.floor(one.parentNode.getBoundingClientRect().width))"""
+
+
+def shown(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.2f}"
+
+
+def score(value: float | None, interval: list[float] | None) -> str:
+    return shown(value) + (f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else "")
+
+
+def table_of(chart: dict) -> list[list[str]]:
+    """The rows that stand under a chart."""
+    found = []
+    for row in chart["rows"]:
+        kind, cells = chart["kind"], []
+        if kind == "scores":
+            cells = [score(row["value"], row["interval"]), f"{row['items']:,}", f"{row['clusters']:,}"]
+        elif kind == "heat":
+            values = [(cell and cell["values"]["f1"], cell and cell["intervals"].get("f1")) for cell in row["cells"]]
+            cells = [score(*pair) for pair in values]
+        elif kind == "confusion":
+            names = (
+                "tp",
+                "fn",
+                "unreadable_positive",
+                "failed_positive",
+                "tn",
+                "fp",
+                "unreadable_negative",
+                "failed_negative",
+            )
+            cells = [f"{row['counts'][name]:,}" for name in names]
+        elif kind == "robustness":
+            cells = [score(point["value"], point["interval"]) if point else "–" for point in row["points"]]
+        elif kind == "cost":
+            cells = [None, score(row["value"], row["interval"])]
+        elif kind == "scale":
+            cells = [score(*pair) for pair in zip(row["values"], row["intervals"], strict=True)]
+        found.append([row["label"], *cells])
+    return found
+
+
+def marks_of(chart: dict) -> int:
+    rows = chart["rows"]
+    if chart["kind"] == "heat":
+        return len(rows) * len(chart["columns"])
+    if chart["kind"] == "robustness":
+        return sum(point is not None and point["value"] is not None for row in rows for point in row["points"])
+    if chart["kind"] == "scale":
+        return sum(value is not None for row in rows for value in row["values"])
+    return len(rows)
+
+
+@pytest.mark.parametrize("task", ["corr2cause", "causalbench/causality"])
+def test_marks_and_tables_have_every_number(opened, runs: Runs, task: str) -> None:
+    page = opened(address("charts", task=task))
+    charts = [chart for chart in page.evaluate("Harness.data.charts") if chart["task"] == task]
+    sets = page.get_by_role("combobox", name="Runs", exact=True)
+    seen = set()
+    for place in range(sets.locator("option").count() if sets.count() else 1):
+        if sets.count():
+            sets.select_option(index=place)
+        page.wait_for_function(ALL, arg=".drawing > *")
+        figures = page.evaluate(FIGURES)
+        page.wait_for_function(ALL, arg="details tr")
+        numbers = page.evaluate(NUMBERS)
+        for chart in charts:
+            name = "chart-" + re.sub(r"\W+", "-", chart["id"])
+            if name not in figures:
+                continue
+            seen.add(chart["id"])
+            figure = figures[name]
+            assert len(figure["links"]) == marks_of(chart), chart["id"]
+            assert figure["stops"] == 1, "a chart is one stop of the tab key"
+            assert all(figure["links"]), "each mark says what it is"
+            for cells, wanted in zip(numbers[name], table_of(chart), strict=True):
+                assert [a for a, b in zip(cells, wanted, strict=True) if b is not None and a != b] == [], chart["id"]
+    assert seen == {chart["id"] for chart in charts if chart.get("metric", "f1") == "f1"}
+    # The numbers are those of the runs.
+    of = {run.id: run for run in runs.all}
+    for chart in charts:
+        for row in chart["rows"] if chart["kind"] in ("scores", "heat") else []:
+            scores = of[row["run"]].result["scores"][of[row["run"]].result["headline"]]
+            if chart["kind"] == "scores":
+                assert row["value"] == scores["overall"]["all"][chart["metric"]]
+            else:
+                for column, cell in zip(chart["columns"], row["cells"], strict=True):
+                    there = scores[chart["breakdown"]].get(column["group"])
+                    assert (cell and cell["values"]["f1"]) == (there and there["f1"]), (chart["id"], column["group"])
+    assert {chart["kind"] for chart in charts} >= {"scores", "heat", "confusion", "cost"}
+
+
+def test_details_by_pointer_and_by_keyboard(opened, runs: Runs) -> None:
+    run = runs.get("org/hasty")
+    page = opened(address("charts", task="corr2cause"))
+    sets = page.get_by_role("combobox", name="Runs", exact=True)
+    sets.select_option(label=sets.locator("option", has_text="limit=80;").first.text_content())
+    figure = page.get_by_role("figure", name="F1 by model")
+    mark, tip = figure.get_by_role("link", name="org/hasty"), page.get_by_role("tooltip")
+    expect(tip).to_have_count(0)
+    mark.hover()
+    expect(tip).to_be_visible()
+    f1 = run.scores["f1"]
+    expect(tip).to_contain_text(f"{100 * f1:.2f}")
+    page.mouse.move(2, 2)
+    expect(tip).to_be_hidden()
+    figure.get_by_role("link").first.focus()
+    expect(tip).to_be_visible()
+    first = tip.text_content()
+    page.keyboard.press("ArrowDown")
+    expect(figure.get_by_role("link").nth(1)).to_be_focused()
+    assert tip.text_content() != first
+    box, width = tip.bounding_box(), page.viewport_size["width"]
+    assert box["x"] >= 0 and box["x"] + box["width"] <= width
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    mark.focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("org/hasty")
+
+
+def test_opens_on_the_set_with_the_most_runs(opened) -> None:
+    page = opened()
+    charts = page.evaluate("Harness.data.charts.reverse()")  # so that it is not the first
+    most = max((one for one in charts if one["task"] == "corr2cause" and one["kind"] == "scores"), key=runs_of)
+    go(page, address("charts", task="corr2cause"))
+    sets = page.get_by_role("combobox", name="Runs", exact=True)
+    assert sets.evaluate("(one) => one.selectedOptions[0].textContent") == most["heading"]
+    assert sets.evaluate("(one) => one.selectedIndex") > 0
+    expect(page.get_by_role("heading", level=2).first).to_have_text(most["heading"])
+
+
+def runs_of(chart: dict) -> int:
+    return len(chart["rows"])
+
+
+def test_drawn_anew_at_another_width(opened) -> None:
+    page = opened(address("charts", task="corr2cause"))
+    drawings = page.locator("main figure svg[role=group]")
+    expect(drawings.first).to_be_visible()
+    wide = drawings.first.bounding_box()["width"]
+    for width in (360, 700):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function(DRAWN_WITHIN, arg=width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # In one go: a drawing that was found a moment ago may have made room for the next.
+    width, lefts = drawings.first.evaluate(
+        """(one) => [one.getBoundingClientRect().width,
+          [...one.querySelectorAll("text")].map((text) => text.getBoundingClientRect().x)]"""
+    )
+    assert 0 < width < wide and len(lefts) > 3 and min(lefts) >= 0

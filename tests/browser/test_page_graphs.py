@@ -1,0 +1,241 @@
+"""The true graph of a network beside those that were answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from facts import Run, Runs, address
+from moving import go, settled
+from playwright.sync_api import Page, expect
+
+from harness.tasks.causalbench.networks import load
+
+KINDS = {
+    "agree": "in both",
+    "reversed": "the other way round",
+    "missing": "missing",
+    "extra": "extra",
+    "lost": "no answer read",
+}
+PANELS = """() => [...document.querySelectorAll("main figure")].map((figure) => ({
+  name: figure.querySelector("strong").textContent, said: figure.querySelector("figcaption").textContent,
+  edges: [...figure.querySelectorAll(".edge title")].map((one) => one.textContent),
+  nodes: [...figure.querySelectorAll(".node")].map((one) => one.textContent),
+}))"""
+LINE = """(edge) => { const path = edge.querySelector("path"), style = getComputedStyle(path);
+  return [style.stroke, style.strokeDasharray, style.strokeWidth]; }"""
+WHY = {"unreadable": "unreadable", "failed": "failed call", "": "not asked"}
+Edges = dict[str, set[tuple[str, str]] | dict[tuple[str, str], str]]
+
+
+def truth(network: str) -> set[tuple[str, str]]:
+    net = load(network)
+    return {
+        (net.variables[u], b) for b, up in zip(net.variables, net.dag, strict=True) for u in range(64) if up >> u & 1
+    }
+
+
+def directed(run: Run, network: str, template: str) -> Edges:
+    """What became of each edge, from the table of answers and the network; reversed_… asks for edges the other way."""
+    turned = template.startswith("reversed")
+    cells = {(b, a) if turned else (a, b): cell for (a, b), cell in run.sheet(network, template).items()}
+    real, yes = truth(network), {pair for pair, cell in cells.items() if cell == "1"}
+    turn = {(b, a) for a, b in real - yes} & yes
+    unsaid = {(a, b) for a, b in real - yes if (b, a) not in yes}
+    lost = {pair: cells[pair] for pair in unsaid if cells[pair] in WHY}
+    missing = unsaid - set(lost)
+    return {"agree": yes & real, "reversed": turn, "missing": missing, "extra": yes - real - turn, "lost": lost}
+
+
+def undirected(run: Run, network: str, template: str) -> Edges:
+    order = {name: place for place, name in enumerate(load(network).variables)}
+    pair = lambda a, b: (a, b) if order[a] < order[b] else (b, a)  # noqa: E731
+    cells = run.sheet(network, template)
+    real, yes = {pair(*edge) for edge in truth(network)}, {pair(*edge) for edge, cell in cells.items() if cell == "1"}
+    lost = {
+        (a, b): next((why for why in said if why in ("unreadable", "failed")), "")  # asked in one order is asked
+        for a, b in real - yes
+        if (said := [cells[a, b], cells[b, a]]) == ["", ""] or {*said} & {"unreadable", "failed"}
+    }
+    missing = real - yes - set(lost)
+    return {"agree": yes & real, "reversed": set(), "missing": missing, "extra": yes - real, "lost": lost}
+
+
+def titles(edges: Edges, sign: str) -> set[str]:
+    """As an edge is called; lost ones with the reason that the tables of answers have."""
+    return {
+        f"{a} {sign} {b}: {KINDS[kind]}{f' ({WHY[found[a, b]]})' if kind == 'lost' else ''}"
+        for kind, found in edges.items()
+        for a, b in found
+    }
+
+
+def question(page: Page, template: str) -> None:
+    page.get_by_role("combobox", name="Question").select_option(template)
+    settled(page)
+
+
+def asked(runs: Runs, model: str, **where: str) -> Run:
+    return runs.get(model, **({"task": "causalbench/causality", "variant": "method=2,networks=asia+cancer"} | where))
+
+
+@pytest.mark.parametrize(
+    ("model", "task", "template", "of", "sign"),
+    [
+        ("org/hasty", "causality", "direct", directed, "→"),
+        ("org/hasty", "causality", "reversed_direct", directed, "→"),
+        ("always_yes", "causality", "direct", directed, "→"),
+        ("random_uniform", "skeleton", None, undirected, "–"),
+    ],
+)
+def test_edges_are_those_of_the_answers(
+    opened, runs: Runs, model: str, task: str, template: str | None, of: Callable[..., Edges], sign: str
+) -> None:
+    variant = "method=2,networks=asia+cancer" if task == "causality" else "networks=asia+cancer"
+    run = asked(runs, model, task=f"causalbench/{task}", variant=variant)
+    if template is None:
+        template = next((run.folder / "graphs" / "asia").glob("*.csv")).stem
+    page = opened(address("graphs", run.id, "asia", template=template))
+    expect(page.get_by_role("heading", level=1)).to_have_text("asia: true and answered graph")
+    edges = of(run, "asia", template)
+    true, answered = page.evaluate(PANELS)
+    real = {tuple(sorted(edge)) if sign == "–" else edge for edge in truth("asia")}
+    shown = {tuple(title.split(f" {sign} ")) for title in true["edges"]}
+    assert {tuple(sorted(edge)) if sign == "–" else edge for edge in shown} == real
+    assert true["nodes"] == answered["nodes"] == list(load("asia").variables)
+    assert set(answered["edges"]) == titles(edges, sign) and len(answered["edges"]) == len(titles(edges, sign))
+    for kind, said in KINDS.items():
+        assert (f"· {len(edges[kind])} {said}" in answered["said"]) == bool(edges[kind]), answered["said"]
+
+    page.get_by_text("Only what differs").click()
+    settled(page)
+    _, left = page.evaluate(PANELS)
+    different = titles({kind: edges[kind] for kind in KINDS if kind != "agree"}, sign)
+    assert set(left["edges"]) == different and f"· {len(edges['agree'])} in both" in left["said"]
+    page.get_by_text(f"What differs: {model}, {len(different)} edges").click()
+    rows = page.get_by_role("region", name=f"Differences of {model}").get_by_role("row").all_text_contents()
+    assert sorted(rows[1:]) == sorted(one.replace(": ", "") for one in different)
+
+
+def test_why_nothing_was_read_is_told(opened, runs: Runs) -> None:
+    page = opened()
+    page.evaluate(
+        """async ([id, whys]) => {
+          const { direct } = (await Harness.chunk(Harness.runOf(id).graphs.chunk)).networks.cancer.templates;
+          direct.yes = [direct.true[3]];
+          direct.lost = whys.map((why, k) => [...direct.true[k], why]);
+        }""",
+        [asked(runs, "org/hasty").id, ["unreadable", "failed", "not asked"]],
+    )
+    go(page, address("graphs", asked(runs, "org/hasty").id, "cancer", template="direct"))
+    _, answered = page.evaluate(PANELS)
+    assert sorted(title.partition(": ")[2] for title in answered["edges"]) == [
+        "in both",
+        *(f"no answer read ({why})" for why in ("failed call", "not asked", "unreadable")),
+    ]
+
+
+def test_a_chooser_keeps_the_focus_and_the_place(opened, runs: Runs) -> None:
+    page = opened(address("graphs", asked(runs, "org/hasty").id, "asia"))
+    question = page.get_by_role("combobox", name="Question")
+    question.focus()
+    page.evaluate("window.scrollTo(0, 60)")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_url("**template=*")
+    settled(page)
+    expect(question).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(question).to_be_focused()
+    assert page.evaluate("window.scrollY") == 60
+    page.get_by_role("combobox", name="Network").select_option("cancer")
+    expect(page.get_by_role("heading", name="cancer: true and answered graph")).to_be_visible()
+
+
+def test_pictures_stand_at_one_height(opened, runs: Runs) -> None:
+    page = opened(address("graphs", asked(runs, "org/hasty").id, "asia", vs=asked(runs, "always_yes").id))
+    captions = page.locator("main figure figcaption strong, main figure figcaption span")
+    assert len({round(one.bounding_box()["height"]) for one in captions.all()}) > 1, "the test needs one that wraps"
+    assert len({one.bounding_box()["y"] for one in page.locator("main figure svg").all()}) == 1
+
+
+def test_choosers_and_the_way_back(opened, runs: Runs) -> None:
+    hasty, yes = asked(runs, "org/hasty"), asked(runs, "always_yes")
+    page = opened(address("graphs", hasty.id, "asia"))
+    page.get_by_role("combobox", name="Beside").select_option(yes.id)
+    expect(page.get_by_role("img", name="Graph of always_yes on asia")).to_be_visible()
+    page.get_by_role("combobox", name="Network").select_option("cancer")
+    expect(page.get_by_role("heading", name="cancer: true and answered graph")).to_be_visible()
+    assert [one["name"] for one in page.evaluate(PANELS)] == ["True graph", "org/hasty", "always_yes"]
+    question(page, "common_cause")
+    there = page.url
+    assert f"{address('graphs', hasty.id, 'cancer')}?" in there and "template=common_cause" in there
+    page.reload()
+    settled(page)
+    assert page.url == there and page.get_by_role("combobox", name="Question").input_value() == "common_cause"
+    page.go_back()
+    settled(page)
+    assert page.get_by_role("combobox", name="Question").input_value() == "direct"
+    page.get_by_role("combobox", name="Run").select_option(yes.id)
+    expect(page.get_by_role("img", name="Graph of always_yes on cancer")).to_be_visible()  # once, not beside itself
+
+    # One variable: its edges stay, the others fade.
+    page.get_by_role("combobox", name="Variable").select_option("Cancer")
+    edges = page.locator("main figure .edge").evaluate_all(
+        "(all) => all.map((one) => [one.querySelector('title').textContent, Number(getComputedStyle(one).opacity)])"
+    )
+    assert {opacity for _, opacity in edges} == {1, 0.18}
+    assert all(("Cancer" in title) == (opacity == 1) for title, opacity in edges)
+    assert "node=Cancer" in page.url
+
+
+def test_moved_and_enlarged_by_keys_and_buttons(opened, runs: Runs) -> None:
+    page = opened(address("graphs", asked(runs, "org/hasty").id, "asia"))
+
+    def boxes() -> list[str]:
+        return page.locator("main figure svg").evaluate_all("(all) => all.map((one) => one.getAttribute('viewBox'))")
+
+    whole = boxes()
+    assert len(set(whole)) == 1, "all graphs are at the same place"
+    page.get_by_role("button", name="Enlarge").click()
+    near = boxes()
+    assert float(near[0].split()[2]) < float(whole[0].split()[2]) and len(set(near)) == 1
+    page.get_by_role("group", name="Graphs").focus()
+    page.keyboard.press("ArrowRight")
+    assert float(boxes()[0].split()[0]) > float(near[0].split()[0])
+    page.keyboard.press("-")
+    page.keyboard.press("0")
+    assert boxes() == whole
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('figure')") is None, "no trap"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_kinds_of_edges_are_told_by_line_and_by_colour(opened, runs: Runs, scheme: str) -> None:
+    page = opened(address("graphs", asked(runs, "org/hasty").id, "asia"), scheme=scheme)
+    legend = page.get_by_role("list", name="Lines").get_by_role("listitem")
+    assert [text.strip() for text in legend.all_text_contents()] == list(KINDS.values())
+    lines = [tuple(one.locator(".edge").evaluate(LINE)) for one in legend.all()]
+    assert len({colour for colour, *_ in lines}) == 5 and len({tuple(rest) for _, *rest in lines}) == 5
+    drawn = 0
+    for kind, line in zip(KINDS, lines, strict=True):
+        edge = page.locator("main figure .edge", has=page.locator(f"title:text-matches(': {KINDS[kind]}$')"))
+        for one in edge.all()[:2]:
+            drawn += 1
+            assert tuple(one.evaluate(LINE)) == line
+    assert drawn > 4
+
+
+def test_a_complete_graph_does_not_freeze(opened, runs: Runs) -> None:
+    run = asked(runs, "always_yes", variant="networks=alarm")
+    page = opened(address("graphs", run.id, "alarm", template="cause"))
+    took = page.evaluate(
+        """async () => { const start = performance.now(); await Harness.go(); return performance.now() - start; }"""
+    )
+    assert took < 2000
+    _, answered = page.evaluate(PANELS)
+    cells = run.sheet("alarm", "cause").values()
+    edges = sum(cell == "1" for cell in cells)
+    assert edges == 37 * 36 and len(answered["edges"]) < edges
+    assert sum(one.endswith(": extra") for one in answered["edges"]) == 600
+    expect(page.get_by_text("Only the first 600 extra edges are drawn")).to_be_visible()

@@ -1,0 +1,259 @@
+"""The page as a whole: it opens from disk and asks nobody, its addresses hold, it fits, and it is for everybody."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from facts import Runs, address
+from moving import go, settled
+from playwright.sync_api import Page, expect
+
+from harness.report.__main__ import main
+
+CONTROLS = "header a, main a, button, select, input, summary"
+# Controls and links that stick out of the page, but for those in a box of their own that scrolls.
+OUT_OF_REACH = """(controls) => [...document.querySelectorAll(controls)].filter((it) => {
+  const at = it.getBoundingClientRect();
+  if (!at.width || at.left >= -1 && at.right <= innerWidth + 1) return false;
+  for (let up = it.parentElement; up; up = up.parentElement)
+    if (["auto", "scroll"].includes(getComputedStyle(up).overflowX) || up.tagName === "svg") return false;
+  return true;
+}).map((one) => one.outerHTML.slice(0, 200))"""
+
+
+def views(runs: Runs) -> dict[str, str]:
+    """An address of every view, as full as it gets."""
+    careful, hasty, stopped = (runs.get(f"org/{name}") for name in ("careful", "hasty", "stopped"))
+    item = next(one.item for one in hasty.replies if one.failure)
+    asia = {"task": "causalbench/causality", "variant": "method=2,networks=asia+cancer"}
+    graphs, beside = runs.get("org/hasty", **asia), runs.get("always_yes", **asia)
+    return {
+        "board": address("board", task="corr2cause", published=1),
+        "board of networks": address("board", task="causalbench/causality"),
+        "charts": address("charts", task="corr2cause"),
+        "charts of networks": address("charts", task="causalbench/causality"),
+        "run": address("run", careful.id),
+        "run cut short": address("run", stopped.id),
+        "answers": address("answers", careful.id, vs=hasty.id, contrast="differ"),
+        "item": address("item", careful.id, item, vs=hasty.id),
+        "graphs": address("graphs", graphs.id, "asia", vs=beside.id),
+        "nothing": address("nothing"),
+    }
+
+
+def test_opens_with_its_first_view_and_leads_to_the_others(opened) -> None:
+    page = (
+        opened()
+    )  # from file://; the fixture sees to it that nothing else is asked for and that nothing is complained of
+    assert page.evaluate("location.protocol") == "file:"
+    names = page.get_by_role("navigation", name="Views").get_by_role("link").all_text_contents()
+    assert names == ["Leaderboard", "Charts", "Answers", "Graphs"]
+    for name in names:
+        page.get_by_role("navigation", name="Views").get_by_role("link", name=name).click()
+        expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("aria-current", "page")
+        settled(page)
+        expect(page).to_have_title(re.compile(f"^{name}.* · Causal reasoning in language models$"))
+        assert page.evaluate("document.activeElement.id") == "main", "who cannot see the page is taken to its content"
+    page.reload()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_from_a_score_to_the_answer_behind_it_and_back(opened, runs: Runs) -> None:
+    run = runs.get("org/careful")
+    page = opened(address("board", task="corr2cause"))
+    seen = []
+
+    def at(*parts: str, **query: object) -> None:
+        expect(page).to_have_url(page.url.partition("#")[0] + address(*parts, **query))
+        settled(page)
+        seen.append((page.url, shown(page)))
+
+    at("board", task="corr2cause")
+    page.locator(f"main tbody a[href='{address('run', run.id)}']").first.click()
+    at("run", run.id)
+    page.get_by_role("link", name=f"Answers ({len(run.replies)})").click()
+    at("answers", run.id)
+    page.get_by_role("combobox", name="Outcome").select_option("wrong")
+    at("answers", run.id, right="wrong")
+    seen.pop(-2)  # a filter is no step of its own on the way back
+    page.get_by_role("grid").get_by_role("link").first.click()
+    wrong = [one.item for one in run.replies if one.outcome == "wrong"]
+    first = page.get_by_role("heading", level=1).text_content()
+    at("item", run.id, next(item for item in wrong if item in page.url), right="wrong")
+    page.get_by_role("link", name="next").click()
+    expect(page.get_by_text(f"2 of {len(wrong)}", exact=True)).to_be_visible()
+    at("item", run.id, next(item for item in wrong if item in page.url), right="wrong")
+    assert page.get_by_role("heading", level=1).text_content() != first or seen[-1][0] != seen[-2][0]
+    for url, text in reversed(seen[:-1]):
+        page.go_back()
+        expect(page).to_have_url(url)
+        settled(page)
+        assert shown(page) == text
+    for url, text in seen:  # sent to somebody, each address shows the same
+        page.goto("about:blank")
+        page.goto(url)
+        settled(page)
+        assert shown(page) == text
+    page.get_by_role("link", name="All answers").click()
+    expect(page).to_have_url(page.url.partition("#")[0] + address("answers", run.id, right="wrong"))
+
+
+def shown(page: Page) -> str:
+    """All that is read in the view. How wide charts and lists are changes nothing of it."""
+    return page.locator("main").inner_text()
+
+
+def test_what_is_not_there_is_said(opened, runs: Runs) -> None:
+    run, graphs = (
+        runs.get("org/careful"),
+        runs.get("always_yes", task="causalbench/causality", variant="networks=alarm"),
+    )
+    item = run.replies[0].item
+    page = opened()
+    for there, said in {
+        address("nowhere"): "This page has no view nowhere.",
+        address("run", "no/such"): "no run no/such",
+        address("run"): "no run",
+        address("answers", "no/such"): "There is no run no/such in this page.",
+        address("answers", run.id, vs="no/such"): "There is no run no/such in this page.",
+        address("item", "no/such", item): "There is no run no/such in this page.",
+        address("item", run.id, "no-such"): f"The run {run.id} has no answer to no-such.",
+        address("item", run.id): f"The run {run.id} has no answer to",
+        address("item", run.id, item, vs="no/such"): "There is no run no/such in this page.",
+        address("graphs", "no/such"): "There is no run no/such in this page.",
+        address("graphs", run.id): f"The run {run.id} has no graphs in this page.",
+        address("graphs", graphs.id, "asia"): f"The run {graphs.id} was not asked about asia: alarm.",
+        address("graphs", graphs.id, "alarm", vs="no/such"): "There is no run no/such in this page.",
+        address("answers", graphs.id): "The answers of this run are not here",
+        "#/%E0%A4%A/%": "This page has no view",
+        **{f"#/{name}": f"This page has no view {name}." for name in ("constructor", "__proto__", "toString")},
+    }.items():
+        go(page, there)
+        expect(page.get_by_role("main")).to_contain_text(said)
+        assert page.get_by_role("heading", level=1).count() == 1
+    for there in (
+        address("board", task="no/such"),
+        address("charts", task="no/such", metric="none"),
+        address("board", sort="no"),
+    ):
+        go(page, there)
+        assert page.get_by_role("main").get_by_role("combobox").count() > 0
+
+
+def test_a_page_with_little_in_it(opened, runs: Runs, tmp_path: Path) -> None:
+    stopped = runs.get("org/stopped").folder
+    assert main([str(stopped), f"out={tmp_path / 'x.html'}", "answers=none"]) == 0
+    page = opened(path=tmp_path / "x.html")
+    expect(page.get_by_text("Not complete, so not ranked")).to_be_visible()
+    expect(page.get_by_role("contentinfo")).to_contain_text("from 1 run,")
+    assert page.get_by_role("navigation", name="Views").get_by_role("link").all_text_contents() == ["Leaderboard"]
+    for there, said in {
+        "#/answers": "No run in this page has its answers here",
+        "#/charts": "There is no complete run to draw.",
+        "#/graphs": "No run in this page has graphs",
+    }.items():
+        go(page, there)
+        expect(page.get_by_role("main")).to_contain_text(said)
+
+
+def test_print_holds_the_whole_table(opened, runs: Runs) -> None:
+    page = opened(address("board", task="corr2cause"), width=1000)
+    page.emulate_media(media="print")
+    wide = page.locator("main table").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().right)")
+    assert max(wide) <= 1000  # of a sheet of A4, across
+    assert page.locator("main form").first.is_hidden()
+    go(page, address("run", runs.get("org/careful").id))
+    assert page.get_by_text("Compare the answers").is_hidden()
+    assert page.get_by_role("heading", name="Scores").is_visible()
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_fits(opened, runs: Runs, width: int) -> None:
+    page = opened(width=width)
+    for name, there in views(runs).items():
+        go(page, there)
+        wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+        assert wide[0] <= wide[1], f"{name} is {wide[0]} pixels wide"
+        assert page.evaluate(OUT_OF_REACH, CONTROLS) == [], name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility(opened, runs: Runs, axe: str, scheme: str) -> None:
+    page = opened(scheme=scheme)
+    page.evaluate(axe)
+    # Dark, only the colours are others.
+    rules = "{}" if scheme == "light" else "{runOnly: ['color-contrast']}"
+    same = set() if scheme == "light" else {"board of networks", "charts of networks", "nothing"}
+    told = []
+    for name, there in views(runs).items():
+        if name in same:
+            continue
+        go(page, there)
+        page.locator("main details:not([open]) > summary").evaluate_all(
+            "(all) => all.slice(0, 3).forEach((one) => one.click())"
+        )
+        found = page.evaluate(f"async () => (await axe.run(document, {rules})).violations")
+        told += [f"{name}: {one['impact']}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+    assert not told, "\n".join(told)
+
+
+def test_answers_beside_the_page(opened, made: Path, runs: Runs, tmp_path: Path) -> None:
+    out = tmp_path / "a page.html"
+    asia, run = "causalbench/causality/method=2,networks=asia+cancer/closed", runs.get("org/careful")
+    folders = [run.folder, made / "runs" / asia]
+    assert main([*map(str, folders), f"out={out}", "answers=beside"]) == 0
+    page = opened(address("answers", run.id), path=out)
+    expect(page.get_by_text(f"{len(run.replies)} of {len(run.replies)} answers.").first).to_be_visible()
+    go(page, address("item", run.id, run.replies[3].item))
+    assert page.locator("pre").all_text_contents() == [run.replies[3].reply, *run.replies[3].prompt]
+    go(
+        page,
+        address(
+            "graphs", runs.get("always_yes", task="causalbench/causality", variant="method=2,networks=asia+cancer").id
+        ),
+    )
+    expect(page.get_by_role("img", name="Graph of always_yes on asia")).to_be_visible()
+    shutil.rmtree(tmp_path / "a page_files")
+    page = opened(address("answers", run.id), path=out, expected=("ERR_FILE_NOT_FOUND",))
+    expect(page.get_by_role("main")).to_contain_text("is not there: keep the folder beside the page")
+    go(page, address("board"))
+    expect(page.get_by_role("table").first).to_be_visible()
+
+
+def test_nothing_else_may_run_or_be_asked(opened, chromium, report: Path) -> None:
+    page = opened(expected=("Content Security Policy", "https://example.org/"))
+    refused = page.evaluate("""async () => {
+      const refused = [];
+      addEventListener("securitypolicyviolation", (event) => refused.push(event.effectiveDirective));
+      const script = document.createElement("script");
+      script.textContent = "window.owned = true";
+      document.body.append(script);
+      document.body.setAttribute("onclick", "window.owned = true");
+      document.body.click();
+      const picture = document.createElement("img");
+      picture.src = "https://example.org/picture.png";
+      const form = document.createElement("form");
+      form.action = "https://example.org/";
+      document.body.append(picture, form);
+      form.submit();
+      await fetch("https://example.org/").catch(() => null);
+      await new Promise((then) => setTimeout(then, 50));
+      return refused;
+    }""")
+    assert sorted(refused) == ["connect-src", "form-action", "img-src", "script-src-attr", "script-src-elem"]
+
+    with chromium.browser.new_context(java_script_enabled=False) as context:
+        without = context.new_page()
+        without.goto(report.as_uri())
+        expect(without.get_by_role("main")).to_contain_text("JavaScript is switched off")
+    with chromium.browser.new_context() as context:
+        context.add_init_script("delete window.DecompressionStream")
+        old = context.new_page()
+        old.goto(report.as_uri())
+        expect(old.get_by_role("main")).to_contain_text("This browser is too old for this page")

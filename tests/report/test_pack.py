@@ -1,0 +1,123 @@
+"""Pages on the disk: whole or not at all, and nothing of anybody else's is touched."""
+
+from __future__ import annotations
+
+import pytest
+from page_help import Page, unpacked
+
+from harness.errors import StoreError
+from harness.report import pack
+from harness.report.__main__ import HELP, main
+
+DATA = {"title": "t", "runs": []}
+
+
+def write(out, *values, **settings):
+    chunks = {f"answers/{k}": pack.packed(value) for k, value in enumerate(values)}
+    return pack.write(out, "t", DATA, chunks, **settings)
+
+
+@pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001, 2500])
+def test_long_lists_are_packed_in_slices(count):
+    value = {"a": list(range(count)), "b": {"c": [[k, "é"] for k in range(count)], "d": {}}, "e": [], "f": None}
+    assert unpacked(pack.packed(value)) == value
+    assert pack.packed(value) == pack.packed(value)
+
+
+def test_half_characters_become_question_marks():
+    assert unpacked(pack.packed({"a": ["\ud83d", "\u2028\x00"]})) == {"a": ["?", "\u2028\x00"]}
+
+
+@pytest.mark.parametrize("count", [1, 2500])
+def test_what_json_has_no_number_for_is_null(count):
+    values = [float("nan"), float("inf"), 0.5] * count
+    assert unpacked(pack.packed({"a": values, "b": [{"c": -float("inf")}]})) == {
+        "a": [None, None, 0.5] * count,
+        "b": [{"c": None}],
+    }
+
+
+def test_too_large_for_the_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(pack, "INSIDE", 100)
+    out, folder = tmp_path / "report.html", tmp_path / "report_files"
+    assert write(out, "small") is None and not folder.exists()
+    assert write(out, list(range(500)), "x") == folder
+    assert len(list(folder.iterdir())) == 2 and set(Page(out).data["beside"]) == {"answers/0", "answers/1"}
+    assert write(out, list(range(500)), "x", place="inside") is None
+    assert not folder.exists() and Page(out).data["beside"] == {}
+
+
+def test_a_new_page_takes_away_what_the_old_one_had_beside_it(tmp_path):
+    out, folder = tmp_path / "report.html", tmp_path / "report_files"
+    write(out, "old", "older", place="beside")
+    before = {file.name for file in folder.iterdir()}
+    write(out, "new", place="beside")
+    assert [f"report_files/{file.name}" for file in folder.iterdir()] == list(Page(out).data["beside"].values())
+    assert not before & {file.name for file in folder.iterdir()}
+
+
+def test_a_folder_of_somebody_else_is_refused(tmp_path):
+    out, folder = tmp_path / "report.html", tmp_path / "report_files"
+    out.write_text("old")
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(StoreError, match=r"holds something else \(notes.txt\)"):
+        write(out, "x", place="beside")
+    assert out.read_text() == "old"
+    write(out, "x")  # inside: the folder is nobody's business
+    assert [file.name for file in folder.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize("at", ["answers-1", "report.html"])
+def test_an_interruption_leaves_the_old_page_with_its_answers(tmp_path, monkeypatch, at):
+    out = tmp_path / "report.html"
+    write(out, "old", place="beside")
+    old = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    really = pack.written
+
+    def interrupted(name, setting):
+        if at in name:
+            raise KeyboardInterrupt
+        return really(name, setting)
+
+    monkeypatch.setattr(pack, "written", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(out, "new", "newer", place="beside")
+    assert {file: file.read_bytes() for file in old} == old
+    monkeypatch.undo()
+    write(out, "new", "newer", place="beside")
+    assert len(list((tmp_path / "report_files").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere"], "there is no folder nowhere"),
+        (["out=x.pdf"], "the page's name has to end in .html"),
+        (
+            ["results", "out=a file/x.html"],
+            "a file/x.html cannot be written (a file is no folder): choose another out=.",
+        ),
+        (["results", "answers=some"], "'auto', 'inside', 'beside' or 'none'"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(arguments, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a file").touch()
+    assert main(arguments) == 1
+    said = capsys.readouterr().err
+    assert sentence in said and said.count("\n") == 1
+
+
+def test_help_names_every_setting(capsys):
+    assert main(["--help"]) == 0
+    assert all(f"  {name}=" in HELP for name in ("out", "title", "answers"))
+
+
+def test_ctrl_c(monkeypatch, capsys):
+    def interrupted(folders):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.report.__main__.below", interrupted)
+    assert main(["results"]) == 130
+    assert "one that was there is as it was" in capsys.readouterr().err

@@ -1,0 +1,65 @@
+"""CausalBench's graphs in the page: edges mean what the questions mean, so that they come to the same F1."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from page_help import run
+
+from harness import records
+from harness.board.rows import load
+from harness.report.graphs import from_records, graphs
+
+NETWORKS = "task.networks=[asia,cancer]"
+
+
+@pytest.fixture(scope="module", params=["causality method=2", "causality method=1", "correlation", "skeleton"])
+def finished(request, tmp_path_factory):
+    task, *settings = request.param.split()
+    folder = tmp_path_factory.mktemp("runs")
+    chosen = [f"task.{one}" for one in settings]
+    run(folder, "model=random_uniform", f"task=causalbench/{task}", NETWORKS, *chosen)
+    return load(next(folder.rglob("result.json")))
+
+
+def test_edges_come_to_the_scores(finished):
+    found = graphs(Path(finished.path), finished.result)["networks"]
+    assert list(found) == ["asia", "cancer"]
+    for network, graph in found.items():
+        nodes = range(len(graph["nodes"]))
+        assert len(graph["edges"]) == {"asia": 8, "cancer": 4}[network]
+        for name, template in graph["templates"].items():
+            yes, true = ({tuple(edge) for edge in template[part]} for part in ("yes", "true"))
+            assert all(a in nodes and b in nodes and a != b for a, b in yes | true) and not template["lost"]
+            if template["directed"] or name == "directly_related":  # elsewhere a pair is asked about twice
+                assert template["f1"] == pytest.approx(2 * len(yes & true) / (len(yes) + len(true)))
+            if not template["directed"]:
+                assert all(a < b for a, b in yes | true)
+            if name == "cause":
+                assert template["shows"] == "directed paths of any length" and len(true) > len(graph["edges"])
+            if name == "directly_related":
+                assert template["shd"] == len(yes ^ true)
+            if name in ("direct", "reversed_direct"):
+                assert true == {tuple(edge) for edge in graph["edges"]}
+
+
+def test_lost_graphs_come_from_the_records(finished):
+    folder = Path(finished.path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    texts = from_records(records.read(folder / "records.jsonl"), manifest)
+    assert graphs(folder, finished.result, texts) == graphs(folder, finished.result)
+
+
+def test_unreadable_and_failed_answers_are_lost_edges(finished, tmp_path):
+    folder = Path(finished.path)
+    name, first = next((n, t) for n, t in graphs(folder, finished.result)["networks"]["cancer"]["templates"].items())
+    text = (folder / "graphs" / "cancer" / f"{name}.csv").read_text()
+    rows = [line.split(",") for line in text.splitlines()]
+    for row, column, what in ((1, 2, "unreadable"), (2, 1, "unreadable"), (3, 5, "failed"), (5, 3, "failed")):
+        rows[row][column] = what
+    texts = {f"graphs/cancer/{name}.csv": "\n".join(map(",".join, rows))}
+    lost = graphs(tmp_path, finished.result, texts)["networks"]["cancer"]["templates"][name]["lost"]
+    both = [[0, 1, "unreadable"], [1, 0, "unreadable"], [2, 4, "failed"], [4, 2, "failed"]]
+    assert sorted(lost) == sorted(both if first["directed"] else [both[0], both[2]])
