@@ -5,17 +5,20 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 from test_compare import always, put
 
 from harness.codec import text_digest
-from harness.export.__main__ import TARGETS, main
+from harness.export.__main__ import BARE, FILES, TARGETS, main
 from harness.records import Writer
 from harness.results import MANIFEST, RECORDS, RESULT
+from harness.stop import INTERRUPTED
 from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Record, Response, Usage
 
 HOSTILE = 'a,"b"\r\nc\rd\te;\x00 é 🙂 \ud83d {"x": 1} </script>'
@@ -71,7 +74,7 @@ def table(path):
 
 def test_csv_has_every_record(folder, tmp_path, capsys):
     assert main([str(folder), "to=csv", f"out={tmp_path / 'o.csv'}"]) == 0
-    assert "5 records of 1 runs" in capsys.readouterr().out
+    assert "5 records of 1 run." in capsys.readouterr().out
     rows = table(tmp_path / "o.csv")
     assert [row["item"] for row in rows] == [f"i{n}" for n in range(5)]
     assert [row["correct"] for row in rows] == ["true", "false", "", "", "true"]
@@ -131,7 +134,7 @@ def test_parquet_and_hf_have_the_same_columns(folder, tmp_path, target):
 def test_without_the_library_a_sentence_says_what_to_install(folder, tmp_path, monkeypatch, capsys, library, target):
     monkeypatch.setitem(sys.modules, library, None)
     assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
-    assert ".[hub]" in capsys.readouterr().err
+    assert 'python -m pip install "harness[hub]"' in capsys.readouterr().err
 
 
 def test_inspect_reads_its_log(folder, tmp_path):
@@ -151,6 +154,19 @@ def test_inspect_reads_its_log(folder, tmp_path):
     assert read["inputs"] == ["Why?", "Why?", "p\n\nh", "Why?", ""]
     assert (read["status"], read["task"], read["model"]) == ("success", "corr2cause", "org/m")
     assert (read["samples"], read["summaries"], read["tokens"], read["one"]) == (5, 5, 7, "i1")
+
+
+def test_inspect_takes_no_two_logs_for_one(folder, tmp_path):
+    """inspect view shows one log of those with one task id, which it reads from the third part of the name."""
+    put(folder.parent / "under_scored", always(1, count=30), model="m_1", variant="limit=30,split=dev_1")
+    put(folder.parent / "n", always(1, count=30), model="m_2")
+    assert main([str(folder.parent), "to=inspect", f"out={tmp_path / 'logs'}"]) == 0
+    told = {}
+    for log in (tmp_path / "logs").iterdir():
+        _when, _task, which = log.stem.split("_")
+        with zipfile.ZipFile(log) as archive:
+            told[which] = json.loads(archive.read("header.json"))["eval"]["task_id"]
+    assert len(told) == 3 and all(name == task_id for name, task_id in told.items())
 
 
 def test_lm_eval_layout(folder, tmp_path):
@@ -173,7 +189,7 @@ def test_lm_eval_layout(folder, tmp_path):
     assert said["task_hashes"] == {task: text_digest(whole)}
 
 
-@pytest.mark.parametrize("target", ["hf", "inspect", "lm_eval"])
+@pytest.mark.parametrize("target", ["hf", "inspect", "eee", "lm_eval"])
 def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, capsys):
     (tmp_path / "o").mkdir()
     (tmp_path / "o" / "mine").write_text("x")
@@ -186,13 +202,12 @@ def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, c
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda run: (run / RECORDS).unlink(), "holds no records.jsonl"),
         (lambda run: (run / RESULT).unlink(), "no result.json below"),
         (lambda run: (run / MANIFEST).unlink(), "holds no manifest.json"),
         (lambda run: (run / RECORDS).write_text(""), "holds no records."),
         (lambda run: (run / RECORDS).write_text("{}\n"), "line 1 is not a record"),
         (lambda run: (run / RECORDS).rename(run / f"{RECORDS}.gz"), "cannot be read"),
-        (lambda run: (run / RESULT).write_text('{"run": 1}'), "is not a result"),
+        (lambda run: (run / RESULT).write_text('{"run": 1}'), "is cut off or damaged: move its folder away"),
     ],
 )
 def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, target, spoil, said):
@@ -204,13 +219,85 @@ def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, tar
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("target", [target for target in TARGETS if target not in BARE])
+def test_a_run_without_the_records_that_are_needed_is_one_sentence(folder, tmp_path, capsys, target):
+    (folder / RECORDS).unlink()
+    assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {folder} holds no records.jsonl") and error.count("\n") == 1
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("target", [target for target in TARGETS if target not in BARE])
+def test_runs_without_records_are_left_out_and_counted(folder, tmp_path, capsys, target):
+    for name in ("b1", "b2"):
+        shutil.copytree(folder, folder.parent / name)
+        (folder.parent / name / RECORDS).unlink()
+    out = tmp_path / "deep" / "er" / "o"
+    assert main([str(folder.parent), f"to={target}", f"out={out}"]) == 0
+    said = capsys.readouterr()
+    assert "2 of 3 runs have no records and are left out" in said.err
+    assert f"{out}: " in said.out and (" of 1 run" in said.out or ": 1 log;" in said.out)
+    shutil.rmtree(folder)
+    assert main([str(folder.parent), f"to={target}", f"out={tmp_path / 'other'}"]) == 1
+    assert "error: none of the 2 runs has its records.jsonl" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_interruption_leaves_nothing_and_the_same_command_works(folder, tmp_path, capsys, monkeypatch, target):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    command = [str(folder), f"to={target}", f"out={tmp_path / 'out' / 'o'}"]
+    with monkeypatch.context() as patched:
+        patched.setattr("harness.export.runs.Run.lines", interrupted)
+        assert main(command) == INTERRUPTED
+    assert capsys.readouterr().err == "interrupted: nothing was written; the same command begins again.\n"
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and "runs" not in path.parts]
+    (tmp_path / "out" / "o.d" / ".unfinished").mkdir(parents=True)  # of one that was killed
+    assert main([*command[:2], f"out={tmp_path / 'out' / 'o.d'}" if target not in FILES else command[2]]) == 0
+    assert not list(tmp_path.rglob(".*.tmp")) and (target in FILES or not list((tmp_path / "out" / "o.d").glob(".*")))
+
+
+def test_lm_eval_has_the_scores_of_a_run_without_records(folder, tmp_path, capsys):
+    assert main([str(folder), "to=lm_eval", f"out={tmp_path / 'whole'}"]) == 0
+    (folder / RECORDS).unlink()
+    assert main([str(folder), "to=lm_eval", f"out={tmp_path / 'bare'}"]) == 0
+    assert "of 1 run; 1 without records.jsonl, so without samples." in capsys.readouterr().out
+    (there,), (here,) = ((tmp_path / name / "org__m").glob("results_*") for name in ("whole", "bare"))
+    whole, bare = (json.loads(file.read_text(encoding="utf-8")) for file in (there, here))
+    assert whole.pop("task_hashes") and not bare.pop("task_hashes")
+    assert bare == whole
+    assert [file.name for file in here.parent.iterdir()] == [here.name]
+
+
+def test_lm_eval_keeps_the_answers_of_an_item_together_in_whatever_order_they_came(tmp_path):
+    draws = [(0, 1, "Yes"), (1, 0, "No"), (1, 1, "Yes"), (0, 0, "Yes")]  # item, sample, reply
+    made = Path(put(tmp_path / "r", always(1, count=2)))
+    with (made / RECORDS).open("w", encoding="utf-8") as file:
+        writer = Writer(file, "published")
+        for item, sample, text in draws:
+            answer = Answer(int(text == "Yes"))
+            writer.write(Record(f"i{item}", "c", {}, {"published": 1}, None, Response(text), answer, sample), None)
+    said = json.loads((made / RESULT).read_text())
+    (made / RESULT).write_text(json.dumps(said | {"samples": {"number": 2}}))
+    assert main([str(made), "to=lm_eval", f"out={tmp_path / 'o'}"]) == 0
+    (samples,) = (tmp_path / "o").rglob("samples_*")
+    lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+    assert [(line["doc"]["item"], line["resps"], line["acc"]) for line in lines] == [
+        ("i1", [["No", "Yes"]], 0.5),
+        ("i0", [["Yes", "Yes"]], 1.0),
+    ]
+
+
 def test_settings_that_cannot_be(folder, capsys):
     for arguments, said in (
         ([str(folder)], "say what to write"),
         (["to=csv"], "give folders"),
         (["nowhere", "to=csv"], "there is no folder nowhere"),
         ([str(folder), "to=xls"], "'csv', 'parquet'"),
-        ([str(folder), "to=csv", "out=/nowhere/o.csv"], "cannot be written"),
+        ([str(folder), "to=csv", f"out={folder / RESULT}/o.csv"], "result.json is no folder): choose another out=."),
+        ([str(folder), "to=eee", f"out={folder / RESULT}"], "result.json is no folder): choose another out=."),
     ):
         assert main(arguments) == 1
         assert said in capsys.readouterr().err

@@ -9,27 +9,35 @@ from typing import Literal
 
 from harness import options
 from harness.errors import ConfigError
-from harness.export.runs import found
+from harness.export.runs import Run, found, with_records
+from harness.whole import check
 
-TARGETS = ("csv", "parquet", "hf", "inspect", "lm_eval")
+TARGETS = ("csv", "parquet", "hf", "inspect", "eee", "lm_eval")
+BARE = ("eee", "lm_eval")
+"""Those that a run without records has something for."""
+FILES = ("csv", "parquet")
+"""Those that are one file; the others are a folder."""
 
 HELP = """\
-Write the records of runs for other programs.
+Write what runs left for other programs.
 
   python -m harness.export results/… to=csv                one flat table of all records, UTF-8
   python -m harness.export results/… to=parquet            the same columns; reply texts as they are
   python -m harness.export results/… to=hf out=FOLDER      a data set: datasets.load_from_disk("FOLDER")
   python -m harness.export results/… to=inspect            a log for each run: inspect view --log-dir inspect_logs
+  python -m harness.export results/… to=eee                Every Eval Ever: data/…/UUID.json and UUID_samples.jsonl
   python -m harness.export results/… to=lm_eval            results_….json and samples_….jsonl, as lm_eval leaves them
 
-Give folders of runs, or folders above them. Every run needs its records.jsonl (or .gz).
+Give folders of runs, or folders above them. A run without its records.jsonl (or .gz) is left out, and counted; eee and
+lm_eval have its scores alone.
 
-  to=                  csv, parquet, hf, inspect, lm_eval
+  to=                  csv, parquet, hf, inspect, eee, lm_eval
   out=                 where to write: a file for csv and parquet, else a folder that is empty or not there
-                       (records.csv, records.parquet, records.hf, inspect_logs, lm_eval_results)
+                       (records.csv, records.parquet, records.hf, inspect_logs, eee_records, lm_eval_results);
+                       it is in its place once all of it is whole
 
 In the csv, text that a spreadsheet would take for a formula (= + - @ first) has a ' before it. parquet and hf need
-the extra .[hub].
+the extra harness[hub]. In eee, source_organization_name is "unknown": fill in who you are before you share the files.
 """
 
 
@@ -37,7 +45,7 @@ the extra .[hub].
 class Settings:
     """HELP says what each one means."""
 
-    to: Literal["", "csv", "parquet", "hf", "inspect", "lm_eval"] = ""
+    to: Literal["", "csv", "parquet", "hf", "inspect", "eee", "lm_eval"] = ""
     out: str | None = None
 
 
@@ -52,7 +60,21 @@ def job(given: list[str], settings: Settings) -> str:
         raise ConfigError(f"say what to write: to= one of {', '.join(TARGETS)} (--help for the rest).")
     if not given:
         raise ConfigError(f"give folders of runs: python -m harness.export results to={settings.to}.")
-    runs = found(given)
+    if settings.out is not None:
+        check(settings.out, folder=settings.to not in FILES)
+    every = found(given)
+    runs = every if settings.to in BARE else with_records(every)
+    try:
+        said = _write(runs, settings)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted: nothing was written; the same command begins again.") from None
+    if len(runs) < len(every):
+        bare = f"{len(every) - len(runs):,} of {len(every):,} runs"
+        print(f"{bare} have no records and are left out: their commands make them again.", file=sys.stderr)
+    return said
+
+
+def _write(runs: Sequence[Run], settings: Settings) -> str:
     # Each target is imported on its own: some need libraries that others do not.
     if settings.to == "csv":
         from harness.export.csv_table import write
@@ -62,6 +84,8 @@ def job(given: list[str], settings: Settings) -> str:
         from harness.export.hf import write
     elif settings.to == "inspect":
         from harness.export.inspect_log import write
+    elif settings.to == "eee":
+        from harness.export.eee import write
     else:
         from harness.export.lm_eval import write
     return write(runs, settings.out)

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from typing import Any
 
-from harness.export.runs import Run
+from harness.export.runs import Run, counted
 from harness.export.table import columns, rows
 from harness.whole import written
 
@@ -19,14 +19,14 @@ def write(runs: Sequence[Run], out: str | None) -> str:
     out = out or "records.csv"
     types = columns(runs)
     count = 0
-    with written(out, "out=") as file:
+    with written(out) as file:
         # \r\n ends lines because Python quotes a \r or \n inside a cell only where it is part of the end.
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow([_cell(name) for name in types])
         for row in rows(runs, types):
             writer.writerow([_cell(value) for value in row.values()])
             count += 1
-    return "" if out == "-" else f"{out}: {count} records of {len(runs)} runs."
+    return "" if out == "-" else f"{out}: {count:,} records of {counted(runs)}."
 
 
 def _cell(value: Any) -> Any:

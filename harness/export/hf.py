@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.errors import ConfigError, HarnessError
-from harness.export.runs import Run, cannot_write, place_for
+from harness.export.runs import Run, counted, filled
 from harness.export.table import columns, rows
 
 
@@ -17,10 +17,10 @@ def write(runs: Sequence[Run], out: str | None) -> str:
         from datasets import Dataset, Features, Value
         from datasets.utils.logging import disable_progress_bar
     except ImportError:
-        raise ConfigError("to=hf needs the library datasets: pip install '.[hub]'.") from None
+        raise ConfigError('to=hf needs the library datasets: python -m pip install "harness[hub]".') from None
     disable_progress_bar()
     types = columns(runs)
-    path = place_for(out or "records.hf")
+    path = out or "records.hf"
     kinds = {str: "string", int: "int64", float: "float64", bool: "bool"}
     features = Features({name: Value(kinds[kind]) for name, kind in types.items()})
 
@@ -29,13 +29,13 @@ def write(runs: Sequence[Run], out: str | None) -> str:
 
     try:
         # Of its own, so that no earlier export is taken for this one.
-        with tempfile.TemporaryDirectory() as cache:
+        with filled(path) as folder, tempfile.TemporaryDirectory() as cache:
             data = Dataset.from_generator(found, features=features, cache_dir=cache)
-            data.save_to_disk(str(path))
-    except OSError as error:
-        raise cannot_write(str(path), error) from error
+            data.save_to_disk(str(folder))
+    except HarnessError:
+        raise
     except Exception as error:
         if isinstance(error.__cause__, HarnessError):
             raise error.__cause__ from None
         raise
-    return f'{path}: {len(data)} records of {len(runs)} runs; datasets.load_from_disk("{path}") reads it.'
+    return f'{path}: {len(data):,} records of {counted(runs)}; datasets.load_from_disk("{path}") reads it.'

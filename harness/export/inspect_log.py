@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from harness.codec import text_digest
-from harness.export.runs import PLACE, Line, Run, cannot_write, place_for, turns
+from harness.export.runs import PLACE, Line, Run, counted, filled, turns
 from harness.results import safe
 
 VERSION = 2
@@ -25,37 +24,34 @@ SUMMARY = 1000
 
 def write(runs: Sequence[Run], out: str | None) -> str:
     """Writes the logs; says so."""
-    folder = place_for(out or "inspect_logs")
-    for run in runs:
-        # Inspect's own names: when, what, which.
-        when = _started(run).replace(":", "-")
-        named = safe("_".join(run.place[part] for part in PLACE))
-        name = f"{when}_{named}_{text_digest(str(run.folder))[:12]}.eval"
-        try:
-            _log(run, folder / name)
-        except OSError as error:
-            raise cannot_write(str(folder), error) from error
-    return f"{folder}: {len(runs)} logs; inspect view --log-dir {folder} shows them."
+    out = out or "inspect_logs"
+    with filled(out) as folder:
+        for run in runs:
+            # Inspect's own names: when_task_which. It splits them at _, and shows one log only of those with one id.
+            when = _started(run).replace(":", "-")
+            named = safe("-".join(run.place[part] for part in PLACE)).replace("_", "-")
+            _log(run, folder / f"{when}_{named}_{_task_id(run)}.eval")
+    return f"{out}: {counted(runs, 'log')}; inspect view --log-dir {out} shows them."
 
 
 def _log(run: Run, path: Path) -> None:
     summaries, failed = [], 0
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for line in run.lines():
-                sample = _sample(run, line)
-                _put(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample)
-                summaries.append(_summary(sample))
-                failed += "failure" in line
-            header = _header(run, summaries, failed)
-            start = {name: header[name] for name in ("version", "eval", "plan")}
-            _put(archive, "_journal/start.json", start)
-            _put(archive, "summaries.json", summaries)
-            _put(archive, "header.json", header)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for line in run.lines():
+            sample = _sample(run, line)
+            _put(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample)
+            summaries.append(_summary(sample))
+            failed += "failure" in line
+        header = _header(run, summaries, failed)
+        start = {name: header[name] for name in ("version", "eval", "plan")}
+        _put(archive, "_journal/start.json", start)
+        _put(archive, "summaries.json", summaries)
+        _put(archive, "header.json", header)
+
+
+def _task_id(run: Run) -> str:
+    """One for each folder: Inspect takes logs of one task id for the same evaluation, tried again."""
+    return text_digest("/".join([*run.place.values(), str(run.folder)]))[:22]
 
 
 def _put(archive: zipfile.ZipFile, name: str, content: Any) -> None:
@@ -149,7 +145,7 @@ def _header(run: Run, summaries: list[dict[str, Any]], failed: int) -> dict[str,
         "eval": {
             "eval_id": key[:22],
             "run_id": key[22:44],
-            "task_id": text_digest(run.place["task"])[:22],
+            "task_id": _task_id(run),
             "created": _started(run),
             "task": run.place["task"],
             "task_version": harness.get("version") or 0,
@@ -201,5 +197,4 @@ def _score(run: Run, scored: int, failed: int) -> dict[str, Any]:
 
 
 def _started(run: Run) -> str:
-    said = run.manifest.get("started") or run.manifest.get("ended")
-    return str(said) if said else datetime.fromtimestamp(run.records.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    return run.time("started").isoformat(timespec="seconds")

@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from harness.board.table import LOW_IS_GOOD, NEITHER
 from harness.codec import text_digest
-from harness.export.runs import Line, Run, cannot_write, place_for, turns
+from harness.export.runs import Line, Run, counted, filled, turns
 from harness.results import safe
 
 NAMES = {"accuracy": "acc"}
 """Metrics that have another name there."""
-
-ERRORS = ("brier", "shd", "sid")
-DESCRIPTIONS = ("density", "average_in_degree", "average_out_degree")
 
 FILTER = "none"
 WORDS = {0: "No", 1: "Yes"}
@@ -26,22 +22,28 @@ WORDS = {0: "No", 1: "Yes"}
 
 def write(runs: Sequence[Run], out: str | None) -> str:
     """Writes the files, a folder for each model; says so."""
-    top = place_for(out or "lm_eval_results")
-    for number, run in enumerate(runs):
-        ended = _time(run.manifest.get("ended"), run)
-        # Files of one model are told apart by their time: the microseconds number them.
-        stamp = f"{ended.strftime('%Y-%m-%dT%H-%M-%S')}.{number:06d}"
-        task = _sanitized("_".join(run.place[part] for part in ("task", "variant", "prompt")))
-        folder = top / safe(run.place["model"])
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            hashes, items, answered = _samples(run, folder / f"samples_{task}_{stamp}.jsonl")
-            said = _results(run, task, hashes, items, answered)
+    out = out or "lm_eval_results"
+    with filled(out) as top:
+        for number, run in enumerate(runs):
+            ended = run.time("ended")
+            # Files of one model are told apart by their time: the microseconds number them.
+            stamp = f"{ended.strftime('%Y-%m-%dT%H-%M-%S')}.{number:06d}"
+            task = _sanitized("_".join(run.place[part] for part in ("task", "variant", "prompt")))
+            folder = top / safe(run.place["model"])
+            folder.mkdir(exist_ok=True)
+            asked = _samples(run, folder / f"samples_{task}_{stamp}.jsonl") if run.records else _counted(run)
+            said = _results(run, task, *asked)
             text = json.dumps(said, indent=2, ensure_ascii=False)
             (folder / f"results_{stamp}.json").write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise cannot_write(str(folder), error) from error
-    return f"{top}: results and samples of {len(runs)} runs."
+    bare = sum(run.records is None for run in runs)
+    without = f"; {bare} without records.jsonl, so without samples" if bare else ""
+    return f"{out}: results and samples of {counted(runs)}{without}."
+
+
+def _counted(run: Run) -> tuple[None, int, int]:
+    """What `_samples` tells, of a run without records: by the result's own counts."""
+    overall = run.result.overall
+    return None, overall.items, overall.items - overall.failed
 
 
 def _samples(run: Run, path: Path) -> tuple[str, int, int]:
@@ -49,7 +51,7 @@ def _samples(run: Run, path: Path) -> tuple[str, int, int]:
     hashes: list[str] = []
     items = 0
     with path.open("w", encoding="utf-8") as file:
-        for _, draws in groupby(run.lines(), key=lambda line: line["item"]):
+        for draws in run.draws():
             if sample := _sample(run, items, [line for line in draws if "failure" not in line]):
                 hashes.append(sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"])
                 file.write(json.dumps(sample, ensure_ascii=False) + "\n")
@@ -91,7 +93,7 @@ def _prompt(line: Line) -> str:
     return said[0]["content"] if len(said) == 1 else json.dumps(said, ensure_ascii=False) if said else ""
 
 
-def _results(run: Run, task: str, hashes: str, items: int, answered: int) -> dict[str, Any]:
+def _results(run: Run, task: str, hashes: str | None, items: int, answered: int) -> dict[str, Any]:
     overall = run.result.overall
     named = {NAMES.get(metric.name, metric.name): metric for metric in overall.metrics}
     metrics: dict[str, Any] = {}
@@ -100,7 +102,7 @@ def _results(run: Run, task: str, hashes: str, items: int, answered: int) -> dic
         metrics[f"{name}_stderr,{FILTER}"] = "N/A"  # the intervals are over clusters: configs.metadata has them
     harness = run.manifest.get("harness") or {}
     version = str(harness.get("version") or "0")
-    started, ended = (_time(run.manifest.get(name), run) for name in ("started", "ended"))
+    started, ended = (run.time(name) for name in ("started", "ended"))
     model = run.place["model"]
     samples = run.result.samples.get("number") or 1
     return {
@@ -131,7 +133,7 @@ def _results(run: Run, task: str, hashes: str, items: int, answered: int) -> dic
         "config": {"model": "harness", "model_args": {"model": model}, "limit": None, "bootstrap_iters": 0},
         "git_hash": harness.get("commit"),
         "date": started.timestamp(),
-        "task_hashes": {task: hashes},
+        "task_hashes": {task: hashes} if hashes else {},
         "model_source": "harness",
         "model_name": model,
         "model_name_sanitized": safe(model),
@@ -146,17 +148,8 @@ def _results(run: Run, task: str, hashes: str, items: int, answered: int) -> dic
 
 def _better(name: str) -> bool | None:
     """Whether more is better; None where neither is."""
-    if name.startswith(ERRORS):
-        return False
-    return None if name in DESCRIPTIONS else True
+    return None if name in NEITHER else name not in LOW_IS_GOOD
 
 
 def _sanitized(name: str) -> str:
     return re.sub(r"\W", "_", name, flags=re.ASCII)[:150]
-
-
-def _time(said: Any, run: Run) -> datetime:
-    try:
-        return datetime.fromisoformat(said)
-    except (TypeError, ValueError):
-        return datetime.fromtimestamp(run.records.stat().st_mtime, UTC)

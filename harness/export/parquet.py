@@ -7,8 +7,9 @@ from itertools import islice
 from pathlib import Path
 
 from harness.errors import ConfigError
-from harness.export.runs import Run, cannot_write
+from harness.export.runs import Run, counted
 from harness.export.table import columns, rows
+from harness.whole import cannot_write
 
 BATCH = 10_000
 """Rows that are written at a time."""
@@ -20,7 +21,9 @@ def write(runs: Sequence[Run], out: str | None) -> str:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
-        raise ConfigError("to=parquet needs pyarrow, which comes with datasets: pip install '.[hub]'.") from None
+        raise ConfigError(
+            'to=parquet needs pyarrow, which comes with datasets: python -m pip install "harness[hub]".'
+        ) from None
     path = Path(out or "records.parquet")
     types = columns(runs)
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
@@ -28,6 +31,7 @@ def write(runs: Sequence[Run], out: str | None) -> str:
     count, found = 0, rows(runs, types)
     temporary = path.with_name(f".{path.name}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with parquet.ParquetWriter(temporary, schema) as writer:
             while batch := list(islice(found, BATCH)):
                 writer.write_table(pa.Table.from_pylist(batch, schema=schema))
@@ -37,4 +41,4 @@ def write(runs: Sequence[Run], out: str | None) -> str:
         raise cannot_write(str(path), error) from error
     finally:
         temporary.unlink(missing_ok=True)
-    return f"{path}: {count} records of {len(runs)} runs."
+    return f"{path}: {count:,} records of {counted(runs)}."

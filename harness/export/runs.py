@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from harness import records
 from harness.errors import DataError, StoreError
 from harness.records import REMEMBERED
 from harness.result_json import result_from_json
-from harness.results import MANIFEST, RECORDS, RESULT
+from harness.results import DAMAGED, MANIFEST, RECORDS, RESULT, WITHOUT_RECORDS, records_in
 from harness.types import Result
+from harness.whole import cannot_write
 
+UNFINISHED = ".unfinished"
+"""Where an export writes, inside its folder, until all of it is whole."""
 PLACE = ("task", "variant", "prompt", "model")
 
 Line = dict[str, Any]
@@ -27,11 +32,14 @@ class Run:
     """One folder."""
 
     folder: Path
-    records: Path
+    records: Path | None
+    """None where the run came without them."""
     place: Mapping[str, str]
     """task, variant, prompt and model."""
     complete: bool
     result: Result
+    stored: Mapping[str, Any]
+    """result.json as it stands."""
     manifest: Mapping[str, Any]
 
     @property
@@ -39,22 +47,39 @@ class Run:
         """Whether a reply that cannot be read counts as No, not as wrong."""
         return bool(self.manifest.get("configuration", {}).get("task", {}).get("unreadable") == "no")
 
+    def time(self, name: str) -> datetime:
+        """When the run `started` or `ended`: as the manifest has it, else when its result was written."""
+        try:
+            return datetime.fromisoformat(self.manifest[name])
+        except (KeyError, TypeError, ValueError):
+            return datetime.fromtimestamp((self.folder / RESULT).stat().st_mtime, UTC)
+
+    def draws(self) -> Iterator[list[Line]]:
+        """The records of each item together. With samples=K they lie apart: answers stand in the order they came in."""
+        number = self.result.samples.get("number") or 1
+        waiting: dict[str, list[Line]] = {}
+        for line in self.lines():
+            found = waiting.setdefault(line["item"], [])
+            found.append(line)
+            if len(found) == number:
+                yield sorted(waiting.pop(line["item"]), key=lambda one: one["sample"])
+        yield from waiting.values()
+
     def lines(self) -> Iterator[Line]:
-        """The records. Raises DataError for a line that is not one."""
+        """The records. Raises DataError where there are none, and for a line that is not one."""
+        if self.records is None:
+            raise no_records(self.folder)
         known: dict[str, str] = {}
         number = 0
         try:
-            with gzip.open(self.records) if self.records.suffix == ".gz" else self.records.open("rb") as file:
-                for raw in file:
-                    number += 1
-                    line = clean(json.loads(raw))
-                    _check(line)
-                    _fill(line["request"], known)
-                    yield line
+            for raw in records.lines(self.records):
+                number += 1
+                line = clean(json.loads(raw))
+                _check(line)
+                _fill(line["request"], known)
+                yield line
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(f"{self.records}, line {number} is not a record ({error!r}).") from None
-        except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"{self.records} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
         if not number:
             raise DataError(f"{self.records} holds no records.")
 
@@ -73,7 +98,7 @@ class Run:
 
 
 def found(given: Sequence[str]) -> list[Run]:
-    """The runs in or below the folders. Raises DataError, also where a run has no records."""
+    """The runs in or below the folders, with records and without. Raises DataError."""
     folders: dict[Path, None] = {}
     for name in given:
         top = Path(name)
@@ -86,21 +111,53 @@ def found(given: Sequence[str]) -> list[Run]:
     return [_run(folder) for folder in folders]
 
 
-def place_for(out: str) -> Path:
-    """A folder to write to, made where it is not there. Raises StoreError where something is in it."""
+def with_records(runs: Sequence[Run]) -> list[Run]:
+    """The runs that have records. Raises DataError where none has."""
+    kept = [run for run in runs if run.records]
+    if not kept and len(runs) == 1:
+        raise no_records(runs[0].folder)
+    if not kept:
+        raise DataError(
+            f"none of the {len(runs):,} runs has its {RECORDS} (git leaves most of them out): their commands make them "
+            "again."
+        )
+    return kept
+
+
+def no_records(folder: Path) -> DataError:
+    """The error to raise for a run whose records are needed and are not there."""
+    return DataError(f"{folder} {WITHOUT_RECORDS}.")
+
+
+@contextmanager
+def filled(out: str) -> Iterator[Path]:
+    """A folder to write to, made where it is not there: what is written appears in `out` once all of it is whole.
+
+    Raises StoreError where something is in `out`, or cannot be written. An interruption leaves nothing behind.
+    """
     path = Path(out)
+    there, unfinished = path.exists(), path / UNFINISHED
     try:
         path.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(unfinished, ignore_errors=True)  # of an export that was killed
         if any(path.iterdir()):
-            raise StoreError(f"{out} is not empty: remove it, or choose another out=.")
+            raise StoreError(f"{out} is not empty: choose another out=, or remove it.")
+        unfinished.mkdir()
+        yield unfinished
+        for part in sorted(unfinished.iterdir()):
+            part.rename(path / part.name)
     except OSError as error:
         raise cannot_write(out, error) from error
-    return path
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        if not there:
+            with suppress(OSError):  # what was written is in it
+                path.rmdir()
 
 
-def cannot_write(out: str, error: OSError) -> StoreError:
-    """The error to raise where writing failed."""
-    return StoreError(f"{out} cannot be written ({error.strerror or error}): choose another out=.")
+def counted(runs: Sequence[Run], what: str = "run") -> str:
+    """How many, in words: 1 run, 2 runs."""
+    return f"{len(runs):,} {what}{'s' * (len(runs) != 1)}"
 
 
 def clean(value: Any) -> Any:
@@ -121,17 +178,15 @@ def turns(line: Line) -> list[dict[str, str]]:
 
 
 def _run(folder: Path) -> Run:
-    records = next((folder / name for name in (RECORDS, f"{RECORDS}.gz") if (folder / name).is_file()), None)
-    if records is None:
-        raise DataError(f"{folder} holds no {RECORDS} (git leaves them out): the command of its run makes them again.")
+    file = records_in(folder)
     said, manifest = _json(folder / RESULT), _json(folder / MANIFEST)
     try:
         place = {name: str(said["run"][name]) for name in PLACE}
         result = result_from_json(said)
         _ = result.overall
-        return Run(folder, records, place, bool(said["complete"]), result, manifest)
+        return Run(folder, file, place, bool(said["complete"]), result, said, manifest)
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise DataError(f"{folder / RESULT} is not a result of this program.") from None
+        raise DataError(f"{folder / RESULT} {DAMAGED}.") from None
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -139,8 +194,10 @@ def _json(path: Path) -> dict[str, Any]:
         said = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"{path.parent} holds no {path.name}: give the whole folder of a run.") from None
-    except (OSError, ValueError):
-        raise DataError(f"{path} is not the JSON that a run leaves.") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}).") from None
+    except ValueError:
+        raise DataError(f"{path} {DAMAGED}.") from None
     return clean(said) if isinstance(said, dict) else {}
 
 

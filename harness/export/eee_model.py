@@ -1,0 +1,140 @@
+"""Who made the model of a run and what ran it, as far as the manifest tells: Every Eval Ever's model_info."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from harness.export.runs import Run
+from harness.money.table import on_this_machine
+
+OWN = ("baseline", "majority", "reasoner", "hill climbing", "mmhc")
+"""Kinds of model that are part of this program."""
+LIBRARY = ("pc", "boss")
+"""Kinds that are causal-learn's."""
+LOCAL = ("nli", "causal_lm", "masked_lm")
+OPENAI = "api.openai.com"
+
+OWNERS = {
+    "bert-large-uncased": "google-bert",
+    "gpt2": "openai-community",
+    "gpt2-large": "openai-community",
+    "gpt2-xl": "openai-community",
+    "roberta-large": "FacebookAI",
+    "roberta-large-mnli": "FacebookAI",
+}
+"""Where the Hugging Face Hub redirects the names that it once gave without an owner."""
+
+_HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+
+
+def model_info(run: Run) -> dict[str, Any]:
+    """Its id is `developer/model`, or the model alone where nobody can tell the developer."""
+    config, identity = _part(run, "config"), _part(run, "configuration")
+    kind = str(identity.get("kind"))
+    host = _host(config) if "endpoint" in identity else None
+    name = _name(run, kind, host, config, identity)
+    developer = name.partition("/")[0] if "/" in name else None
+    engine = _engine(run, kind, identity)
+    details = {key: _text(value) for key, value in identity.items() if value is not None}
+    if kind in LOCAL and config.get("revision"):
+        details["revision"] = str(config["revision"])
+    return {
+        "name": run.place["model"],
+        "id": name,
+        **({"developer": developer} if developer else {}),
+        **({"inference_platform": "openai" if host == OPENAI else host} if host else {}),
+        **({"inference_engine": engine} if engine else {}),
+        "additional_details": {**details, **_deployment(kind, host, developer)},
+    }
+
+
+def relationship(run: Run, developer: str | None) -> str:
+    """Of who evaluates to who made the model: `other` where nobody can tell."""
+    if str(_part(run, "configuration").get("kind")) in OWN:
+        return "first_party"
+    return "third_party" if developer else "other"
+
+
+def sampling(run: Run) -> Mapping[str, Any]:
+    """The sampling parameters that were sent to a server; nothing for other models."""
+    found = _part(run, "configuration").get("sampling")
+    return found if isinstance(found, dict) else {}
+
+
+def reasons(run: Run) -> bool:
+    """Whether the model was run as one that thinks before it answers."""
+    return "reasoning_tokens" in _part(run, "configuration")
+
+
+def _part(run: Run, name: str) -> Mapping[str, Any]:
+    """What the settings or the configuration say of the model."""
+    said = run.manifest.get(name)
+    found = said.get("model") if isinstance(said, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _name(run: Run, kind: str, host: str | None, config: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
+    shown = run.place["model"]
+    if kind in OWN:
+        return f"harness/{_last(shown)}"
+    if kind in LIBRARY:
+        return f"causal-learn/{_last(shown)}"
+    if kind in LOCAL:
+        path = str(config.get("path") or shown)
+        if path in OWNERS:
+            return f"{OWNERS[path]}/{path}"
+        # A folder says nothing of who made what is in it.
+        return path if _HUB.fullmatch(path) and not Path(path).exists() else _last(shown)
+    if "endpoint" in identity:
+        asked = str(identity.get("model") or shown)
+        if host == OPENAI and "/" not in asked:
+            return f"openai/{asked}"
+        return asked if _HUB.fullmatch(asked) else _last(asked)
+    return _last(shown)
+
+
+def _last(name: str) -> str:
+    last = name.rstrip("/").rpartition("/")[2].strip()
+    return last if last.strip(".") else "unknown"
+
+
+def _host(config: Mapping[str, Any]) -> str | None:
+    """Where the server stands; None on this machine, whose address says nothing."""
+    try:
+        url = str(config.get("base_url") or "")
+        return None if on_this_machine(url) else urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def _engine(run: Run, kind: str, identity: Mapping[str, Any]) -> dict[str, str] | None:
+    versions, harness = run.manifest.get("versions") or {}, run.manifest.get("harness") or {}
+    if kind in LOCAL:
+        name, version = "transformers", versions.get("transformers")
+    elif kind in LIBRARY:
+        name, version = "causal-learn", identity.get("causal-learn")
+    elif kind in OWN:
+        name, version = "harness", harness.get("version")
+    else:
+        return None
+    return {"name": name, **({"version": str(version)} if version else {})}
+
+
+def _deployment(kind: str, host: str | None, developer: str | None) -> dict[str, str]:
+    """Who ran the model and whether its weights are public; `unknown` unless it is plain."""
+    if host == OPENAI:
+        return {"deployment_type": "externally_managed", "model_availability": "closed_weights"}
+    here = "self_deployed" if kind in (*OWN, *LIBRARY, *LOCAL) else "unknown"
+    return {
+        "deployment_type": here,
+        "model_availability": "open_weights" if kind in LOCAL and developer else "unknown",
+    }
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
