@@ -4,9 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
+SHIPPED = $(BIN)/python -m harness -m records=gzip
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow torture check format results leaderboard bench-peers clean
+.PHONY: help run test test-slow torture check format results leaderboard report pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -32,20 +33,28 @@ format: $(DEV_READY)  ## put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-results: $(RUN_READY)  ## the baselines and the reasoner once more, as in results/
-	$(BIN)/python -m harness -m model=reasoner,always_yes,always_no,majority,random_uniform,random_proportional \
+results: $(RUN_READY)  ## everything in results/ once more: baselines, the reasoner, discovery algorithms (ten minutes)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[discovery]'
+	$(SHIPPED) model=reasoner,always_yes,always_no,majority,random_uniform,random_proportional \
 		task.perturbation=none,paraphrase,refactorization,permutation
-	$(BIN)/python -m harness -m model=reasoner,always_yes,always_no,random_uniform,random_proportional task.version=v1
-	$(BIN)/python -m harness -m model=reasoner task.labels=audited task.perturbation=none,paraphrase,refactorization,permutation
-	$(BIN)/python -m harness model=random_uniform model.p_yes=0.3333 model.name=random_third task.version=v1
-	$(BIN)/python -m harness -m model=always_yes,always_no,random_uniform task=causalbench/causality task.method=1,2
-	$(BIN)/python -m harness -m model=always_yes,always_no,random_uniform task=causalbench/correlation,causalbench/cot
-	$(BIN)/python -m harness -m model=always_yes,always_no task=causalbench/skeleton
-	$(BIN)/python -m harness.discover -m algorithm=hc,mmhc network=null samples=500,1500
+	$(SHIPPED) model=reasoner task.labels=audited task.perturbation=none,paraphrase,refactorization,permutation
+	$(SHIPPED) model=reasoner,always_yes,always_no,random_uniform,random_proportional task.version=v1
+	$(SHIPPED) model=random_uniform model.p_yes=0.3333 model.name=random_third task.version=v1
+	$(SHIPPED) model=always_yes,always_no,random_uniform task=causalbench/causality task.method=1,2
+	$(SHIPPED) model=always_yes,always_no,random_uniform \
+		task=causalbench/correlation,causalbench/skeleton,causalbench/cot
+	$(BIN)/python -m harness.discover -m records=gzip algorithm=pc,hc,mmhc,boss network=null samples=500,1500
 	$(BIN)/python -m harness.leaderboard
+	$(BIN)/python -m harness.report results out=results/report.html
 
 leaderboard: $(RUN_READY)  ## results/LEADERBOARD.md from everything below results/
 	$(BIN)/python -m harness.leaderboard
+
+report: $(RUN_READY)  ## results/report.html, the page to look at, from everything below results/ (args="A B out=mine.html" for others)
+	$(BIN)/python -m harness.report $(or $(args),results out=results/report.html)
+
+pictures: $(DEV_READY)  ## the README's pictures, from results/report.html and the programs themselves (needs Chromium)
+	$(BIN)/python docs/images/make.py
 
 bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of its own below .bench/, for benchmarks/
 	$(PYTHON) -m venv .bench/lm-eval
@@ -54,7 +63,7 @@ bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of
 	.bench/inspect/bin/python -m pip install --quiet 'inspect-ai==0.3.285' openai aiohttp
 
 clean:  ## remove the environment and what tools left behind
-	rm -rf $(VENV) .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) .bench .browser .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV):
@@ -67,4 +76,6 @@ $(RUN_READY): pyproject.toml | $(VENV)
 
 $(DEV_READY): pyproject.toml | $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@# The accessibility checker of the browser tests comes from npm; without npm they are skipped, with the reason.
+	@if command -v npm >/dev/null; then npm install --silent --no-save --no-package-lock --no-audit --no-fund --prefix .browser axe-core@4.14.1; fi
 	@touch $@ $(RUN_READY)

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import cli
+from harness import stop
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from harness.models.protocol import Model
     from harness.money.spending import Spending
-    from harness.settings import Cache
+    from harness.progress import Progress
+    from harness.prompts import Prompt
+    from harness.results import Folder
+    from harness.run import Outcome
+    from harness.settings import Cache, Main
+    from harness.tasks.protocol import Task
 
 
 def main() -> None:
     """The command."""
+    stop.at_once(stop.sentence())
+    from harness import cli  # a second on a cold disk
+
     code = cli.launch(job, "config")
     if "harness.sweep" in sys.modules:
         from harness import sweep
 
         code = max(code, sweep.conclude())
-    sys.exit(code)
+    stop.leave(code)
 
 
 def job(config: DictConfig) -> int:
@@ -37,27 +45,55 @@ def job(config: DictConfig) -> int:
 
 def run_one(config: DictConfig, *, brief: bool) -> Path:
     """Builds task, model and prompt, runs them and prints the scores; the results folder."""
-    from harness import provenance, tables
+    from harness import tables
     from harness.interrupt import interruptible
     from harness.money.spending import Spending
     from harness.progress import Progress
-    from harness.results import MANIFEST, Folder, safe, variant
+    from harness.results import MANIFEST
     from harness.run import check_samples, choose_prompt, run
-    from harness.settings import Main, build, build_main, chosen, plain
-    from harness.tasks.protocol import Task
+    from harness.settings import build, build_main, plain
 
-    main: Main = build_main(plain(config))
+    main = build_main(plain(config))
     task: Task = build(main.task, "task")
     model: Model = build(main.model, "model")
     prompt = choose_prompt(task, model, main.prompt, main.replies)
     check_samples(main.samples, prompt, model)
+    folder = _folder(config, main, task, prompt, model)
+    progress = Progress(f"{task.name} {model.name}")
+    money = Spending(task, prompt, model, main.samples, main.budget, folder.path / MANIFEST, progress.say)
+    if main.dry_run:
+        with answering(money, main.cache, task.name, new=False):
+            print(*money.rehearsal(), sep="\n")
+        return folder.path
+    if main.cache.mode != "frozen":  # which asks nothing, and so needs no key
+        money.check()
+    progress.cost = money.so_far
+    folder.ledger, folder.provenance = money.ledger, {**folder.provenance, **money.provenance}
+    with interruptible(progress), answering(money, main.cache, task.name) as asked:
+        outcome = run(task, prompt, asked, folder, progress, main.samples)
+    if brief:
+        print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{tables.brief(outcome.result)}", file=sys.stderr)
+    elif outcome.result.overall.items:
+        stored = main.cache.mode != "off" or getattr(model, "instant", False)
+        _show(outcome, folder, progress, money.ledger.lines(), stored=stored)
+    if outcome.stopped:
+        raise outcome.stopped
+    return folder.path
+
+
+def _folder(config: DictConfig, main: Main, task: Task, prompt: Prompt, model: Model) -> Folder:
+    """Where the run leaves what it finds; every setting that can change it is in the path or in the configuration."""
+    from harness import provenance
+    from harness.results import Folder, safe, variant
+    from harness.settings import chosen, plain
+
     settings = chosen(task)
     if prompt.words.opening and prompt.replies != "model":
         settings["replies"] = prompt.replies
     if main.samples > 1:
         settings["samples"] = main.samples
     place = {"task": task.name, "variant": variant(settings), "prompt": prompt.name, "model": model.name}
-    folder = Folder(
+    return Folder(
         path=Path(main.results, *task.name.split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model"))),
         run=place,
         configuration={
@@ -67,35 +103,24 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
             "model": dict(model.identity),
         },
         provenance=provenance.gather(plain(config)),
+        form=main.records,
     )
-    progress = Progress(f"{task.name} {model.name}")
-    money = Spending(task, prompt, model, main.samples, main.budget, folder.path / MANIFEST, progress.say)
-    if main.dry_run:
-        with answering(money, main.cache, task.name, new=False):
-            print(*money.rehearsal(), sep="\n")
-        return folder.path
-    if main.cache.mode != "frozen":  # which asks nothing, and so needs no key
-        money.check()
-    folder.ledger, folder.provenance = money.ledger, {**folder.provenance, **money.provenance}
-    with interruptible(progress), answering(money, main.cache, task.name) as asked:
-        outcome = run(task, prompt, asked, folder, progress, main.samples)
-    if brief:
-        print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{tables.brief(outcome.result)}", file=sys.stderr)
-    elif outcome.result.overall.items:
-        if outcome.stopped:
-            print("NOT COMPLETE: the scores of what was answered so far.\n")
-        print(tables.result_tables(outcome.result), *tables.remarks(outcome.result), sep="\n")
-        if progress.cached:
-            print(
-                f"{progress.cached:,} answers came from the cache, {progress.done - progress.cached:,} were asked now."
-            )
-        if main.cache.mode == "off" and not getattr(model, "instant", False):
-            print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")
-        print(*money.ledger.lines(), sep="\n", end="\n" * bool(money.ledger.lines()))
-        print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
+
+
+def _show(outcome: Outcome, folder: Folder, progress: Progress, costs: Sequence[str], *, stored: bool) -> None:
+    """Prints the scores, where the answers come from and where everything is left."""
+    from harness import tables, terminal
+
     if outcome.stopped:
-        raise outcome.stopped
-    return folder.path
+        print("NOT COMPLETE: the scores of what was answered so far.\n")
+    remarks = "\n".join(tables.remarks(outcome.result))
+    terminal.show([*tables.result_tables(outcome.result), remarks], title=" · ".join(folder.run.values()))
+    if progress.cached:
+        print(f"{progress.cached:,} answers came from the cache, {progress.done - progress.cached:,} were asked now.")
+    if not stored:
+        print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")
+    print(*costs, sep="\n", end="\n" * bool(costs))
+    print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
 
 
 @contextmanager

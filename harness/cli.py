@@ -9,26 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness import usage
+from harness import stop, usage
 from harness.errors import HarnessError, Interrupted, unknown
 from harness.settings import CONFIGS, listed
 
-ERROR, INTERRUPTED = 1, 130
+ERROR = 1
 _SETTING = re.compile(r"(?!hydra)[\w/.@+~]+=")
 """key=value, where the key is not one of Hydra's own."""
 
 
 def launch(job: Callable[[Any], int], config_name: str) -> int:
     """Runs `job` with the config that the command line composes; the exit code."""
-    try:
-        return _launch(job, config_name)
-    except KeyboardInterrupt:  # also one that comes while an earlier one is being told
-        kept = "runs that ended are kept" if config_name == "discover" else "every stored answer is kept"
-        print(f"interrupted: {kept}; the same command goes on from there.", file=sys.stderr)
-        return INTERRUPTED
-
-
-def _launch(job: Callable[[Any], int], config_name: str) -> int:
     arguments = sys.argv[1:]
     debug = any(argument.replace(" ", "").lower() in ("debug=true", "debug=1") for argument in arguments)
     try:
@@ -39,9 +30,12 @@ def _launch(job: Callable[[Any], int], config_name: str) -> int:
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ERROR
-    except Interrupted as stop:
-        print(stop, file=sys.stderr)
-        return INTERRUPTED
+    except Interrupted as told:
+        print(told, file=sys.stderr)
+        return stop.INTERRUPTED
+    except KeyboardInterrupt:  # a sweep's; by itself Ctrl-C raises none in a command
+        print(stop.sentence(), file=sys.stderr)
+        return stop.INTERRUPTED
     except Exception as error:
         if debug:
             raise

@@ -14,14 +14,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from harness import options
+from harness.board.plain import markdown
+from harness.board.table import Part
 from harness.comparison.measure import Comparison, compare
 from harness.comparison.runs import load
-from harness.comparison.shown import as_json, text
-from harness.errors import ConfigError, StoreError, unknown
+from harness.comparison.shown import as_json, parts
+from harness.errors import ConfigError, unknown
 from harness.options import Words
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.paired import METRICS
 from harness.scoring.significance import detectable
+from harness.whole import check, written
 
 HELP = """\
 Compare models, prompts or perturbations on the same items, in pairs.
@@ -68,8 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return options.command(HELP, Settings, job, arguments)
 
 
-def job(given: list[str], settings: Settings) -> str:
-    """The comparison as text; writes it where settings say so."""
+def job(given: list[str], settings: Settings) -> list[Part]:
+    """The comparison in words and tables; writes it where settings say so."""
     if len(given) < 2:
         raise ConfigError("give two runs or more: python -m harness.compare A B (--help for the rest).")
     if twice := [name for name in given if given.count(name) > 1]:
@@ -79,6 +82,8 @@ def job(given: list[str], settings: Settings) -> str:
             raise ConfigError(unknown("metric to compare", name, METRICS))
     if settings.out and Path(settings.out).suffix not in (".json", ".md", ".csv"):
         raise ConfigError(f"out={settings.out}: the name has to end in .json, .md or .csv.")
+    if settings.out:
+        check(settings.out)
     found = compare(
         [load(name) for name in given],
         all_pairs=settings.pairs == "all",
@@ -89,23 +94,21 @@ def job(given: list[str], settings: Settings) -> str:
         resamples=settings.resamples,
         seed=settings.seed,
     )
-    shown = text(found, items=settings.items, resamples=settings.resamples)
+    shown = list(parts(found, items=settings.items, resamples=settings.resamples))
     if settings.out:
         _write(Path(settings.out), found, settings, shown)
     return shown
 
 
-def _write(path: Path, found: list[Comparison], settings: Settings, shown: str) -> None:
+def _write(path: Path, found: list[Comparison], settings: Settings, shown: Sequence[Part]) -> None:
     if path.suffix == ".json":
         content = json.dumps(_json(found, settings), indent=2, ensure_ascii=False)
     elif path.suffix == ".csv":
         content = _csv(found)
     else:
-        content = f"# Comparison\n\n{shown}"
-    try:
-        path.write_text(f"{content.rstrip()}\n", encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written ({error.strerror}): choose another out=.") from error
+        content = f"# Comparison\n\n{markdown(shown)}"
+    with written(str(path)) as file:
+        file.write(f"{content.rstrip()}\n".encode(errors="replace").decode())  # half characters as question marks
 
 
 def _json(found: list[Comparison], settings: Settings) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from harness import cli
+from harness import cli, stop
 from harness.errors import ConfigError
-from harness.settings import build, check_keys, chosen, first_sentence, plain
+from harness.settings import Form, build, check_keys, chosen, first_sentence, plain
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -38,18 +38,20 @@ class Settings:
     seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)]
     results: Annotated[str, Field(min_length=1)]
     network: Any = None
+    records: Form | None = None
     debug: bool = False
 
 
 def main() -> None:
     """The command."""
+    stop.at_once(stop.sentence("runs that ended are kept"))
     code = cli.launch(job, "discover")
     if "hydra" in sys.modules:
         from harness import sweep
         from harness.tasks.causalbench.comparison import table
 
         code = max(code, sweep.conclude(table))
-    sys.exit(code)
+    stop.leave(code)
 
 
 def job(config: DictConfig) -> int:
@@ -61,9 +63,9 @@ def job(config: DictConfig) -> int:
 
 def run_one(config: DictConfig, *, brief: bool) -> Path:
     """Samples the networks, learns their graphs and scores them; the results folder."""
-    from harness import provenance, tables
+    from harness import provenance, tables, terminal
+    from harness.board.rows import load
     from harness.codec import digest
-    from harness.leaderboard import load
     from harness.progress import Progress
     from harness.provenance import Traced
     from harness.results import RESULT, Folder, safe, variant
@@ -98,6 +100,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
         },
         provenance=provenance.gather(plain(config)),
         renamed_by="algorithm.name",
+        form=settings.records,
     )
     progress = Progress(f"{task.name} {algorithm.name}")
     items = Traced(task.items())
@@ -109,7 +112,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     if brief:
         print(f"    {tables.brief(outcome.result)}", file=sys.stderr)
     else:
-        print(table([load(folder.path / RESULT)]))
+        terminal.show(table([load(folder.path / RESULT)]))
         print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
     return folder.path
 

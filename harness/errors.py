@@ -13,7 +13,8 @@ A reply that cannot be used is none of these: it is a `types.Failure`, a value t
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 
 class HarnessError(Exception):
@@ -40,9 +41,17 @@ class Interrupted(RunStopped):
     """The user pressed Ctrl-C; what was under way has ended and is kept."""
 
 
-def unknown(kind: str, got: str, allowed: Iterable[str]) -> str:
-    """The sentence for a name that does not exist, with the nearest one that does."""
-    names = sorted(map(str, allowed))
-    near = difflib.get_close_matches(got, names, n=1, cutoff=0.6)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"there is no {kind} {got!r}{hint}. There {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}."
+def nearest(got: str, names: Iterable[str]) -> str:
+    """The hint at the name that was meant, or whose letters changed places (gtp, gpt-4); empty where none is near."""
+    known = list(names)
+    near = difflib.get_close_matches(got, known, n=1, cutoff=0.6) or [
+        name for name in known if len(got) > 2 and sorted(name[: len(got)].lower()) == sorted(got.lower())
+    ]
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def unknown(kind: str, got: str, allowed: Iterable[str], key: Callable[[str], Any] | None = None) -> str:
+    """The sentence for a name that does not exist, with the nearest one that does; `key` orders the names."""
+    names = sorted(map(str, allowed), key=key)
+    verb = "is" if len(names) == 1 else "are"
+    return f"there is no {kind} {got!r}{nearest(got, names)}. There {verb} {', '.join(names) or 'none'}."

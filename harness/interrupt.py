@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import takewhile
 from operator import length_hint
@@ -21,24 +21,29 @@ from harness.types import Request
 
 @contextmanager
 def interruptible(progress: Progress) -> Iterator[None]:
-    """The first Ctrl-C (or SIGTERM) requests a stop; the second one raises KeyboardInterrupt."""
+    """The first Ctrl-C (or SIGTERM) requests a stop; the second one is what it was before: a command's end at once."""
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         if STOP.requested:
+            if callable(at_once := before[signal.SIGINT]):
+                at_once(number, frame)
             raise KeyboardInterrupt
         STOP.requested = True
-        progress.say("stopping: the calls under way are being finished and kept (Ctrl-C again drops them)")
+        with suppress(RuntimeError):  # in the middle of another line: nothing more can be printed before it ends
+            progress.say("stopping: the calls under way are being finished and kept (Ctrl-C again drops them)")
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = [(number, signal.signal(number, on_signal)) for number in (signal.SIGINT, signal.SIGTERM)]
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        for number in before:
+            signal.signal(number, on_signal)
         yield
     finally:
-        STOP.requested = False
-        for number, handler in before:
+        for number, handler in before.items():
             signal.signal(number, handler)
+        STOP.requested = False
 
 
 _KEPT: Mapping[CacheMode, str] = {
@@ -46,6 +51,7 @@ _KEPT: Mapping[CacheMode, str] = {
     "off": "with cache=off no answer is stored; the same command asks for everything again",
     "refresh": "every answer so far is stored; the same command asks for everything again, cache=on only for the rest",
 }
+_INSTANT = "this model's answers are not stored, as it is quicker than a cache; the same command begins again"
 
 
 class Stoppable:
@@ -54,7 +60,7 @@ class Stoppable:
     def __init__(self, model: Model, cache: CacheMode = "on") -> None:
         """Wraps `model`; `cache` decides what the user is told of the answers so far."""
         self._model = model
-        self._kept = _KEPT.get(cache, _KEPT["on"])
+        self._kept = _INSTANT if getattr(model, "instant", False) else _KEPT.get(cache, _KEPT["on"])
         self.name = model.name
         self.identity = model.identity
         self.accepts = model.accepts

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from operator import length_hint
 
 from omegaconf import DictConfig
 
-from harness import cli
+from harness import cli, stop
 from harness.codec import text_digest
 from harness.lines import Encoder
 from harness.progress import Progress
 from harness.settings import build, plain
 from harness.tasks.protocol import Task
 from harness.types import JSON, Item
-from harness.whole import written
+from harness.whole import check, written
 
 
 def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
@@ -35,11 +34,12 @@ def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
 
 def job(config: DictConfig) -> int:
     """Writes the file."""
+    check(str(config.out))
     task: Task = build(plain(config.task), "task")
     progress, items = Progress(f"items of {task.name}"), task.items()
     said: set[str] = set()
     length_hint(items)  # makes what can fail fail before a file is touched
-    with written(str(config.out), "out=") as file:
+    with written(str(config.out)) as file:
         encoded = Encoder()
         for item in progress.watch(items, items):
             file.write(encoded(as_json(item, task.headline, said)))
@@ -56,7 +56,8 @@ def _once(value: tuple[str, ...], said: set[str]) -> JSON:
 
 def main() -> None:
     """The command."""
-    sys.exit(cli.launch(job, "items"))
+    stop.at_once("interrupted: out= is only ever written as a whole.")
+    stop.leave(cli.launch(job, "items"))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
+from harness import terminal
+from harness.board.table import Part
 from harness.errors import ConfigError, HarnessError, unknown
 from harness.settings import first_sentence
+from harness.stop import INTERRUPTED
 
 S = TypeVar("S")
 
@@ -22,19 +25,24 @@ Words = Annotated[tuple[str, ...], BeforeValidator(lambda value: _words(value))]
 """Several, as in by=relation,num_nodes."""
 
 
-def command(help: str, settings: type[S], job: Callable[[list[str], S], str], given: Sequence[str] | None) -> int:
+def command(
+    help: str, settings: type[S], job: Callable[[list[str], S], str | Sequence[Part]], given: Sequence[str] | None
+) -> int:
     """Prints what the job makes of the command line, or the help, or one sentence; the exit code."""
     arguments = list(sys.argv[1:] if given is None else given)
     if {"-h", "--help"} & set(arguments):
         print(help)
         return 0
     try:
-        text = job(*parsed(arguments, settings))
+        said = job(*parsed(arguments, settings))
     except HarnessError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt as stop:
+        print(stop if stop.args else "interrupted.", file=sys.stderr)
+        return INTERRUPTED
     with suppress(BrokenPipeError):  # | head
-        print(text, flush=True)
+        terminal.show([said] if isinstance(said, str) else said)
     return 0
 
 

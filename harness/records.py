@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
 
@@ -88,12 +91,44 @@ class Writer:
 
 def read(path: Path) -> Iterator[Record]:
     """The records of a file (.gz too). Raises DataError for a line that is not one."""
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                yield _record(json.loads(line))
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise DataError(f"{path}, line {number} is not a record: {error}.") from None
+    for number, line in enumerate(lines(path), start=1):
+        try:
+            yield _record(json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DataError(f"{path}, line {number} is not a record: {error}.") from None
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file of records (.gz too). Raises DataError where it cannot be read."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield from file
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+
+
+def compress(plain: Path, target: Path) -> None:
+    """Writes the records once more as gzip, without time and name: the same records give the same bytes.
+
+    A file that holds these records already stays as it is, since another machine's zlib would write other bytes.
+    """
+    if target.exists() and _same(plain, target):
+        return
+    temporary = target.with_name(f".{target.name}.tmp")
+    with (
+        plain.open("rb") as source,
+        temporary.open("wb") as file,
+        gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed,
+    ):
+        shutil.copyfileobj(source, compressed)
+    temporary.replace(target)
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return all(a == b for a, b in zip_longest(lines(one), lines(other)))
+    except DataError:  # a damaged file is written anew
+        return False
 
 
 def _outcome(record: Record) -> dict[str, Any]:

@@ -16,15 +16,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest, text_digest
-from harness.errors import ConfigError, StoreError
-from harness.records import Writer
+from harness.errors import ConfigError, DataError, StoreError
+from harness.records import Writer, compress
 from harness.result_json import result_json
 from harness.types import JSON, Result
 
 if TYPE_CHECKING:
     from harness.money.ledger import Ledger
+    from harness.settings import Form
 
 RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
+COMPRESSED = f"{RECORDS}.gz"
+WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the command of its run makes them again"
+DAMAGED = "is cut off or damaged: move its folder away and run its command again"
+"""What is said of a file of a run that is not what a run leaves."""
 
 
 @dataclass
@@ -42,6 +47,8 @@ class Folder:
     """The setting that gives a run another name."""
     ledger: Ledger | None = None
     """The account of what is asked in this run, where a model is."""
+    form: Form | None = None
+    """None: as in the folder already, plain in a new one."""
     recorded: Path = field(init=False)
     """The records of this run, wherever they stand at the moment."""
 
@@ -89,7 +96,7 @@ class Folder:
                 return  # an earlier complete run of the same configuration stays
             if not complete and not self.recorded.stat().st_size:
                 return  # nothing was answered, so the place is not taken
-            self.recorded = self.recorded.replace(self.path / RECORDS)
+            self._keep_records()
             spent = self.ledger.told if self.ledger is not None else {}
             said = json.loads(json.dumps({"run": self.run, "complete": complete, **result_json(result), **spent}))
             for name, text in result.files.items():
@@ -105,6 +112,18 @@ class Folder:
         except OSError as error:
             raise self._trouble(error) from error
 
+    def _keep_records(self) -> None:
+        """Puts the records in their place, in one form."""
+        plain, compressed = self.path / RECORDS, self.path / COMPRESSED
+        if self.form == "gzip" or (self.form is None and compressed.exists()):
+            compress(self.recorded, compressed)
+            plain.unlink(missing_ok=True)
+            self.recorded.unlink()
+            self.recorded = compressed
+        else:
+            compressed.unlink(missing_ok=True)
+            self.recorded = self.recorded.replace(plain)
+
     def _same(self, said: Mapping[str, JSON], items: Mapping[str, JSON]) -> bool:
         """Whether the result is there already, complete and from the same items."""
         return self._complete() and _load(self.path / RESULT) == said and _load(self.path / MANIFEST)["items"] == items
@@ -116,11 +135,13 @@ class Folder:
     def _claim(self) -> None:
         """Takes the place for this configuration, or refuses where another one has left something."""
         manifest = self.path / MANIFEST
-        if not any((self.path / name).exists() for name in (RECORDS, RESULT)):
+        if not any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)):
             _write(manifest, self._manifest() | {"ended": None, "complete": False})
             return
         if not manifest.exists():
-            raise StoreError(f"{self.path} holds a run without its {MANIFEST}: remove it or choose another results=.")
+            raise StoreError(
+                f"{self.path} holds a run without its {MANIFEST}: move it away or choose another results=."
+            )
         there = _load(manifest).get("configuration", {})
         mine = json.loads(json.dumps(self.configuration))
         if there.get("prompt") != mine.get("prompt") and there | {"prompt": mine.get("prompt")} == mine:
@@ -146,6 +167,14 @@ class Folder:
         return StoreError(
             f"the results folder {self.path} cannot be written ({error.strerror}): choose another results=."
         )
+
+
+def records_in(folder: Path) -> Path | None:
+    """The records of the run that a folder holds; None where there are none. Raises DataError where two are."""
+    found = [folder / name for name in (RECORDS, COMPRESSED) if (folder / name).is_file()]
+    if len(found) > 1:
+        raise DataError(f"{folder} holds {RECORDS} and {COMPRESSED}, which need not be of one run: remove one of them.")
+    return found[0] if found else None
 
 
 def safe(name: str) -> str:
@@ -197,16 +226,25 @@ def _said(value: Any) -> str:
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     """All of it or nothing: a reader never sees half a file."""
     temporary = path.with_name(f".{path.name}.tmp")
-    text = json.dumps(content, indent=2, ensure_ascii=False)
-    # Intervals on one line. A text in JSON holds no line breaks, so this touches lists alone.
-    text = re.sub(r"\[\n\s+([-+.\de]+),\n\s+([-+.\de]+)\n\s+\]", r"[\1, \2]", text)
-    temporary.write_text(text + "\n", encoding="utf-8")
+    temporary.write_text(f"{_laid_out(content)}\n", encoding="utf-8")
     temporary.replace(path)
+
+
+def _laid_out(value: Any, indent: str = "") -> str:
+    """JSON with a line for each member of an object; lists, and rows of scores, stand on one line."""
+    if not isinstance(value, Mapping) or not value or "positives" in value:
+        return json.dumps(value, ensure_ascii=False)
+    inner = f"{indent}  "
+    members = (
+        f"{inner}{json.dumps(str(name), ensure_ascii=False)}: {_laid_out(member, inner)}"
+        for name, member in value.items()
+    )
+    return "{\n" + ",\n".join(members) + f"\n{indent}}}"
 
 
 def _load(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
-        raise StoreError(f"{path} is not the JSON that a run leaves: remove it or choose another results=.") from None
+        raise StoreError(f"{path} {DAMAGED}.") from None
     return content if isinstance(content, dict) else {}

@@ -89,6 +89,9 @@ class Cache:
     path: Annotated[str, Field(min_length=1)]
 
 
+Form = Literal["plain", "gzip"]
+"""How the records of a run that has ended stand in its folder: records.jsonl or records.jsonl.gz."""
+
 Limit = Literal["usd", "tokens", "requests", "minutes"]
 
 
@@ -104,6 +107,7 @@ class Main:
     replies: Literal["model", "fixed"] = "model"
     samples: Annotated[int, Field(ge=1)] = 1
     budget: dict[Limit, Annotated[float, Field(ge=0)] | None] = field(default_factory=dict)
+    records: Form | None = None
     dry_run: bool = False
     debug: bool = False
 

@@ -1,6 +1,20 @@
-"""Whether the user has asked the program to end. Signals belong to the process, and so does this."""
+"""Whether the user has asked the program to end, and how to end at once. Signals are the process's, and so is this.
+
+A command imports this first, and little is imported here: Ctrl-C may come while the rest is being imported.
+"""
 
 from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import NoReturn
+
+INTERRUPTED = 130
+"""The exit code of what Ctrl-C has ended, as shells have it."""
 
 
 class Stop:
@@ -10,3 +24,40 @@ class Stop:
 
 
 STOP = Stop()
+LAST: list[Callable[[], object]] = []
+"""What is done before the process ends at once: a bar is taken off the terminal, a file that is not whole away."""
+
+
+def sentence(kept: str = "every stored answer is kept") -> str:
+    """What is said of a command that has been interrupted."""
+    return f"interrupted: {kept}; the same command goes on from there."
+
+
+def at_once(said: str, code: int = INTERRUPTED) -> None:
+    """From now on Ctrl-C ends the process, wherever it is, with these words (none where empty) and this exit code.
+
+    No exception is raised: one that comes in the middle of an import, a destructor or the interpreter's own exit would
+    be shown with its traceback, turned into another, or ignored. Cache and results folder survive kill -9, and this.
+    A process that was started to ignore Ctrl-C goes on ignoring it.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        for do in (*LAST, sys.stdout.flush):
+            try:
+                do()
+            except Exception:  # the reader of our output has gone, or the signal came in the middle of a flush
+                continue
+        if said:
+            os.write(2, f"{said}\n".encode())
+        os._exit(code)
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, end)
+
+
+def leave(code: int) -> NoReturn:
+    """Ends a command that has said all it has to say: Ctrl-C can only make the end come sooner."""
+    at_once("", code)
+    # After what is done at exit Python puts back the system's own handler, which would give another exit code.
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)

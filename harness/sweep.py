@@ -22,7 +22,8 @@ from harness.errors import HarnessError, Interrupted
 from harness.results import RESULT
 
 if TYPE_CHECKING:
-    from harness.leaderboard import Row
+    from harness.board.rows import Row
+    from harness.board.table import Part
 
 OUTCOME = "outcome.json"
 _started: list[Path] = []
@@ -70,11 +71,13 @@ def note(folder: Path, *, run: Path | None, error: str | None) -> None:
     (folder / OUTCOME).write_text(json.dumps({"run": str(run) if run else None, "error": error}), encoding="utf-8")
 
 
-def conclude(tables: Callable[[Sequence[Row]], str] | None = None) -> int:
+def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) -> int:
     """Prints the tables of the sweep that has just ended, if one has; the exit code."""
     if not _started:
         return 0
-    from harness import leaderboard
+    from harness import leaderboard, terminal
+    from harness.board.build import build
+    from harness.board.plain import markdown
 
     folder = _started[-1]
     outcomes = sorted(folder.glob(f"*/{OUTCOME}"), key=lambda file: (len(file.parent.name), file.parent.name))
@@ -82,9 +85,11 @@ def conclude(tables: Callable[[Sequence[Row]], str] | None = None) -> int:
     results = dict.fromkeys(Path(one["run"]) / RESULT for one in said if one["run"])
     rows = [leaderboard.load(file) for file in results if file.exists()]
     if rows:
-        text = (tables or leaderboard.tables)(rows)
-        print(f"\n{text}\n")
-        leaderboard.write(text, folder / "LEADERBOARD.md")
+        parts = (tables or build)(rows)
+        print()
+        terminal.show(parts)
+        print(flush=True)
+        leaderboard.write(markdown(parts), folder / "LEADERBOARD.md")
     errors = [(file.parent.name, one["error"]) for file, one in zip(outcomes, said, strict=True) if one["error"]]
     for job, error in errors:
         print(f"error in job {job}: {error}", file=sys.stderr)

@@ -166,6 +166,10 @@ class Scores:
     """What they are where they are parts of one cluster: in CausalBench, the pairs of variables of one network."""
     resamples: int = 0
     """Behind the intervals; 0 where there are none."""
+    confusion: Mapping[str, int] = field(default_factory=dict)
+    """Items by what became of them: tp, fp, fn, tn, and where there are any unreadable_positive, unreadable_negative,
+    failed_positive, failed_negative. Unreadable replies stand here as such, however they score. Empty in rows that are
+    means of others."""
 
     def __getitem__(self, name: str) -> float | None:
         metric = self.metric(name)

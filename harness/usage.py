@@ -22,10 +22,13 @@ harness: can language models reason about cause and effect?
   python -m harness.discover algorithm=hc network=asia  a classical algorithm on sampled data, scored alike
 
   python -m harness.leaderboard                         the leaderboard of everything below results/
+  python -m harness.leaderboard preset=4                a table of the papers, with what was measured; preset= lists all
+  python -m harness.report results                      one page for people: scores, charts, and the answers behind them
+  python -m harness.plot results chart=scores,heat      figures for a paper: PDF, SVG, PNG
   python -m harness.compare FOLDER FOLDER               two runs item by item: difference, interval, tests
   python -m harness.published table=4                   what the papers print, with intervals where counts are known
   python -m harness.verify                              every score again from its records, every digest checked
-  python -m harness.export results to=csv               the records for other programs; also parquet, hf, inspect
+  python -m harness.export results to=csv               for other programs: csv, parquet, hf, inspect, eee, lm_eval
   python -m harness.items task=corr2cause out=F.jsonl   the items, for your own tools
   python -m harness.cache stats                         the stored answers; also export, import, prune, verify
   python -m harness.tasks.corr2cause stats              Tables 1 and 3 of the Corr2Cause paper, measured

@@ -7,6 +7,7 @@ settings, the items, the prompt, the requests and their words.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 from collections import Counter
@@ -14,18 +15,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import prompts, records
+from harness import prompts, records, terminal
 from harness.codec import canonical, digest, text_digest
 from harness.errors import DataError, HarnessError
 from harness.progress import Progress
 from harness.prompts import Prompt
 from harness.provenance import Traced
 from harness.result_json import result_json
-from harness.results import MANIFEST, RECORDS, RESULT
+from harness.results import DAMAGED, MANIFEST, RESULT, records_in
 from harness.scoring.samples import summarize
 from harness.settings import build
+from harness.stop import INTERRUPTED
 from harness.tasks.protocol import Task
 from harness.types import Record, Response
+
+HOLDS, WRONG, UNKNOWN = "holds", "DOES NOT HOLD", "settings, items and prompt hold; no records"
 
 SHOWN = 5
 """Differences of one kind that are told one by one."""
@@ -41,18 +45,54 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         files = [file for folder in chosen.results for file in _found(Path(folder))]
-        wrong = 0
-        for file in files:
-            problems = list(problems_of(file.parent))
-            wrong += bool(problems)
-            print(
-                "\n".join([f"{file.parent}: {'DOES NOT HOLD' if problems else 'holds'}", *(f"  {p}" for p in problems)])
-            )
+        found = _verified([file.parent for file in files])
     except HarnessError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"{len(files) - wrong} of {len(files)} runs hold.")
-    return 1 if wrong else 0
+    except KeyboardInterrupt:
+        print("interrupted.", file=sys.stderr)
+        return INTERRUPTED
+    print(f"{found[HOLDS]} of {found[HOLDS] + found[WRONG]} runs hold.")
+    if found[UNKNOWN]:
+        print(f"{found[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")
+    return 0 if found[HOLDS] and not found[WRONG] else 1
+
+
+def _verified(folders: Sequence[Path]) -> Counter[str]:
+    """Prints a line for each run, with one bar over the records of all; how many there are of each verdict."""
+    found: Counter[str] = Counter()
+    waiting: list[str] = []
+    bar = Progress("verifying").watch(itertools.count(), range(sum(map(_expected, folders))))
+    # A line in the middle of the bar would be torn: where both are on the terminal, lines wait for the bar's end.
+    tell = waiting.append if sys.stdout.isatty() and terminal.capable(sys.stderr) else print
+    try:
+        for folder in folders:
+            problems = _told(folder, bar)
+            verdict = WRONG if problems else HOLDS if records_in(folder) else UNKNOWN
+            found[verdict] += 1
+            tell("\n".join([f"{folder}: {verdict}", *(f"  {problem}" for problem in problems)]))
+    finally:
+        bar.close()
+        print("".join(f"{line}\n" for line in waiting), end="")
+    return found
+
+
+def _expected(folder: Path) -> int:
+    """How many records a run has by its own result; 0 where it has none or cannot be read."""
+    try:
+        said = _load(folder / RESULT)
+        number = said.get("samples", {}).get("number") or 1
+        return int(said["scores"][said["headline"]]["overall"]["all"]["items"]) * number if records_in(folder) else 0
+    except (DataError, KeyError, TypeError, AttributeError, ValueError):
+        return 0
+
+
+def _told(folder: Path, bar: Iterator[int]) -> list[str]:
+    """What does not hold, also where a file cannot be read."""
+    try:
+        return list(problems_of(folder, bar))
+    except DataError as error:
+        return [str(error)]
 
 
 def _found(folder: Path) -> list[Path]:
@@ -64,8 +104,8 @@ def _found(folder: Path) -> list[Path]:
     return files
 
 
-def problems_of(folder: Path) -> Iterator[str]:
-    """What of a run's folder does not hold, a sentence each; nothing where all does."""
+def problems_of(folder: Path, bar: Iterator[int] | None = None) -> Iterator[str]:
+    """What of a run's folder does not hold, a sentence each; nothing where all does. `bar` goes on with each record."""
     result, manifest = _load(folder / RESULT), _load(folder / MANIFEST)
     settings = manifest.get("configuration", {})
     if digest(settings) != manifest.get("configuration_digest"):
@@ -83,14 +123,12 @@ def problems_of(folder: Path) -> Iterator[str]:
     labels = {item.id: dict(item.labels) for item in items}
     if items.told != manifest.get("items"):
         yield f"the task's items are others today: {items.told} instead of {manifest.get('items')}."
-    path = folder / RECORDS
-    if not path.exists():
-        yield f"there is no {RECORDS}: the scores cannot be computed again (the same command makes it, from the cache)."
+    path = records_in(folder)
+    if path is None:
         return
     samples = _samples(manifest["config"])
-    yield from _of_records(path, labels, prompt, complete=result["complete"], samples=samples)
-    progress = Progress(f"verifying {folder}")
-    again = summarize(task, progress.watch(records.read(path), labels, samples), samples)
+    yield from _of_records(path, labels, prompt, bar or itertools.count(), complete=result["complete"], samples=samples)
+    again = summarize(task, records.read(path), samples)
     said = json.loads(json.dumps(result_json(again)))
     del said["usage"]  # counts openings too, which leave no record
     yield from _differences({name: result.get(name) for name in said}, said, RESULT)
@@ -114,26 +152,32 @@ def _prompt(task: Task, manifest: Mapping[str, Any]) -> Prompt | None:
 
 
 def _of_records(
-    path: Path, labels: Mapping[str, Mapping[str, int]], prompt: Prompt | None, *, complete: bool, samples: int
+    path: Path,
+    labels: Mapping[str, Mapping[str, int]],
+    prompt: Prompt | None,
+    bar: Iterator[int],
+    *,
+    complete: bool,
+    samples: int,
 ) -> Iterator[str]:
     """Records of other items, with other labels, missing or twice; other digests; replies that read otherwise."""
     seen: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
-    with path.open(encoding="utf-8") as lines:
-        for number, (line, record) in enumerate(zip(lines, records.read(path), strict=True), start=1):
-            seen[record.item] += 1
-            for what in _of_record(json.loads(line), record, labels.get(record.item), prompt):
-                wrong[what] += 1
-                if wrong[what] <= SHOWN:
-                    yield f"{RECORDS}, line {number}: {what}."
+    for number, (line, record) in enumerate(zip(records.lines(path), records.read(path), strict=True), start=1):
+        seen[record.item] += 1
+        next(bar)
+        for what in _of_record(json.loads(line), record, labels.get(record.item), prompt):
+            wrong[what] += 1
+            if wrong[what] <= SHOWN:
+                yield f"{path.name}, line {number}: {what}."
     for what, count in wrong.items():
         if count > SHOWN:
-            yield f"{RECORDS}: {count:,} lines in all: {what}."
+            yield f"{path.name}: {count:,} lines in all: {what}."
     if twice := [item for item, count in seen.items() if count > samples]:
-        yield f"{RECORDS}: {len(twice):,} items have more than {samples} records, such as {twice[0]}."
+        yield f"{path.name}: {len(twice):,} items have more than {samples} records, such as {twice[0]}."
     missing = [item for item in labels if seen[item] < samples]
     if complete and missing:
-        yield f"{RECORDS}: {len(missing):,} items have no record, such as {missing[0]}, though the run is complete."
+        yield f"{path.name}: {len(missing):,} items have no record, such as {missing[0]}, though the run is complete."
 
 
 def _of_record(
@@ -192,10 +236,12 @@ def _walk(there: Any, again: Any, at: str) -> Iterator[str]:
 def _load(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read ({error}).") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}).") from None
+    except ValueError:
+        raise DataError(f"{path} {DAMAGED}.") from None
     if not isinstance(content, dict):
-        raise DataError(f"{path} is not what a run leaves.")
+        raise DataError(f"{path} {DAMAGED}.")
     return content
 
 

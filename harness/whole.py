@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from harness.errors import StoreError
+from harness.stop import LAST
 
 BUFFER = 1 << 20
 """Bytes that are written at a time: a hundred lines and more."""
 
 
+def cannot_write(out: str, why: str | OSError, setting: str = "out=") -> StoreError:
+    """The error to raise where writing failed, or would fail; it names the `setting` that chooses another place."""
+    said = why.strerror or why if isinstance(why, OSError) else why
+    return StoreError(f"{out} cannot be written ({said}): choose another {setting}.")
+
+
+def check(out: str, *, folder: bool = False) -> None:
+    """Raises StoreError where out= cannot become a file, or a `folder`: before minutes of work. Nothing is made yet."""
+    place = Path(out)
+    if out == "-" or _special(place):
+        return
+    if place.is_dir() and not folder:
+        raise cannot_write(out, "it is a folder")
+    places = (place, *place.parents) if folder else place.parents
+    there = next((one for one in places if os.path.lexists(one)), Path.cwd())
+    if not there.is_dir():
+        raise cannot_write(out, f"{there} is no folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise cannot_write(out, f"{there} may not be written to")
+
+
+def _special(place: Path) -> bool:
+    """Whether it is a device or a pipe. These have no place that could be taken: /dev/stdout must stay what it is."""
+    return place.exists() and not place.is_file() and not place.is_dir()
+
+
 @contextmanager
-def written(out: str, setting: str) -> Iterator[IO[str]]:
-    """The file to write; - is standard output. Raises StoreError, which names the `setting` that chooses another."""
+def written(out: str, setting: str = "out=") -> Iterator[IO[str]]:
+    """The file to write, its folder made; - is standard output. Raises StoreError, which names the `setting`."""
     if out == "-":
         yield sys.stdout
         return
     place = Path(out)
-    # A device or a pipe has no place that could be taken: /dev/stdout must stay what it is.
-    special = place.exists() and not place.is_file() and not place.is_dir()
+    special = _special(place)
     temporary = place if special else place.with_name(f".{place.name}.tmp")
+    remove = partial(temporary.unlink, missing_ok=True)
     writing = False
     try:
+        if not special:
+            place.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("w", encoding="utf-8", buffering=BUFFER) as file:
             writing = True
+            if not special:
+                LAST.append(remove)
             yield file
             file.flush()
         if not special:
@@ -35,8 +68,9 @@ def written(out: str, setting: str) -> Iterator[IO[str]]:
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
-        raise StoreError(f"{out} cannot be written ({error.strerror}): choose another {setting}.") from error
+        raise cannot_write(out, error, setting) from error
     finally:
         if writing and not special:
             with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+                remove()
+            LAST.remove(remove)

@@ -2,19 +2,28 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import forks
 import pytest
-from openai_server import Server, chat_reply
+from openai_server import KEY, Server, chat_reply
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it when it is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each core has a worker of its own
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of commands would each compile the package anew
-KEY = "sk-canary-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def own_signals() -> Iterator[None]:
+    """A command that a test runs in this process decides what Ctrl-C does to the process."""
+    kept = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, kept)
 
 
 @pytest.fixture(autouse=True)
@@ -60,17 +69,17 @@ def serve() -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def harness(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs `python -m harness …` in an empty folder, as a user would."""
+    """Runs `python -m harness …` in an empty folder, as a user would. A `fresh` process has imported nothing before."""
 
-    def call(*arguments: str, module: str = "harness", **environment: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", module, *arguments],
-            cwd=tmp_path,
-            env=os.environ | environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+    def call(
+        *arguments: str, module: str = "harness", fresh: bool = False, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        if fresh:
+            command = [sys.executable, "-m", module, *arguments]
+            surroundings: dict[str, Any] = {"cwd": tmp_path, "env": os.environ | environment}
+            done = subprocess.run(command, **surroundings, capture_output=True, text=True, timeout=120)
+        else:
+            done = forks.run(module, arguments, tmp_path, os.environ | environment)
         assert KEY not in done.stdout + done.stderr
         return done
 

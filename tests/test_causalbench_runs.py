@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import KEY
 from conftest_models import lm_checkpoint
-from openai_server import chat_reply, error
+from openai_server import KEY, chat_reply, error
 
 from harness import prompts, records
 from harness.errors import ConfigError
@@ -457,11 +456,12 @@ def test_every_task_and_format_through_a_local_language_model(name, wording, who
         assert ("auroc" in result["scores"]["exact"]["overall"]["all"]) == ranked
 
 
-def test_a_model_with_a_chat_template_takes_the_turns(language_models, tmp_path):
+def test_a_model_with_a_chat_template_takes_the_turns(language_models, tmp_path, monkeypatch):
     task = causalbench("Causality", networks="cancer", format="background_data", rows=4, parts=2, limit=4)
     read = []
     chat = language_models["llama"]
-    object.__setattr__(chat, "_text", lambda messages: read.append(type(chat)._text(chat, messages)) or read[-1])
+    as_is = chat._turns.text
+    monkeypatch.setattr(chat._turns, "text", lambda messages: read.append(as_is(messages)) or read[-1])
     outcome(task, load(task, "closed", replies="fixed"), chat, tmp_path / "results")
     assert len(read) == 4 and all(templated for _, templated in read)
     for text, _ in read:

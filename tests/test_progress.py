@@ -1,10 +1,14 @@
 from __future__ import annotations
 
-import io
+import re
+import sys
+import time
 
 import pytest
+from openai_server import KEY
+from pseudo_terminal import child, terminal
 
-from harness import progress
+from harness import bar, progress
 from harness.progress import Progress
 from harness.types import Answer, Failure, Record, Response
 
@@ -21,6 +25,13 @@ RECORDS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def drawable(monkeypatch):
+    for name in ("NO_COLOR", "COLUMNS", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
 def test_records_pass_unchanged_and_are_counted():
     counting = Progress("t")
     assert list(counting.track(iter(RECORDS), RECORDS)) == RECORDS
@@ -29,20 +40,118 @@ def test_records_pass_unchanged_and_are_counted():
 
 def test_without_a_terminal_there_are_plain_lines(monkeypatch, capsys):
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    list(Progress("corr2cause gpt4").track(iter(RECORDS), RECORDS))
+    counting = Progress("corr2cause gpt4")
+    counting.cost = lambda: "$0.0312"
+    list(counting.track(iter(RECORDS), RECORDS))
     lines = capsys.readouterr().err.splitlines()
-    assert lines[-1].startswith("corr2cause gpt4: 4 of 4, 0 s left")
-    assert lines[-1].endswith("1 from the cache, 1 unreadable, 1 failed")
+    assert lines[0] == "corr2cause gpt4: 1/4 · $0.0312 · 1 cached"  # of asking nothing is known yet
+    assert lines[1].startswith("corr2cause gpt4: 2/4 · ") and "/s · 0:00:01 left · $0.0312 · 1 cached" in lines[1]
+    assert lines[-1].endswith("/s · $0.0312 · 1 cached · 1 unreadable · 1 failed")
     assert "\x1b" not in "".join(lines)
 
 
-def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch):
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
+class At(Progress):
+    """Looked at from outside, at made-up times."""
 
-    terminal = Terminal()
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("sys.stderr", terminal)
-    assert len(list(Progress("corr2cause gpt4").track(iter(RECORDS), RECORDS))) == 4
-    assert "corr2cause gpt4" in terminal.getvalue() and "4/4" in terminal.getvalue()
+    def __init__(self, total: int) -> None:
+        super().__init__("t")
+        self.total = total
+        self.start = time.monotonic()
+
+    def after(self, seconds: float, *, asked: int = 0, cached: int = 0) -> dict[str, str]:
+        self.cached, self.done = cached, asked + cached
+        return self.facts(self.start + seconds)
+
+
+def test_a_burst_of_stored_answers_is_in_no_rate():
+    run = At(1162)
+    assert run.after(20, cached=500) == {"done": "500/1,162", "cached": "500 cached"}
+    assert run.after(25, cached=500, asked=50)["rate"] == "10.0/s"  # the clock begins when the burst is over
+    assert run.after(30, cached=562, asked=100)["rate"] == "10.0/s"  # nor one in the middle
+    assert run.after(30, cached=562, asked=100)["left"] == "0:00:50 left"
+
+
+def test_the_rate_is_that_of_the_last_half_minute_or_of_ten_answers():
+    run = At(10_000)
+    for second in range(1, 101):
+        run.after(second, asked=second)
+    for second in range(101, 141):
+        run.after(second, asked=100 + 20 * (second - 100))
+    assert run.after(140, asked=900)["rate"] == "20.0/s"
+    assert run.after(170, asked=900)["rate"] == "38.7/min"  # a standstill is seen while it lasts
+    slow = At(100)
+    for number in range(1, 31):
+        slow.after(20 * number, asked=number)
+    assert slow.after(600, asked=30) == {"done": "30/100", "rate": "3.0/min", "left": "0:23:20 left"}
+
+
+def test_a_paid_run_tells_its_cost_and_its_budget_on_the_way(serve, tmp_path):
+    url = serve(delay=0.4).url
+    priced = ("model=gpt4", "model.price.input=1", "model.price.output=10", "model.max_concurrency=10")
+    command = (sys.executable, "-m", "harness", *priced, f"model.base_url={url}", "task.limit=24")
+    first = child(120, *command, "budget.usd=5", cwd=tmp_path, OPENAI_API_KEY=KEY).raw.decode()
+    told = re.findall(r"(\d+)/24 · [\d.]+/(?:s|min) · 0:0\d:\d\d left · \$([\d.]+) of \$5", first)
+    assert told
+    for done, cost in told:
+        assert float(cost) == pytest.approx(int(done) * (11 * 1 + 2 * 10) / 1e6, abs=4e-5)
+
+
+def slow(seconds: float):
+    for number in range(20):
+        time.sleep(seconds / 20)
+        yield record(Response("No", cached=number < 5), Answer(None if number == 7 else 0))
+
+
+@pytest.mark.parametrize("colour", [True, False], ids=["", "NO_COLOR"])
+@pytest.mark.parametrize("width", [120, 40])
+def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
+    if not colour:
+        monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(bar, "AFTER", 0.05)
+    monkeypatch.setattr(bar, "DRAWN", 0.02)
+    counting = Progress("corr2cause [gpt4]")
+    counting.cost = lambda: "$0.0312"
+    with terminal(width) as screen:
+        for number, _ in enumerate(counting.track(slow(0.4), range(20))):
+            if number == 9:
+                counting.say("a line beside it")
+            if number == 16:
+                last = screen.raw
+    screen.raw, whole = last, screen.raw
+    (line,) = [line for line in screen.lines if "corr2cause" in line]
+    assert line.startswith("corr2cause [gpt4] ") and "/20 · " in line and "left" in line
+    assert (width == 120) == ("━━" in line) == ("/s" in line) == ("$0.0312 · 5 cached · 1 unreadable" in line)
+    assert bool(screen.colours) == (colour and width == 120)
+    screen.raw = whole
+    assert screen.text == "a line beside it"  # nothing else stays
+
+
+def test_the_bar_leaves_stdout_alone(monkeypatch, capfd):
+    monkeypatch.setattr(bar, "AFTER", 0.0)
+    monkeypatch.setattr(bar, "DRAWN", 0.01)
+    with terminal(80, stdout=False) as screen:
+        for _ in Progress("t").watch(iter(range(5)), range(5)):
+            time.sleep(0.02)
+            print("for the pipe", flush=True)
+    assert capfd.readouterr().out == "for the pipe\n" * 5
+    assert "5" in screen.raw.decode() and b"pipe" not in screen.raw
+
+
+def test_what_is_over_within_a_second_has_no_bar():
+    with terminal(80) as screen:
+        list(Progress("t").track(iter(RECORDS), RECORDS))
+    assert screen.raw == b""
+
+
+def test_an_error_ends_the_bar(monkeypatch):
+    monkeypatch.setattr(bar, "AFTER", 0.0)
+    monkeypatch.setattr(bar, "DRAWN", 0.01)
+
+    def broken():
+        time.sleep(0.1)
+        yield 1
+        raise ValueError("no more")
+
+    with terminal(80) as screen, pytest.raises(ValueError, match="no more"):
+        list(Progress("t").watch(broken(), range(3)))
+    assert screen.text == "" and not screen.screen.cursor.hidden

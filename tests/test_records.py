@@ -1,5 +1,6 @@
 """records.jsonl: what is written is what is read."""
 
+import gzip
 import io
 import json
 
@@ -7,7 +8,7 @@ import pytest
 
 from harness.codec import request_digest, text_digest
 from harness.errors import DataError, StoreError
-from harness.records import Writer, read
+from harness.records import Writer, compress, read
 from harness.types import Answer, ChatRequest, ChoiceRequest, Failure, Message, PairRequest, Record, Response, Usage
 
 CHAT = ChatRequest((Message("system", "Be brief."), Message("user", "A → B?")), max_tokens=16, stop=("\n",), sample=3)
@@ -203,3 +204,48 @@ def test_the_records_before_a_torn_line_are_read(tmp_path):
     assert next(found).item == "1"
     with pytest.raises(DataError):
         next(found)
+
+
+def a_few(path, answer=1):
+    return written(path, *[(record(CHAT, FULL, Answer(answer), item=str(k)), CHAT) for k in range(3)])
+
+
+def test_compressed_records_are_the_same_records(tmp_path):
+    plain = a_few(tmp_path / "r.jsonl")
+    compress(plain, tmp_path / "r.jsonl.gz")
+    assert list(read(tmp_path / "r.jsonl.gz")) == list(read(plain))
+    assert gzip.decompress((tmp_path / "r.jsonl.gz").read_bytes()) == plain.read_bytes()
+
+
+def test_compressed_records_hold_no_time_and_no_name(tmp_path):
+    for name in ("one", "other"):
+        compress(a_few(tmp_path / f"{name}.jsonl"), tmp_path / f"{name}.gz")
+    one = (tmp_path / "one.gz").read_bytes()
+    assert one == (tmp_path / "other.gz").read_bytes()
+    flags, time = one[3], one[4:8]
+    assert (flags, time) == (0, bytes(4))
+
+
+def test_the_same_records_by_another_zlib_stay_as_they_are(tmp_path):
+    plain, target = a_few(tmp_path / "r.jsonl"), tmp_path / "r.jsonl.gz"
+    target.write_bytes(before := gzip.compress(plain.read_bytes(), compresslevel=1))
+    compress(plain, target)
+    assert target.read_bytes() == before
+    compress(a_few(tmp_path / "r.jsonl", answer=0), target)
+    assert [one.answer for one in read(target)] == [Answer(0)] * 3
+
+
+@pytest.mark.parametrize("damage", [lambda file: file[:-20], lambda file: b"{}" + file, lambda file: b""])
+def test_damaged_compressed_records_are_written_anew(tmp_path, damage):
+    plain, target = a_few(tmp_path / "r.jsonl"), tmp_path / "r.jsonl.gz"
+    compress(plain, target)
+    target.write_bytes(damage(whole := target.read_bytes()))
+    compress(plain, target)
+    assert target.read_bytes() == whole
+
+
+def test_records_that_end_in_the_middle_are_a_data_error(tmp_path):
+    compress(a_few(tmp_path / "r.jsonl"), path := tmp_path / "r.jsonl.gz")
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"r\.jsonl\.gz cannot be read"):
+        list(read(path))

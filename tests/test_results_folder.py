@@ -1,13 +1,16 @@
 """One run's folder: what it takes, what it keeps, what it refuses."""
 
+import gzip
 import json
+import sys
 from contextlib import contextmanager
 
 import pytest
 
-from harness.errors import ConfigError, StoreError
+from harness import __main__, discover
+from harness.errors import ConfigError, DataError, StoreError
 from harness.result_json import result_from_json, result_json
-from harness.results import Folder, safe, variant
+from harness.results import Folder, records_in, safe, variant
 from harness.types import Metric, Result, Scores, Usage
 
 RUN = {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "gpt4"}
@@ -16,7 +19,8 @@ CONFIGURATION = {"model": {"name": "gpt4", "temperature": 0.0, "stop": ["a", "b"
 
 def result_with(f1=0.5):
     metrics = (Metric("f1", f1, (0.1, 0.7), bounds=(0.2, 0.8)), Metric("precision", None), Metric("brier", 0.25))
-    rows = {"all": Scores(5, 2, 1, 1, metrics, clusters=7, resamples=10_000)}
+    counts = {"tp": 1, "fp": 1, "fn": 0, "tn": 1, "unreadable_positive": 1, "failed_negative": 1}
+    rows = {"all": Scores(5, 2, 1, 1, metrics, clusters=7, resamples=10_000, confusion=counts)}
     without = (Metric("f1", 0.1, no_interval="few"), Metric("precision", 1.0, no_interval="few"))
     by_relation = {"parent": Scores(3, 1, 0, 0, without, clusters=3, unit="pair")}
     return Result(
@@ -29,8 +33,8 @@ def result_with(f1=0.5):
     )
 
 
-def folder_at(path, configuration=CONFIGURATION):
-    return Folder(path, RUN, configuration, {"commit": "abc"})
+def folder_at(path, configuration=CONFIGURATION, form=None):
+    return Folder(path, RUN, configuration, {"commit": "abc"}, form=form)
 
 
 @contextmanager
@@ -44,6 +48,12 @@ def leave(folder, *, complete, f1=0.5, words="records"):
     with opened(folder) as writer:
         writer._file.write(words + "\n")
     folder.finish(result_with(f1), items={}, complete=complete)
+
+
+def held(path):
+    """Which records the folder holds, and their words."""
+    found = {file.name: file for file in path.glob("*records*")}
+    return {name: (gzip.open(file) if name.endswith(".gz") else file.open("rb")).read() for name, file in found.items()}
 
 
 def told(path):
@@ -114,6 +124,7 @@ def test_metrics_are_plain_numbers_and_what_is_known_of_them_stands_beside():
         "brier": 0.25,
         "clusters": 7,
         "resamples": 10_000,
+        "confusion": {"tp": 1, "fp": 1, "fn": 0, "tn": 1, "unreadable_positive": 1, "failed_negative": 1},
         "intervals": {"f1": [0.1, 0.7]},
         "bounds": {"f1": [0.2, 0.8]},
     }
@@ -150,11 +161,16 @@ def test_a_complete_run_leaves_records_result_and_manifest(tmp_path):
     assert not (folder.path / "records.partial.jsonl").exists()
 
 
-def test_an_interval_is_one_line_of_the_file(tmp_path):
-    folder = folder_at(tmp_path, {"model": {"name": "[\n  1,\n  2\n]", "sizes": [1, 2]}})
+def test_a_row_of_scores_is_one_line_of_the_file(tmp_path):
+    folder = folder_at(tmp_path, {"model": {"name": "[\n  1,\n  2\n]", "sizes": [1, 2], "häufig": {}}})
     leave(folder, complete=True)
-    assert '"f1": [0.1, 0.7]' in (tmp_path / "result.json").read_text()
-    assert json.loads((tmp_path / "manifest.json").read_text())["configuration"] == folder.configuration
+    lines = (tmp_path / "result.json").read_text(encoding="utf-8").splitlines()
+    (parent,) = (line for line in lines if '"parent": ' in line)
+    row = told(tmp_path)["scores"]["published"]["relation"]["parent"]
+    assert json.loads(parent.partition('"parent": ')[2]) == row
+    manifest = (tmp_path / "manifest.json").read_text(encoding="utf-8")
+    assert '\n      "sizes": [1, 2],\n' in manifest
+    assert json.loads(manifest)["configuration"] == folder.configuration
 
 
 def test_an_incomplete_run_says_so(tmp_path):
@@ -297,7 +313,7 @@ def test_trouble_of_the_run_itself_is_not_put_on_the_folder(tmp_path):
 def test_a_half_written_manifest_is_a_store_error(tmp_path, half):
     leave(folder_at(tmp_path), complete=True)
     (tmp_path / "manifest.json").write_text(half, encoding="utf-8")
-    expected = pytest.raises(StoreError, match=r"manifest\.json is not the JSON")
+    expected = pytest.raises(StoreError, match=r"manifest\.json is cut off or damaged: move its folder away")
     with expected, opened(folder_at(tmp_path)):
         pytest.fail("the folder was opened")
 
@@ -306,7 +322,7 @@ def test_a_half_written_manifest_is_a_store_error(tmp_path, half):
 def test_a_half_written_result_is_a_store_error(tmp_path, half):
     leave(folder_at(tmp_path), complete=True)
     (tmp_path / "result.json").write_bytes(half)
-    with pytest.raises(StoreError, match=r"result\.json is not the JSON"):
+    with pytest.raises(StoreError, match=r"result\.json is cut off or damaged: move its folder away"):
         leave(folder_at(tmp_path), complete=False)
 
 
@@ -315,3 +331,66 @@ def test_a_run_without_its_manifest_is_not_written_over(tmp_path):
     (tmp_path / "manifest.json").unlink()
     with pytest.raises(StoreError, match=r"without its manifest\.json"), opened(folder_at(tmp_path)):
         pytest.fail("the folder was opened")
+
+
+@pytest.mark.parametrize(
+    ("forms", "name"),
+    [
+        ([None], "records.jsonl"),
+        (["plain"], "records.jsonl"),
+        (["gzip"], "records.jsonl.gz"),
+        # Without a word the records stay in the form that is there, so that git tells no difference.
+        (["gzip", None], "records.jsonl.gz"),
+        (["plain", None], "records.jsonl"),
+        (["plain", "gzip"], "records.jsonl.gz"),
+        (["gzip", "plain"], "records.jsonl"),
+    ],
+)
+def test_a_run_leaves_its_records_in_one_form(tmp_path, forms, name):
+    for form in forms:
+        leave(folder_at(tmp_path, form=form), complete=True, words=f"by {form}")
+    assert held(tmp_path) == {name: f"by {forms[-1]}\n".encode()}
+    assert records_in(tmp_path) == tmp_path / name
+
+
+def test_an_incomplete_run_leaves_compressed_records_too_and_keeps_those_of_a_complete_one(tmp_path):
+    for complete, words in ((False, "some"), (True, "all"), (False, "some again")):
+        leave(folder_at(tmp_path, form="gzip"), complete=complete, words=words)
+        kept = held(tmp_path)["records.jsonl.gz"].decode().strip()
+        assert kept == ("some" if words == "some" else "all")
+
+
+def test_compressed_records_without_a_manifest_are_not_written_over(tmp_path):
+    (tmp_path / "records.jsonl.gz").write_bytes(gzip.compress(b"mine\n"))
+    with pytest.raises(StoreError, match=r"without its manifest\.json"), opened(folder_at(tmp_path)):
+        pytest.fail("the folder was opened")
+
+
+def test_records_in_two_forms_are_refused_until_one_is_removed(tmp_path):
+    assert records_in(tmp_path) is None
+    for name in ("records.jsonl", "records.jsonl.gz"):
+        (tmp_path / name).touch()
+    with pytest.raises(DataError, match=r"records\.jsonl and records\.jsonl\.gz.*remove one"):
+        records_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "place"),
+    [
+        (__main__, "model=reasoner task.limit=12", "corr2cause/limit=12/plain/reasoner"),
+        (__main__, "model=random_uniform task.limit=12", "corr2cause/limit=12/plain/random_uniform"),
+        (discover, "network=cancer", "causalbench/causality/method=2,networks=cancer/samples=500,seed=0/hc"),
+    ],
+)
+def test_what_needs_no_server_leaves_the_same_bytes_each_time(tmp_path, monkeypatch, command, arguments, place):
+    """So that `make results` changes no file of the project where no number has changed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["harness", *arguments.split(), "records=gzip"])
+    found = []
+    for _ in range(2):
+        with pytest.raises(SystemExit, match="0"):
+            command.main()
+        files = (file for file in (tmp_path / "results" / place).rglob("*") if file.is_file())
+        found.append({file.name: file.read_bytes() for file in files})
+        (tmp_path / "results" / place / "records.jsonl.gz").unlink()
+    assert found[0] == found[1] and set(found[0]) >= {"records.jsonl.gz", "result.json", "manifest.json"}

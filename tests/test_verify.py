@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 
+import forks
 import pytest
 
+from harness.progress import Progress
+from harness.records import compress
 from harness.verify import main, problems_of
 
 PLACES = {
@@ -20,17 +25,13 @@ PLACES = {
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:
     """Three runs, made by the commands."""
-    import os
-    import subprocess
-    import sys
-
     folder = tmp_path_factory.mktemp("made")
     for arguments in (
         ["harness", "task.limit=40"],
         ["harness", "model=random_uniform", "task=causalbench/causality", "task.networks=[asia]"],
         ["harness.discover", "network=asia"],
     ):
-        subprocess.run([sys.executable, "-m", *arguments], cwd=folder, env=os.environ, check=True, capture_output=True)
+        forks.run(arguments[0], arguments[1:], folder, os.environ).check_returncode()
     return folder
 
 
@@ -49,6 +50,26 @@ def changed_lines(path: Path, change) -> None:
 def test_runs_as_they_were_made_hold(runs, capsys):
     assert main([]) == 0
     assert "3 of 3 runs hold." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_one_bar_goes_over_the_records_of_all_runs(runs, capsys, monkeypatch, drawn):
+    """On a terminal the verdicts wait for the bar's end, and are all there."""
+    bars = []
+
+    class Watched(Progress):
+        def watch(self, values, items, each=1):
+            bars.append(self)
+            return super().watch(values, items, each)
+
+    monkeypatch.setattr("harness.verify.Progress", Watched)
+    monkeypatch.setattr("harness.terminal.capable", lambda stream: drawn)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: drawn)
+    assert main([]) == 0
+    (bar,) = bars
+    assert bar.done == bar.total == sum(len(path.read_text().splitlines()) for path in runs.rglob("records.jsonl"))
+    said = capsys.readouterr().out.splitlines()
+    assert [line.rpartition(": ")[2] for line in said] == [*(["holds"] * 3), "3 of 3 runs hold."]
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
@@ -113,10 +134,47 @@ def test_other_settings_and_other_words_are_found(runs):
     assert any("other words today" in problem for problem in problems)
 
 
-def test_records_that_are_not_there_are_said(runs, capsys):
-    (runs / PLACES["reasoner"] / "records.jsonl").unlink()
+def compressed(place: Path) -> Path:
+    compress(place / "records.jsonl", place / "records.jsonl.gz")
+    (place / "records.jsonl").unlink()
+    return place / "records.jsonl.gz"
+
+
+def test_compressed_records_hold_and_what_was_changed_in_them_is_found(runs, capsys):
+    place = runs / PLACES["reasoner"]
+    compressed(place)
+    assert main([str(place)]) == 0
+    assert "1 of 1 runs hold." in capsys.readouterr().out
+    (place / "records.jsonl").write_bytes(gzip.decompress((place / "records.jsonl.gz").read_bytes()))
+    changed_lines(place / "records.jsonl", flip_answer)
+    compressed(place)
+    assert "records.jsonl.gz, line 4: the reply reads otherwise today." in list(problems_of(place))
+
+
+def test_records_that_cannot_be_read_do_not_hold_and_the_others_are_still_checked(runs, capsys):
+    torn = compressed(runs / PLACES["reasoner"])
+    torn.write_bytes(torn.read_bytes()[:-20])
+    (compressed(runs / PLACES["coin"]).parent / "records.jsonl").touch()
+    assert main([]) == 1
+    said = capsys.readouterr().out
+    assert "records.jsonl.gz cannot be read" in said and "remove one of them" in said and "1 of 3 runs hold." in said
+
+
+def test_a_result_that_is_cut_off_does_not_hold(runs, capsys):
+    file = runs / PLACES["coin"] / "result.json"
+    file.write_text(file.read_text()[:100])
+    assert main([PLACES["coin"]]) == 1
+    assert "result.json is cut off or damaged: move its folder away and run its command" in capsys.readouterr().out
+
+
+def test_runs_without_records_are_said_and_are_no_proof(runs, capsys):
+    for place in ("reasoner", "coin"):
+        (runs / PLACES[place] / "records.jsonl").unlink()
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    assert f"{PLACES['coin']}: settings, items and prompt hold; no records\n" in said
+    assert "1 of 1 runs hold.\n2 more have no records" in said
     assert main([PLACES["reasoner"]]) == 1
-    assert "cannot be computed again" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["nowhere"], ["."]])

@@ -16,6 +16,7 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from harness import parsing
+from harness.board.plain import markdown
 from harness.result_json import result_from_json, result_json
 from harness.scoring.intervals import means
 from harness.scoring.sid import sid
@@ -734,7 +735,7 @@ def test_a_result_survives_its_file(kind, settings):
 def test_the_tables_show_the_headline_and_the_papers_numbers_beside():
     task = causalbench("Causality", networks=["asia", "cancer"])
     result = task.summarize(records(task, some(1)))
-    shown = result_tables(result)
+    shown = markdown(result_tables(result))
     first, second = shown.split("\n\n")
     assert first.startswith("| exact labels") and second.startswith("| paper labels")
     assert "SHD" in first and "SID" in first and "parent set errors" in second and "macro F1" in second
@@ -742,7 +743,7 @@ def test_the_tables_show_the_headline_and_the_papers_numbers_beside():
         assert row in first
     assert "asia/cause" not in shown
     turned = causalbench("Causality", networks=["asia", "cancer"], convention="paper")
-    assert result_tables(turned.summarize(records(turned, some(1)))).startswith("| paper labels")
+    assert markdown(result_tables(turned.summarize(records(turned, some(1))))).startswith("| paper labels")
 
 
 @pytest.mark.parametrize(("kind", "settings"), [*FIVE, ("Chains", {})])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tracemalloc
 from collections import Counter
 from itertools import islice
@@ -168,9 +166,8 @@ def test_the_longest_premise_of_each_size():
 
 
 @pytest.mark.parametrize("settings", [("task.num_nodes=7",), ("task.num_nodes=[8]", "task.classes=20")])
-def test_the_reasoner_answers_all_of_it(settings, tmp_path):
-    command = [sys.executable, "-m", "harness", "model=reasoner", "task.split=all", "task.limit=50", *settings]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+def test_the_reasoner_answers_all_of_it(settings, harness, tmp_path):
+    assert harness("model=reasoner", "task.split=all", "task.limit=50", *settings).returncode == 0
     (found,) = tmp_path.glob("results/**/result.json")
     overall = json.loads(found.read_text())["scores"]["audited"]["overall"]["all"]
     assert overall["items"] == 50

@@ -10,9 +10,10 @@ from functools import cache
 from importlib import resources
 from statistics import fmean, stdev
 
-from harness import leaderboard
-from harness.leaderboard import Row
-from harness.tables import markdown, shown
+from harness.board.build import build
+from harness.board.rows import Row
+from harness.board.table import Part, Table
+from harness.tables import shown
 from harness.tasks.causalbench.networks import NETWORKS
 
 _PUBLISHED = {"hc": "HC", "hc_bdeu": "HC", "mmhc": "MMHC", "pc": "PC"}
@@ -20,14 +21,14 @@ _PUBLISHED = {"hc": "HC", "hc_bdeu": "HC", "mmhc": "MMHC", "pc": "PC"}
 _UNMATCHED = ("MIGA", "DAG-GNN", "ENSAOBS")
 """Algorithms of Table XI that are not here; they stand in the table as published."""
 _TITLES = {"shd": "SHD", "published": "Table XI", "cell_shd": "cell SHD", "sid": "SID", "f1": "F1"}
-_NOTES = """
+_NOTES = """\
 SHD counts the pairs of variables whose edge differs; a reversal or an unknown direction counts once. Cell SHD counts
 cells of the adjacency matrix; a reversal counts twice (the paper's measure for language models). Table XI's numbers for
 algorithms count edges; sample sizes are not told. An undirected edge counts as both directions. F1, in percent, is that
 of "does a directly cause b?"."""
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[Row]) -> Sequence[Part]:
     """A line for each algorithm, network and number of samples; over several seeds the mean and its 95% interval.
 
     The numbers are those of the learned graph, that is, of the answers to "directly causes" (second method); runs of
@@ -35,7 +36,7 @@ def table(rows: Sequence[Row]) -> str:
     it tells of the sampling of data, not of networks.
     """
     if any("structure" not in row.result.scores["exact"] for row in rows):
-        return leaderboard.tables(rows)
+        return build(rows)
     # By seed: a network that was learned alone and among others from the same data is one graph, not two.
     found: dict[tuple[str, str, int], dict[str, Mapping[str, float | None]]] = defaultdict(dict)
     for row in rows:
@@ -59,7 +60,7 @@ def table(rows: Sequence[Row]) -> str:
     ]
     lines.sort(key=lambda line: NETWORKS.index(line[0]))  # stable: what was published comes last of its network
     header = ["network", "algorithm", "samples", "seeds", *_TITLES.values()]
-    return f"{markdown(header, lines, text_columns=2)}\n{_NOTES}"
+    return [Table.of(header, lines, text_columns=2, spare=("seeds", "SID", "cell SHD")), _NOTES]
 
 
 def _place(found: tuple[tuple[str, str, int], object]) -> tuple[int, int, str]:

@@ -113,7 +113,7 @@ def _exact(rows: Breakdowns, sheets: Sheets, breakdown: str) -> Breakdowns:
     overall = found["overall"]["all"]
     resamples = overall.resamples if len(networks) > 1 else 0
     mean = means(networks, resamples=resamples or RESAMPLES)
-    row = replace(overall, metrics=mean, clusters=len(networks), unit="", resamples=resamples)
+    row = replace(overall, metrics=mean, clusters=len(networks), unit="", resamples=resamples, confusion={})
     return found | {"overall": {"all": overall, MEAN: row}}
 
 
@@ -147,7 +147,8 @@ def _bare(rows: Breakdowns) -> Breakdowns:
     """The counts alone. These numbers are of whole networks, never of their pairs."""
 
     def bare(row: Scores) -> Scores:
-        return replace(row, metrics=(), unit="", **({"clusters": 1, "resamples": 0} if row.unit else {}))
+        clusters, resamples = (1, 0) if row.unit else (row.clusters, row.resamples)
+        return replace(row, metrics=(), unit="", clusters=clusters, resamples=resamples)
 
     return {
         name: {group: bare(row) for group, row in groups.items()} for name, groups in rows.items() if name != "relation"

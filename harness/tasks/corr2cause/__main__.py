@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from harness import terminal
 from harness.tasks.corr2cause import stats
 
 
@@ -15,7 +16,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("stats", help="Tables 1 and 3 of the paper, measured (some seconds)")
     parser.parse_args()
-    print(stats.text())
+    terminal.show(stats.parts())
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from harness.board.table import Part, Table
 from harness.causal.equivalence import representatives, unlabelled_dags
-from harness.tables import markdown
 from harness.tasks.corr2cause.claim import claims
 from harness.tasks.corr2cause.universe import SIZES, premises, public_test
 
@@ -103,16 +103,16 @@ Where the numbers differ:
   whole in one split, no premise of the test set is in another, and dev has as many premises as test."""
 
 
-def text() -> str:
+def parts() -> list[Part]:
     """Both tables with the paper's numbers beside ours, and why they differ."""
     sizes = [measure(n) for n in SIZES]
     columns = [*sizes, total(sizes)]
-    parts = []
+    found: list[Part] = []
     for title, printed in (("Table 1: the causal graphs", TABLE_1), ("Table 3: the items", TABLE_3)):
         rows = []
         for name, paper in printed.items():
             rows.append([name, "here", *map(_SHOWN[name], columns)])
             rows.append(["", "paper", *paper])
         header = [title, "", *(f"n = {n}" for n in SIZES), "all"]
-        parts.append(markdown(header, rows, text_columns=2))
-    return "\n\n".join([*parts, _WHY])
+        found.append(Table.of(header, rows, text_columns=2))
+    return [*found, _WHY]

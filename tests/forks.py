@@ -1,0 +1,169 @@
+"""`python -m harness …` in processes of their own, forked from one that has imported what they import.
+
+Folder, environment, output, signals and exit code are those of a user's process. Two things are not, and tests of these
+start a fresh one: what is imported when the command begins, and the seed of hashes, which all forks share.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+EVERY = (
+    "hydra", "hydra.core.plugins", "numpy", "openai", "aiohttp", "filelock",
+    "harness.cache.commands", "harness.comparison.measure", "harness.comparison.shown", "harness.discover",
+    "harness.interrupt", "harness.items", "harness.leaderboard", "harness.models.baselines", "harness.models.openai",
+    "harness.models.reasoner", "harness.money.shown", "harness.money.spending", "harness.run", "harness.sweep",
+    "harness.tasks.causalbench", "harness.tasks.corr2cause", "harness.verify",
+)  # fmt: skip
+LOCAL = (
+    *EVERY, "torch", "transformers", "transformers.models.auto.modeling_auto", "transformers.generation.utils",
+    "transformers.models.bert.modeling_bert", "transformers.models.gpt2.modeling_gpt2", "harness.models.nli",
+    "harness.models.causal_lm",
+)  # fmt: skip
+"""What commands with a local checkpoint import: seconds, and more to fork."""
+
+
+class Command:
+    """A command that has been started; its methods are those of subprocess.Popen."""
+
+    def __init__(self, module: str, arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
+        self.args = [sys.executable, "-m", module, *arguments]
+        self.returncode: int | None = None
+        self._said = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
+        self._reply, theirs = socket.socketpair()
+        with theirs, tempfile.TemporaryFile() as asked:
+            asked.write(json.dumps([module, list(arguments), str(cwd), dict(env)]).encode())
+            asked.flush()
+            files = [asked.fileno(), *(file.fileno() for file in self._said), theirs.fileno()]
+            socket.send_fds(_server(LOCAL if _is_local(arguments) else EVERY), [b"."], files)
+        self.pid = int(self._line())
+
+    def poll(self) -> int | None:
+        """The exit code, minus the signal's number for a killed one; None while it runs."""
+        if self.returncode is None and select.select([self._reply], [], [], 0)[0]:
+            self.returncode = int(self._line())
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._reply], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            self.returncode = int(self._line())
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """All that it wrote to stdout and to stderr."""
+        self.wait(timeout)
+        return self._text(self._said[0]), self._text(self._said[1])
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _line(self) -> str:
+        found = b""
+        while not found.endswith(b"\n"):
+            if not (part := self._reply.recv(1)):
+                raise RuntimeError(f"the process that forks {self.args} has ended; its stderr says why")
+            found += part
+        return found.decode()
+
+    @staticmethod
+    def _text(file: IO[bytes]) -> str:
+        file.seek(0)
+        return file.read().decode()
+
+
+def run(
+    module: str, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float = 120
+) -> subprocess.CompletedProcess[str]:
+    """Like subprocess.run(..., capture_output=True, text=True)."""
+    command = Command(module, arguments, cwd, env)
+    try:
+        said = command.communicate(timeout)
+    except subprocess.TimeoutExpired:
+        command.kill()
+        raise
+    return subprocess.CompletedProcess(command.args, command.wait(), *said)
+
+
+def _is_local(arguments: Sequence[str]) -> bool:
+    paths = (argument.partition("=")[2] for argument in arguments if argument.startswith("model.path="))
+    return any(Path(path).is_dir() for path in paths)
+
+
+@cache
+def _server(modules: tuple[str, ...]) -> socket.socket:
+    """Takes orders as long as this process holds its end of the socket."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, __file__, str(theirs.fileno()), *modules],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+    return ours
+
+
+def serve(orders: socket.socket) -> tuple[str, str] | None:
+    """Forks a command for every order. In the command's process: its module and folder; None where orders end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal reaches the whole group
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
+    while (order := socket.recv_fds(orders, 1, 4))[0]:
+        asked, out, err, reply = order[1]
+        if os.fork():
+            for file in order[1]:
+                os.close(file)
+            continue
+        orders.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if pid := os.fork():  # its parent tells how it ends
+            os.write(reply, f"{pid}\n".encode())
+            os.write(reply, f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n".encode())
+            os._exit(0)
+        os.close(reply)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        module, arguments, folder, environment = json.loads(os.pread(asked, os.fstat(asked).st_size, 0))
+        for file in (asked, out, err):
+            os.close(file)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.argv[1:] = arguments
+        return module, folder
+    return None
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # this file's folder, where -m has the working directory
+    for name in sys.argv[2:]:
+        importlib.import_module(name)
+    from hydra.core.plugins import Plugins
+
+    Plugins.instance()
+    gc.collect()
+    gc.freeze()  # or a collection in a fork would copy every page
+    if (chosen := serve(socket.socket(fileno=int(sys.argv[1])))) is not None:
+        sys.path.insert(0, chosen[1])
+        sys.modules.pop(chosen[0] if chosen[0] != "harness" else "", None)  # runpy warns of a module that was imported
+        runpy.run_module(chosen[0], run_name="__main__", alter_sys=True)

@@ -1,0 +1,115 @@
+"""A real pseudo-terminal around this process, and what a user sees on it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyte
+
+HEIGHT = 200
+
+
+@dataclass
+class Terminal:
+    width: int
+    raw: bytes = b""
+
+    @property
+    def screen(self) -> pyte.Screen:
+        screen = pyte.Screen(self.width, HEIGHT)
+        pyte.ByteStream(screen).feed(self.raw)
+        return screen
+
+    @property
+    def lines(self) -> list[str]:
+        return [line.rstrip() for line in self.screen.display]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines).rstrip()
+
+    def having(self, words: str, **attributes: object) -> bool:
+        """Whether the words stand there once at least, every letter of them with these attributes."""
+        screen = self.screen
+        for row, line in enumerate(screen.display):
+            at = line.find(words)
+            while at >= 0:
+                cells = [screen.buffer[row][at + k] for k in range(len(words))]
+                if all(getattr(cell, name) == value for cell in cells for name, value in attributes.items()):
+                    return True
+                at = line.find(words, at + 1)
+        return False
+
+    @property
+    def colours(self) -> set[str]:
+        return {cell.fg for line in self.screen.buffer.values() for cell in line.values()} - {"default"}
+
+    def read(self, master: int) -> None:
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:  # no slave is open any more
+                return
+            self.raw += part
+
+
+def _open(width: int) -> tuple[int, int]:
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, width, 0, 0))
+    return master, slave
+
+
+@contextmanager
+def terminal(width: int, *, stdout: bool = True, stderr: bool = True) -> Iterator[Terminal]:
+    """The process's streams on a terminal, its file descriptors too: that is where rich looks for its width."""
+    seen, (master, slave) = Terminal(width), _open(width)
+    reader = threading.Thread(target=seen.read, args=(master,), daemon=True)
+    reader.start()
+    taken = [0, *([1] if stdout else []), *([2] if stderr else [])]
+    kept = {number: os.dup(number) for number in taken}
+    before = sys.stdout, sys.stderr
+    sys.stdout.flush()
+    for number in taken:
+        os.dup2(slave, number)
+    os.close(slave)
+    if stdout:
+        sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="strict", buffering=1)
+    if stderr:
+        sys.stderr = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="strict", buffering=1)
+    try:
+        yield seen
+    finally:
+        for stream, old in zip((sys.stdout, sys.stderr), before, strict=True):
+            if stream is not old:
+                stream.close()
+        sys.stdout, sys.stderr = before
+        for number, old in kept.items():
+            os.dup2(old, number)
+            os.close(old)
+        reader.join(5)
+        os.close(master)
+
+
+def child(width: int, *command: str, cwd: object, **environment: str) -> Terminal:
+    """A command on a terminal of its own."""
+    seen, (master, slave) = Terminal(width), _open(width)
+    env = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
+    process = subprocess.Popen(
+        command, stdin=slave, stdout=slave, stderr=slave, cwd=str(cwd), env=env | {"TERM": "xterm"} | environment
+    )
+    os.close(slave)
+    seen.read(master)
+    process.wait(60)
+    os.close(master)
+    assert process.returncode == 0, seen.text
+    return seen

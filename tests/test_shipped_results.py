@@ -1,0 +1,102 @@
+"""results/ as it ships: whole, small, and what its own records come to."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.board.build import build
+from harness.board.plain import markdown
+from harness.board.rows import load
+from harness.results import MANIFEST, RESULT, records_in
+from harness.tasks.causalbench.networks import load as network
+from harness.tasks.causalbench.structures import matrix
+from harness.verify import problems_of
+
+ROOT = Path(__file__).parent.parent
+V2 = "corr2cause/default/plain"
+QUICK = [f"{V2}/reasoner", "corr2cause/perturbation=permutation/plain/random_uniform"]
+
+
+def shipped() -> list[Path]:
+    """The files of results/ that git has: somebody's own runs may stand beside them."""
+    listed = subprocess.run(["git", "ls-files", "-z", "results"], cwd=ROOT, capture_output=True, text=True)
+    files = [ROOT / name for name in listed.stdout.split("\0") if name]
+    if not files:
+        pytest.skip("not a checkout of the project: git knows no results/")
+    return files
+
+
+def runs() -> list[Path]:
+    return [file.parent for file in shipped() if file.name == RESULT]
+
+
+def test_they_are_small():
+    assert sum(file.stat().st_size for file in shipped()) < 10_000_000
+
+
+def test_every_run_is_complete_and_made_from_a_commit():
+    for folder in runs():
+        assert json.loads((folder / RESULT).read_text())["complete"], folder
+        made = json.loads((folder / MANIFEST).read_text())
+        assert made["complete"] and made["harness"]["commit"] and not made["harness"]["dirty"], folder
+
+
+def test_records_ship_for_corr2cause_only_and_compressed():
+    files = set(shipped())
+    assert {file.name for file in files if "records" in file.name} == {"records.jsonl.gz"}
+    for folder in runs():
+        assert (folder / "records.jsonl.gz" in files) == folder.is_relative_to(ROOT / "results/corr2cause"), folder
+
+
+def test_both_benchmarks_and_all_perturbations_are_there():
+    found = {folder.relative_to(ROOT / "results").as_posix() for folder in runs()}
+    for variant in ("default", *(f"perturbation={one}" for one in ("paraphrase", "refactorization", "permutation"))):
+        assert {f"corr2cause/{variant}/plain/{model}" for model in ("reasoner", "always_no", "random_uniform")} <= found
+    assert {
+        f"causalbench/{task}/default/closed/always_yes" for task in ("causality", "correlation", "skeleton", "cot")
+    } <= found
+    assert {f"causalbench/causality/method=2/samples=500,seed=0/{one}" for one in ("pc", "hc", "mmhc", "boss")} <= found
+
+
+@pytest.mark.parametrize("place", QUICK)
+def test_a_run_holds(place):
+    shipped()
+    assert records_in(ROOT / "results" / place)
+    assert list(problems_of(ROOT / "results" / place)) == []
+
+
+@pytest.mark.slow
+def test_every_run_holds():
+    for folder in runs():
+        assert list(problems_of(folder)) == [], folder
+
+
+def test_the_graph_that_an_algorithm_learned_is_the_one_it_was_scored_for():
+    """SHD, a mean over the networks, by the graphs that ship."""
+    learned = [folder for folder in runs() if "/samples=" in folder.as_posix()]
+    assert len(learned) == 8
+    for folder in learned:
+        distances = []
+        for file in sorted(folder.glob("graphs/*/direct.csv")):
+            rows = list(csv.reader(file.open(encoding="utf-8")))
+            found = np.array([row[1:] for row in rows[1:]], dtype=int)
+            truth = network(file.parent.name)
+            assert rows[0][1:] == list(truth.variables)
+            different = found != matrix(truth.dag)
+            distances.append(np.triu(different | different.T).sum())
+        assert len(distances) == 14
+        said = json.loads((folder / RESULT).read_text())["scores"]["exact"]["overall"]["all"]["shd"]
+        assert np.mean(distances) == pytest.approx(said)
+
+
+def test_the_leaderboard_is_made_from_them():
+    rows = [load(folder / RESULT) for folder in runs()]
+    assert (ROOT / "results/LEADERBOARD.md").read_text(
+        encoding="utf-8"
+    ).strip() == f"# Leaderboard\n\n{markdown(build(rows))}".strip()

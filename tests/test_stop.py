@@ -1,0 +1,146 @@
+"""Ctrl-C at moments that a user cannot aim at: each ends in a sentence, or in nothing where all has been said."""
+
+from __future__ import annotations
+
+import io
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pseudo_terminal import child
+
+from harness import stop
+from harness.interrupt import interruptible
+from harness.progress import Progress
+
+SENTENCE = f"{stop.sentence()}\n"
+DURING_AN_IMPORT = """
+import runpy, signal, sys
+class Pressed:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[-1]:
+            sys.argv.pop()
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Pressed())
+runpy.run_module("harness", run_name="__main__", alter_sys=True)
+"""
+DURING_EXIT = """
+import atexit, runpy, signal, threading
+class Pressed:
+    def __del__(self, press=signal.raise_signal, number=signal.SIGINT):
+        press(number)
+{}
+runpy.run_module("harness", run_name="__main__", alter_sys=True)
+"""
+AT = {
+    "waiting for threads": "threading._register_atexit(signal.raise_signal, signal.SIGINT)",
+    "what is registered": "atexit.register(signal.raise_signal, signal.SIGINT)",
+    "destructors": "pressed = Pressed()",
+}
+IN_A_DESTRUCTOR = """
+import signal
+from harness import stop
+from harness.interrupt import interruptible
+from harness.progress import Progress
+class Pressed:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+stop.at_once(stop.sentence())
+with interruptible(Progress("title")):
+    Pressed()
+    Pressed()
+    print("goes on")
+"""
+WITH_A_BAR = """
+import signal, time
+from harness import bar, stop
+from harness.interrupt import interruptible
+from harness.progress import Progress
+bar.AFTER, bar.DRAWN = 0.0, 0.01
+stop.at_once("the end", 0)
+progress = Progress("title")
+with interruptible(progress):
+    for _ in progress.watch(iter(range(5)), range(5)):
+        time.sleep(0.3)
+        signal.raise_signal(signal.SIGINT)
+"""
+HALF_A_FILE = """
+import signal
+from harness import stop
+from harness.whole import written
+stop.at_once("the end")
+with written("items.jsonl", "out=") as file:
+    file.write("half")
+    print("out of the buffer")
+    signal.raise_signal(signal.SIGINT)
+"""
+
+
+def ended(folder: Path, program: str, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a program in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=folder, capture_output=True, text=True, timeout=60
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("module", ["harness.cli", "hydra"])
+def test_during_an_import(tmp_path, module):
+    assert ended(tmp_path, DURING_AN_IMPORT, module) == (130, "", SENTENCE)
+
+
+@pytest.mark.parametrize("when", AT)
+def test_during_the_exit_of_python(tmp_path, when):
+    code, shown, said = ended(tmp_path, DURING_EXIT.format(AT[when]), "--help")
+    assert (code, said) == (0, "") and "cache.path" in shown
+
+
+def test_in_a_destructor(tmp_path):
+    code, shown, said = ended(tmp_path, IN_A_DESTRUCTOR)
+    assert (code, shown) == (130, "") and said.startswith("stopping: ") and said.endswith(f"\n{SENTENCE}")
+    assert said.count("\n") == 2
+
+
+def test_the_bar_is_taken_away(tmp_path):
+    screen = child(80, sys.executable, "-c", WITH_A_BAR, cwd=tmp_path)
+    assert b"title" in screen.raw and not screen.screen.cursor.hidden
+    assert screen.text.startswith("stopping: ") and "the end" in screen.text and "title" not in screen.text
+
+
+def test_half_a_file_is_taken_away_and_what_was_printed_is_not(tmp_path):
+    assert ended(tmp_path, HALF_A_FILE) == (130, "out of the buffer\n", "the end\n")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def handlers():
+    """Those of the test's process, put back afterwards."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_who_ignores_it_goes_on_ignoring_it(handlers):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stop.at_once("the end")
+    signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_in_the_middle_of_a_line_that_is_being_written(handlers, monkeypatch):
+    class Pressed(io.RawIOBase):
+        def writable(self):
+            return True
+
+        def write(self, what):
+            if not stop.STOP.requested:
+                signal.raise_signal(signal.SIGINT)
+            return len(what)
+
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(Pressed())))
+    with interruptible(Progress("t")):
+        print("a line", file=sys.stderr, flush=True)
+        assert stop.STOP.requested
+    assert not stop.STOP.requested

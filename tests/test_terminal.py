@@ -1,0 +1,140 @@
+"""What stands on a terminal: read from a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import pytest
+from pseudo_terminal import child, terminal
+
+from harness import leaderboard
+from harness.board.build import Choice, build
+from harness.board.plain import markdown
+from harness.board.rows import Row
+from harness.board.table import Table
+from harness.result_json import result_json
+from harness.terminal import show
+from harness.types import Metric, Result, Scores, Usage
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch):
+    for name in ("NO_COLOR", "COLUMNS", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
+def run(model, f1=0.5, *, unreadable=0, prompt="plain", **more):
+    interval = (max(f1 - 0.1, 0.0), min(f1 + 0.1, 1.0))
+    values = {"f1": f1, "precision": f1 / 2, "recall": 1 - f1, "accuracy": f1 / 3, **more}
+    metrics = tuple(Metric(name, value, interval) for name, value in values.items())
+    overall = Scores(1162, 180, unreadable, 0, metrics, clusters=21, resamples=10_000)
+    result = Result("published", {"published": {"overall": {"all": overall}}}, 21, {}, {}, Usage())
+    return Row("corr2cause", "default", prompt, model, True, result)
+
+
+BOARD = [run("gpt4", 0.9123), run("always_yes", 0.2683), run("a_model_with_quite_a_long_name_v2", 0.5)]
+
+
+def seen(parts, width, **more):
+    with terminal(width) as screen:
+        show(parts, **more)
+    return screen
+
+
+def numbers(text):
+    return set(re.findall(r"[\d.,]*\d", text))
+
+
+@pytest.mark.parametrize("colour", [True, False], ids=["", "NO_COLOR"])
+@pytest.mark.parametrize("width", [160, 120, 80, 60, 40])
+def test_a_leaderboard_at_every_width(monkeypatch, width, colour):
+    if not colour:
+        monkeypatch.setenv("NO_COLOR", "1")
+    screen = seen(build(BOARD), width)
+    rows = screen.lines[screen.lines.index(next(line for line in screen.lines if line.startswith("──"))) :]
+    table = "\n".join(rows[: rows.index("")])
+    assert "91.23" in table and "[81.2, 100.0]" in table  # the best, and its interval, at any width
+    assert numbers(table) <= numbers(markdown(build(BOARD)))  # no number is cut or broken
+    assert screen.having("91.23", bold=True) and screen.having("50.00", underscore=True)
+    assert not screen.having("26.83", bold=True)
+    assert "In brackets: 95% intervals" in screen.text.replace("\n", " ")
+    assert not screen.colours
+    hidden = " ".join(screen.text.split()).partition("Hidden at this width: ")[2].partition(". A ")[0]
+    for column in ("recall", "accuracy", "items", "positives", "clusters", "unreadable", "failed"):
+        assert (column in screen.text.split("Hidden")[0].split("model ")[1]) != (column in hidden), column
+    assert ("a_model_with_quite_a_long_name_v2" in table) == (width == 160)
+    assert bool(hidden) == (width < 160)
+
+
+def test_counts_go_before_intervals_move_and_intervals_move_before_metrics_go():
+    below = [run("model", 0.5, unreadable=3), run("other", 0.25)]
+    wide, narrow = seen(build(below), 78), seen(build(below), 60)
+    (line,) = [line for line in wide.lines if line.startswith("model  ") and "50.00" in line]
+    assert line.split() == ["model", "50.00", "[40.0,", "60.0]", "25.00", "50.00", "16.67", "[40.0,", "60.0]", "3"]
+    at = next(place for place, line in enumerate(narrow.lines) if line.startswith("model  ") and "50.00" in line)
+    assert narrow.lines[at].split() == ["model", "50.00", "25.00", "16.67", "3"]  # what went wrong stays
+    assert narrow.lines[at + 1].split() == ["[40.0,", "60.0]", "[40.0,", "60.0]"]
+    assert "failed (all 0)" in narrow.text and "unreadable (all 0)" not in narrow.text
+
+
+def test_names_are_cut_where_they_stay_different():
+    names = [f"meta-llama/Llama-3.1-{size}B-Instruct-{kind}" for size in (8, 70) for kind in ("base", "tuned")]
+    screen = seen(build([run(name, k / 5) for k, name in enumerate(names)]), 44)
+    cut = [line.split()[0] for line in screen.lines if "…" in line]
+    assert len(cut) == len(set(cut)) == 4
+
+
+def test_groups_stand_above_their_rows():
+    screen = seen(build(BOARD, Choice(families=True)), 120)
+    assert screen.text.index("Random Baselines") < screen.text.index("always_yes") < screen.text.index("GPT-Based")
+    assert screen.having("GPT-Based Models", italics=True) and "**" not in screen.text
+
+
+def test_columns_are_respected(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, seen(build(BOARD), 120).lines)) <= 60
+
+
+def test_elsewhere_it_is_markdown(monkeypatch, capsys):
+    show(["words", *build(BOARD)], title="a title")
+    assert capsys.readouterr().out == f"words\n\n{markdown(build(BOARD))}\n"
+    monkeypatch.setenv("TERM", "dumb")
+    dumb = seen(build(BOARD), 200)
+    assert dumb.text == markdown(build(BOARD)) and b"\x1b" not in dumb.raw
+
+
+def test_names_and_replies_are_neither_markup_nor_obeyed():
+    table = Table.of(["item", "words"], [["[bold]a[/bold]", "\x1b[2J\x1b]0;owned\x07no \ud83d"]], text_columns=2)
+    screen = seen(["[red]said[/red] \x1b[31mx", table], 80, title="[b]title")
+    assert "[red]said[/red]" in screen.text and "[bold]a[/bold]" in screen.text and "[b]title" in screen.text
+    assert b"\x1b[2J" not in screen.raw and b"\x1b[31m" not in screen.raw and b"\x07" not in screen.raw
+    assert "no �" in screen.text
+
+
+def test_a_command_draws_unless_a_format_is_asked_for(tmp_path):
+    for row in BOARD:
+        folder = tmp_path / row.model
+        folder.mkdir()
+        place = {"task": row.task, "variant": row.variant, "prompt": row.prompt, "model": row.model}
+        said = {"run": place, "complete": True, **result_json(row.result)}
+        (folder / "result.json").write_text(json.dumps(said), encoding="utf-8")
+    with terminal(100) as drawn:
+        assert leaderboard.main([str(tmp_path)]) == 0
+    assert "│" not in drawn.text and "|  " not in drawn.text and drawn.having("91.23", bold=True)
+    assert "| gpt4 " in (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8")
+    with terminal(100) as asked:
+        assert leaderboard.main([str(tmp_path), "format=csv"]) == 0
+    assert asked.text.startswith("task,") and b"\x1b" not in asked.raw
+
+
+def test_a_run_shows_its_table(tmp_path):
+    command = (sys.executable, "-m", "harness", "model=always_no", "task.limit=60")
+    screen = child(80, *command, cwd=tmp_path, NO_COLOR="1")
+    assert screen.lines[0] == "corr2cause · limit=60 · plain · always_no"
+    assert screen.lines[2].split()[:4] == ["published", "labels", "F1", "precision"]
+    assert screen.having("corr2cause", bold=True) and not screen.colours
+    assert "relation: descendant" in screen.text and "Hidden at this width: " in screen.text
+    assert "holds manifest.json" in screen.text.replace("\n", "")

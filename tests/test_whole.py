@@ -1,0 +1,43 @@
+"""A file or folder to write: what can be told before the work, and that its folder is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.errors import StoreError
+from harness.whole import check, written
+
+
+@pytest.mark.parametrize(
+    ("out", "folder", "said"),
+    [
+        ("file/x.csv", False, "file/x.csv cannot be written (file is no folder): choose another out=."),
+        ("file/a/b/x.csv", False, "(file is no folder)"),
+        ("file", True, "(file is no folder)"),
+        ("folder", False, "folder cannot be written (it is a folder)"),
+        (".", False, "(it is a folder)"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch, out, folder, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StoreError) as told:
+        check(out, folder=folder)
+    assert said in str(told.value)
+
+
+@pytest.mark.parametrize("out", ["x.csv", "folder/x.csv", "new/er/x.csv", "-", "/dev/stdout", "file"])
+def test_what_can_be_written_passes_and_nothing_is_made_yet(tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    check(out)
+    check("new/er", folder=True)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
+
+
+def test_the_folder_is_made(tmp_path):
+    with written(str(tmp_path / "new" / "er" / "x.csv")) as file:
+        file.write("x")
+    assert [path.name for path in (tmp_path / "new" / "er").iterdir()] == ["x.csv"]
