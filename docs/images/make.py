@@ -1,0 +1,145 @@
+"""The README's pictures, from the shipped results: make pictures. Needs a Chromium and the development packages."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import pty
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from itertools import groupby
+from pathlib import Path
+
+import pyte
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "browser")]
+
+RUN = "corr2cause%2Fdefault%2Fplain%2Frandom_uniform"
+GRAPHS = "causalbench%2Fcausality%2Fmethod%3D2%2Fsamples%3D1500%2Cseed%3D0%2Fboss/insurance?template=direct"
+PAGES = {
+    "leaderboard": ("#/board?task=corr2cause", 1320, 560, "light"),
+    "charts": ("#/charts?task=causalbench/causality&set=2", 1180, 800, "light"),
+    "answers": (f"#/answers/{RUN}?right=wrong", 1180, 620, "dark"),
+    "item": (f"#/item/{RUN}/n4-g31-ancestor-A-D", 1180, 1060, "light"),
+    "graphs": (f"#/graphs/{GRAPHS}", 1180, 960, "light"),
+}
+WIDTH, HEIGHT = 112, 40
+
+
+def pages() -> None:
+    """Views of results/report.html."""
+    from playwright.sync_api import sync_playwright
+
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        for name, (address, width, height, scheme) in PAGES.items():
+            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page.goto((ROOT / "results" / "report.html").as_uri() + address)
+            page.locator("main h1").first.wait_for()
+            page.wait_for_timeout(500)
+            page.screenshot(path=HERE / f"{name}.png")
+        browser.close()
+
+
+def terminal() -> None:
+    """The leaderboard of the shipped results, and a run half-way behind a local server, as the program draws them."""
+    from made_runs import says
+    from openai_server import Server
+
+    board = [sys.executable, "-m", "harness.leaderboard", "results", "task=corr2cause", "variant=default", "out=-"]
+    _draw("terminal.svg", _seen(board, ROOT)[-1][1], " ".join(["python", *board[1:-1]]))
+    server = Server(lambda path, body, number: says(body), delay=0.4)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = [
+            *("model=openai", "model.model=careful", "model.name=local-model", f"model.base_url={server.url}"),
+            *("model.price.input=2.5", "model.price.output=10", "model.max_concurrency=64", "prompt=cot", "cache=off"),
+        ]
+        frames = _seen([sys.executable, "-m", "harness", *settings], Path(folder))
+    server.close()
+    half = next(raw for seconds, raw in frames if seconds > frames[-1][0] * 0.6)
+    _draw("progress.svg", half, "python -m harness model=openai prompt=cot …")
+
+
+def _seen(command: list[str], folder: Path) -> list[tuple[float, bytes]]:
+    """What a command has written to a terminal of this size, after how many seconds."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
+    settings = {
+        "TERM": "xterm-256color",
+        "COLORTERM": "truecolor",
+        "OPENAI_API_KEY": "unused",
+        "PYTHONPATH": str(ROOT),
+    }
+    program = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=os.environ | settings, cwd=folder)
+    os.close(slave)
+    started, raw, frames = time.monotonic(), b"", []
+    while True:
+        try:
+            raw += os.read(master, 65536)
+        except OSError:
+            break
+        frames.append((time.monotonic() - started, raw))
+    program.wait()
+    return frames
+
+
+def _screen(raw: bytes) -> pyte.Screen:
+    screen = pyte.Screen(WIDTH, HEIGHT)
+    pyte.ByteStream(screen).feed(raw)
+    return screen
+
+
+def _draw(name: str, raw: bytes, title: str) -> None:
+    """The screen as SVG, without the fonts that rich would fetch from a network."""
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    screen = _screen(raw)
+    last = max(row for row, line in enumerate(screen.display) if line.strip())
+    for row in range(last + 1):
+        cells = [screen.buffer[row][column] for column in range(len(screen.display[row].rstrip()))]
+        line = Text()
+        for style, alike in groupby(cells, _style):
+            line.append("".join(cell.data for cell in alike), style)
+        console.print(line, no_wrap=True)
+    svg = console.export_svg(title=title)
+    (HERE / name).write_text(re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
+
+
+def _style(cell: pyte.screens.Char) -> Style:
+    colour = f"#{cell.fg}" if re.fullmatch("[0-9a-f]{6}", cell.fg) else cell.fg
+    return Style(color=None if colour == "default" else colour, bold=cell.bold, underline=cell.underscore)
+
+
+def figures() -> None:
+    """One of the figures of the shipped results, as harness.plot writes them."""
+    from harness.plot.__main__ import main
+
+    with tempfile.TemporaryDirectory() as folder:
+        main(
+            [
+                str(ROOT / "results"),
+                "chart=corr2cause/robustness/f1",
+                "format=png",
+                f"out={folder}",
+            ]
+        )
+        for file in Path(folder).glob("*.png"):
+            shutil.copy(file, HERE / f"figure-{file.name}")
+
+
+if __name__ == "__main__":
+    pages()
+    terminal()
+    figures()
