@@ -40,19 +40,24 @@ def for_reading(path: Path) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?mode=ro"
     db = sqlite3.connect(address, timeout=WAIT, isolation_level=None, uri=True)
     try:
-        db.execute("SELECT count(*) FROM sqlite_master")
+        blank = _blank(db)
     except sqlite3.OperationalError:
         log = Path(f"{path}-wal")
         if not path.exists() or (log.exists() and log.stat().st_size):  # a log that cannot be read holds answers
             raise
         db = sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True)
+        blank = _blank(db)
+    if blank:  # a run was killed before it had made the tables, or is about to make them: a cache without answers
+        db.close()
+        db = sqlite3.connect(":memory:", isolation_level=None)
+        _make_tables(db)
     return db
 
 
 def check(db: sqlite3.Connection, path: Path) -> None:
     """Refuses a database of somebody else's, or of another version of this program."""
     # In this order: a file that another process fills meanwhile was empty when it was looked at.
-    empty = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    empty = _blank(db)
     application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if not empty and application != APPLICATION:
         raise StoreError(f"{path} is an SQLite file, but not a cache of this program: choose another cache.path.")
@@ -75,9 +80,18 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
         db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
     if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
-        db.execute("BEGIN IMMEDIATE")
-        for table in _TABLES:
-            db.execute(table)
-        db.execute(f"PRAGMA application_id={APPLICATION}")
-        db.execute(f"PRAGMA user_version={SCHEMA}")
-        db.execute("COMMIT")
+        _make_tables(db)
+
+
+def _blank(db: sqlite3.Connection) -> bool:
+    return not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+
+
+def _make_tables(db: sqlite3.Connection) -> None:
+    """All of them, or none where the process is killed meanwhile."""
+    db.execute("BEGIN IMMEDIATE")
+    for table in _TABLES:
+        db.execute(table)
+    db.execute(f"PRAGMA application_id={APPLICATION}")
+    db.execute(f"PRAGMA user_version={SCHEMA}")
+    db.execute("COMMIT")

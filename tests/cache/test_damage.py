@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import signal
@@ -15,7 +16,7 @@ from contextlib import closing
 import pytest
 from cache_help import ask, command, count, fill, says
 
-from harness.cache import CachedModel, Store, damage
+from harness.cache import CachedModel, Store, damage, upkeep
 from harness.errors import StoreError
 from harness.models.scripted import Scripted
 
@@ -185,6 +186,43 @@ def test_a_process_that_still_writes_to_it_loses_no_answer(path):
     writer.close()
     assert count(path) == 1001
     assert replay(path, 1000) == 1000
+
+
+def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers(tmp_path):
+    moments, left = random.Random(6), 0
+    for k in range(60):
+        path = tmp_path / f"{k}.sqlite"
+        starts, started = os.pipe()
+        if not (child := os.fork()):
+            os.write(started, b".")
+            Store(path)
+            os._exit(0)
+        os.read(starts, 1)
+        time.sleep(moments.uniform(0, 0.004))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        if path.exists():
+            left += 1
+            assert count(path) == 0
+            with closing(Store(path, readonly=True)) as store:
+                assert list(upkeep.verify(store, upkeep.Findings())) == []
+            assert replay(path, 3) == count(path) == 3
+    assert left
+
+
+@pytest.mark.parametrize("begun", ["", "PRAGMA journal_mode=WAL"])
+def test_a_file_without_tables_is_a_cache_without_answers(path, begun):
+    path.touch()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(begun)
+    before = path.read_bytes()
+    for name, said in (("stats", "0 answers"), ("verify", "0 answers"), ("export -", ""), ("prune --model m", "none")):
+        done = command(*name.split(), "--cache", path)
+        assert done.returncode == (name.startswith("prune")) and said in done.stdout + done.stderr, done
+    assert path.read_bytes() == before
+    other = path.with_name("other.sqlite")
+    assert "0 new" in command("import", path, "--cache", other).stdout
+    assert replay(path, 3) == count(path) == 3
 
 
 def test_a_log_torn_by_kill_9_is_no_damage(path):
