@@ -134,6 +134,16 @@ def test_the_graphs_behind_an_answer(opened, runs: Runs, holds: bool, least: int
     expect(page.get_by_text(f"{len(dags)} graphs fit the premise")).to_be_visible()
 
 
+def test_pictures_of_few_variables_are_no_higher_than_wide(opened) -> None:
+    page = opened("#/answers")
+    draw = """count => Harness.drawGraph({
+        nodes: [..."ABCDEF"].slice(0, count), at: Harness.circle(count, 62), edges: [], round: true,
+    }).getAttribute("viewBox").split(" ").map(Number)"""
+    for count in range(2, 7):
+        _, _, width, height = page.evaluate(draw, count)
+        assert height < 1.2 * width, count
+
+
 def test_two_models_side_by_side(opened, runs: Runs) -> None:
     first, second, less = (
         runs.get("org/careful"),

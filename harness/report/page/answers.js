@@ -7,7 +7,7 @@ Harness.views.answers = {
 
   async show(place, route) {
     const withAnswers = Harness.data.runs.filter((run) => run.answers);
-    const best = withAnswers.find((run) => run.role === "model") || withAnswers[0];
+    const best = withAnswers.find((run) => run.role === "model") || withAnswers.find((run) => run.role !== "baseline") || withAnswers[0];
     if (!best && !route.parts.length) throw new Error("No run in this page has its answers here; the page of a run says why.");
     if (!route.parts.length) {
       history.replaceState(null, "", Harness.address("answers", [best.id], query()));

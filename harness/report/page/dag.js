@@ -1,10 +1,11 @@
 // Graphs as pictures: places for the nodes, and lines and arrows between them. Everything is the same at every call.
 "use strict";
 
-// Small graphs: nodes on a circle in their order, so that the graphs of one class differ in their arrows only.
+// Small graphs: nodes on a circle in their order, so that the graphs of one class differ in their arrows only. Two stand
+// side by side: pictures have one width, and a column of two would be as high as a page.
 // {x: [], y: [], paths: Map} in units of pixels around a middle of 0.
 Harness.circle = function circle(count, radius) {
-  const at = (k) => -Math.PI / 2 + (2 * Math.PI * k) / count;
+  const at = (k) => (count === 2 ? -Math.PI : -Math.PI / 2) + (2 * Math.PI * k) / count;
   const numbers = [...Array(count).keys()];
   return { x: numbers.map((k) => radius * Math.cos(at(k))), y: numbers.map((k) => radius * Math.sin(at(k))), paths: new Map() };
 };
