@@ -9,6 +9,8 @@ from facts import Runs, address
 from moving import go, settled
 from playwright.sync_api import expect
 
+from harness.charts.marks import MARKS
+
 # What each figure draws and what its table says; by the figure's id.
 FIGURES = """() => Object.fromEntries([...document.querySelectorAll("main figure")].map((figure) => {
   figure.querySelector("details").open = true;
@@ -27,6 +29,37 @@ NUMBERS = """() => Object.fromEntries([...document.querySelectorAll("main figure
 DRAWN_WITHIN = """(width) => [...document.querySelectorAll("main figure svg[role=group]")].every((one) =>
   one.getBoundingClientRect().right <= width
   && Number(one.getAttribute("width")) === Math.floor(one.parentNode.getBoundingClientRect().width))"""
+
+
+# The charts of scores that are in sight.
+SCORES = """(task) => Harness.data.charts.filter((one) => one.task === task
+  && document.querySelector(`#chart-${one.id.replace(/\\W+/g, "-")}.chart-scores`)).flatMap((one) => one.rows)"""
+# Of each role the shape, the name of the colour, and whether the mark is an outline.
+HUE = """const hue = (node) => ["blue", "orange", "green", "grey", "pink"].find((name) =>
+    getComputedStyle(node).getPropertyValue("--hue") === getComputedStyle(document.body).getPropertyValue(`--${name}`));
+  const page = getComputedStyle(document.documentElement).backgroundColor;"""
+MARKED = f"""(groups) => {{
+  {HUE}
+  const shape = (mark) => {{
+    if (mark.tagName === "circle") return "disc";
+    const across = [...mark.points].map((point) => Math.round(point.x));
+    return across.length === 3 ? "triangle" : new Set(across).size === 3 ? "diamond" : "square";
+  }};
+  return Object.fromEntries([...document.querySelectorAll(groups)].map((group) => {{
+    const mark = group.querySelector(".mark");
+    const open = getComputedStyle(mark).fill === page;
+    return [group.getAttribute("class").replace("role-", ""), [shape(mark), hue(mark), open]];
+  }}));
+}}"""
+DOTTED = f"""() => {{
+  {HUE}
+  const shape = (clip) => ({{ circle: "disc", inset: "square" }})[clip.split("(")[0]]
+    || {{ 3: "triangle", 4: "diamond" }}[clip.split(",").length];
+  return Object.fromEntries([...document.querySelectorAll("tbody tr:has(.dot)")].map((row) => {{
+    const style = getComputedStyle(row.querySelector(".dot"));
+    return [row.className.replace("role-", ""), [shape(style.clipPath), hue(row), style.backgroundColor === page]];
+  }}));
+}}"""
 
 
 def shown(value: float | None) -> str:
@@ -149,6 +182,23 @@ def test_details_by_pointer_and_by_keyboard(opened, runs: Runs) -> None:
     page.keyboard.press("Enter")
     settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("org/hasty")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_tell_what_answered_as_they_do_in_figures(opened, scheme: str) -> None:
+    page = opened(address("charts", task="corr2cause"), scheme=scheme)
+    seen: dict[str, list] = {}
+    for task in ("corr2cause", "causalbench/causality"):
+        go(page, address("charts", task=task))
+        seen |= page.evaluate(MARKED, ".chart-scores .drawing g[class^=role]")
+        legend = page.get_by_role("figure", name="F1 by model").get_by_role("list", name="Legend")
+        here = {row["role"] for row in page.evaluate(SCORES, task)}
+        assert legend.get_by_role("listitem").all_inner_texts() == [MARKS[role].title for role in MARKS if role in here]
+        go(page, address("board", task=task))
+        seen |= {f"{role} in tables": mark for role, mark in page.evaluate(DOTTED).items()}
+    wanted = {role: [mark.shape, mark.colour, mark.open] for role, mark in MARKS.items()}
+    # Few items of few clusters: the algorithm's run has no intervals, with which dots stand.
+    assert seen == wanted | {f"{role} in tables": wanted[role] for role in ("model", "baseline", "reasoner")}
 
 
 def test_opens_on_the_set_with_the_most_runs(opened) -> None:
