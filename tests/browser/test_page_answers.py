@@ -6,8 +6,10 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-from facts import Reply, Runs, address
+from facts import Reply, Run, Runs, address
 from playwright.sync_api import Page, expect
+
+from harness.export.__main__ import main as export
 
 LABEL = {1: "Yes", 0: "No"}
 FILTERS: dict[str, Callable[[Reply], str]] = {
@@ -237,6 +239,29 @@ def test_saved_as_csv(opened, runs: Runs, tmp_path: Path) -> None:
         assert (row["question"], row["gold"]) == (a.question, LABEL[a.gold["published"]])
         assert (row["read"], row["outcome"], row["reply"]) == (LABEL[a.read], "wrong", a.reply)
         assert (row["second_outcome"], row["second_reply"]) == (b.outcome, b.reply)
+
+
+def test_saved_draws_have_their_numbers(opened, runs: Runs, tmp_path: Path) -> None:
+    drawn, once = runs.get("org/careful", variant="limit=6,samples=3"), runs.get("org/careful")
+
+    def saved(run: Run, **query: object) -> list[dict[str, str]]:
+        page = opened(address("answers", run.id, **query))
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save as CSV").click()
+        download.value.save_as(tmp_path / "saved.csv")
+        with (tmp_path / "saved.csv").open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    rows = saved(drawn, vs=once.id)
+    said = {(one.item, str(one.sample)): one.reply for one in drawn.replies}
+    assert {(row["item"], row["sample"]): row["reply"] for row in rows} == said and len(rows) == len(said) == 18
+    assert {sample for _, sample in said} == {"0", "1", "2"} and {row["second_sample"] for row in rows} == {"0"}
+    # A column of the table that harness.export writes has the same name and the same numbers.
+    assert export([str(drawn.folder), "to=csv", f"out={tmp_path / 'records.csv'}"]) == 0
+    with (tmp_path / "records.csv").open(encoding="utf-8", newline="") as file:
+        assert {(row["item"], row["sample"]): row["text"] for row in csv.DictReader(file)} == said
+    first = saved(once, vs=drawn.id)
+    assert {row["sample"] for row in first} == {"0"} == {row["second_sample"] for row in first if row["second_reply"]}
 
 
 def test_runs_that_have_little_to_show(opened, runs: Runs) -> None:

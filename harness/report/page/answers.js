@@ -134,12 +134,12 @@ Harness.saveCsv = function saveCsv(set, { rows }, matching, second) {
   const { answers, items } = set;
   // What a spreadsheet would take for a formula gets a ' before it.
   const cell = (value) => `"${String(value ?? "").replace(/^([=+\-@\t\r\n＝＋－＠])/, "'$1").replaceAll('"', '""')}"`;
-  const head = ["item", "question", "gold", "read", "outcome", "reply", ...(second ? ["second_read", "second_outcome", "second_reply"] : [])];
-  const told = (side, row) => (row < 0 ? ["", "", ""] : [Harness.label(side.answers.read[row]), Harness.STATUS[side.status[row]], side.answers.reply[row] ?? ""]);
+  const each = ["sample", "read", "outcome", "reply"]; // the draw's number is called and counted as in harness.export
+  const head = ["item", "question", "gold", ...each, ...(second ? each.map((name) => `second_${name}`) : [])];
+  const told = (side, row) => (row < 0 ? ["", "", "", ""] : [side.answers.sample ? side.answers.sample[row] : 0, Harness.label(side.answers.read[row]), Harness.STATUS[side.status[row]], side.answers.reply[row] ?? ""]);
   const lines = rows.map((row) => {
-    const [read, outcome, reply] = told(set, row);
     const item = answers.item[row];
-    return [items.ids[item], items.words[item], Harness.label(set.gold[row]), read, outcome, reply, ...(second ? told(second, matching[row]) : [])];
+    return [items.ids[item], items.words[item], Harness.label(set.gold[row]), ...told(set, row), ...(second ? told(second, matching[row]) : [])];
   });
   const text = [head, ...lines].map((line) => line.map(cell).join(",")).join("\r\n");
   const link = Harness.el("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: "answers.csv" });
