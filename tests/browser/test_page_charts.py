@@ -184,6 +184,45 @@ def test_details_by_pointer_and_by_keyboard(opened, runs: Runs) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("org/hasty")
 
 
+def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(opened) -> None:
+    page = opened(address("charts", task="corr2cause"), width=390)
+    links = page.locator("main figure").last.locator("a")
+    expect(links.first).to_be_attached()
+    mark, tip = links.last, page.get_by_role("tooltip")
+
+    def scrolled(what: str) -> None:
+        """Does what makes the page scroll, and waits until all that hears of it has run."""
+        heard = "addEventListener('scroll', () => requestAnimationFrame(then), { once: true })"
+        page.evaluate(f"new Promise((then) => {{ {heard}; {what}; }})")
+
+    def beside() -> bool:
+        over, at = tip.bounding_box(), mark.bounding_box()
+        gaps = at["y"] - (over["y"] + over["height"]), over["y"] - (at["y"] + at["height"])
+        return max(gaps) == pytest.approx(8, abs=1)
+
+    page.evaluate("scrollTo(0, 0)")
+    scrolled("[...document.querySelectorAll('main figure:last-of-type a')].at(-1).focus()")
+    expect(mark).to_be_focused()
+    expect(tip).to_be_visible()
+    assert page.evaluate("scrollY") > 0 and beside()
+    scrolled("scrollBy(0, -20)")
+    expect(tip).to_be_visible()
+    assert beside()
+    scrolled("scrollTo(0, 0)")  # the mark is out of sight, and back again
+    expect(tip).to_be_hidden()
+    scrolled("document.activeElement.scrollIntoView({ block: 'center' })")
+    expect(tip).to_be_visible()
+    page.keyboard.press("Escape")
+    scrolled("scrollBy(0, 20)")
+    expect(tip).to_be_hidden()
+    # That of the pointer hides, as another mark may be below it now.
+    page.evaluate("document.activeElement.blur()")
+    mark.hover(force=True)
+    expect(tip).to_be_visible()
+    scrolled("scrollBy(0, -20)")
+    expect(tip).to_be_hidden()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_marks_tell_what_answered_as_they_do_in_figures(opened, scheme: str) -> None:
     page = opened(address("charts", task="corr2cause"), scheme=scheme)
