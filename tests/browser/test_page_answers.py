@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from facts import Reply, Run, Runs, address
+from moving import written
 from playwright.sync_api import Page, expect
 
 from harness.export.__main__ import main as export
@@ -89,8 +90,7 @@ def test_filters_and_search_together(opened, runs: Runs) -> None:
     for value, count in counts(page, "Relation").items():
         assert count == sum(FILTERS["Relation"](one) == value for one in real)
 
-    there, before = page.url, items(page)
-    assert "q=COLLIDER" in there and "right=wrong" in there and "gold=No" in there
+    there, before = written(page, "q=COLLIDER+at", "right=wrong", "gold=No"), items(page)
     page.reload()
     expect(page.get_by_role("searchbox", name="Search")).to_have_value("COLLIDER at")
     assert page.url == there and items(page) == before
@@ -99,7 +99,8 @@ def test_filters_and_search_together(opened, runs: Runs) -> None:
     expect(page.get_by_text("No answer passes these filters.")).to_be_visible()
     expect(page.get_by_role("grid")).to_be_hidden()
     page.get_by_role("button", name="Clear filters").click()
-    assert len(items(page)) == len(run.replies) and page.url.endswith(address("answers", run.id))
+    assert len(items(page)) == len(run.replies)
+    page.wait_for_url(lambda url: url.endswith(address("answers", run.id)))
     # A question and an item are found by their words too.
     for words in ("n5-g", "is a cause for"):
         page.get_by_role("searchbox", name="Search").fill(words)
@@ -121,7 +122,7 @@ def test_sorted(opened, runs: Runs) -> None:
             known = [one for one in keys if one is not None]
             assert len(keys) == len(run.replies) and keys[: len(known)] == known, "what has no value comes last"
             assert known == sorted(known, reverse=way == "down") and len(set(known)) > 10
-    assert "sort=output&order=desc" in page.url
+    written(page, "sort=output&order=desc")
 
 
 def test_two_runs_beside_each_other(opened, runs: Runs) -> None:
