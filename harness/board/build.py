@@ -132,6 +132,12 @@ def items_of(row: Row) -> str:
     return row.items or str(row.result.overall.items)
 
 
+def items_said(row: Row) -> str:
+    """Its items in words."""
+    told = f"item set {row.items[:8]}" if row.items else "item set not known"
+    return f"{row.result.overall.items:,} items, {told}"
+
+
 def _differing(rows: Sequence[Row]) -> tuple[str, ...]:
     return (*sorted({row.variant for row in rows}), rows[0].result.headline, rows[0].items or "")
 
@@ -142,8 +148,7 @@ def _heading(rows: Sequence[Row], sets: dict[tuple[str, str], list[Row]]) -> str
     several = len({headline for headline, _ in sets}) > 1
     parts = differing({row.variant for row in rows}, first.result.headline if several else None)
     if len({items for _, items in sets}) > 1:
-        told = f"item set {first.items[:8]}" if first.items else "item set not known"
-        parts.append(f"{first.result.overall.items:,} items, {told}")
+        parts.append(items_said(first))
     return "; ".join(parts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from harness.board.build import differing, items_of, merit
+from harness.board.build import differing, items_of, items_said, merit
 from harness.board.rows import Row
 from harness.charts.names import labels, places, reference
 from harness.charts.sets import interval_of, lines_said, title_of
@@ -83,10 +83,21 @@ def _configured(row: Row) -> str:
 
 
 def _headings(sets: Sequence[Sequence[_Chain]]) -> list[str]:
-    """How each set differs from the others."""
+    """How each set differs from the others: what variant and labels do not tell, the items of its steps do."""
     if len(sets) == 1:
         return [""]
-    return ["; ".join(differing({chain.rest[0] for chain in found}, found[0].first.result.headline)) for found in sets]
+    plain = ["; ".join(differing({chain.rest[0] for chain in found}, found[0].first.result.headline)) for found in sets]
+    rows = [{step: row for chain in found for step, row in chain.by_step.items()} for found in sets]
+    said = []
+    for heading, mine in zip(plain, rows, strict=True):
+        same = [other for name, other in zip(plain, rows, strict=True) if name == heading]
+        own = [
+            f"{step}: {items_said(mine[step])}"
+            for step in STEPS.values()
+            if step in mine and any(step not in one or items_of(one[step]) != items_of(mine[step]) for one in same)
+        ]
+        said.append("; ".join([heading, *own]))
+    return said
 
 
 def _charts(task: str, place: str, heading: str, chains: Sequence[_Chain], names: Mapping[int, str]) -> Iterator[Chart]:

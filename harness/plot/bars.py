@@ -17,17 +17,13 @@ from harness.plot.paper import (
     ink,
     legend_height,
     lines_height,
+    look,
     names_width,
+    roles_said,
     text_width,
 )
 from harness.tables import TITLES, shown
 
-_ROLES = {
-    "model": ("model", COLOURS[0], "o"),
-    "baseline": ("baseline", GREY, "s"),
-    "reasoner": ("exact reasoner", COLOURS[2], "D"),
-    "algorithm": ("algorithm on data", COLOURS[1], "^"),
-}
 _ROW = 0.15
 _PAD = 0.12
 """Inches between a name and the axis: a mark at 0 reaches over it."""
@@ -45,25 +41,22 @@ _SIDES = {
 
 def scores(chart: ScoresChart, width: float) -> Sheet:
     """Points with intervals, the number beside each."""
-    from matplotlib.lines import Line2D
-
     names = [row.label for row in chart.rows]
     left = EDGE + names_width(names, width) + _PAD
     right = text_width("100.00") + 0.1 + EDGE
     said_names = in_lines(names, left - EDGE - _PAD)
     rows = max(len(names), 2) * lines_height(said_names, _ROW)
-    roles = [role for role in _ROLES if any(row.role == role for row in chart.rows)]
-    said = [_ROLES[role][0] for role in roles] if len(roles) > 1 else []
+    handles, said = roles_said([row.role for row in chart.rows])
     bottom = 0.33
     sheet = Sheet(chart, width, rows + bottom + legend_height(said, width))
     axes = sheet.axes(left, 0, width - left - right, rows)
     for place, row in enumerate(chart.rows):
-        _, colour, marker = _ROLES[row.role]
         if row.interval:
             low, high = row.interval
+            colour = look(row.role)["color"]
             axes.plot([100 * low, 100 * high], [place, place], color=colour, linewidth=1.1, solid_capstyle="butt")
         if row.value is not None:
-            axes.plot(100 * row.value, place, color=colour, marker=marker, clip_on=False, zorder=3)
+            axes.plot(100 * row.value, place, **look(row.role), clip_on=False, zorder=3)
         axes.annotate(
             shown(chart.metric, row.value),
             (1, place),
@@ -76,8 +69,7 @@ def scores(chart: ScoresChart, width: float) -> Sheet:
     _rows(axes, said_names)
     axes.set_xlim(0, 100)
     axes.set_xlabel(f"{TITLES[chart.metric]} (%)", labelpad=1.5)
-    handles = [Line2D([], [], color=_ROLES[role][1], marker=_ROLES[role][2], linewidth=1.1) for role in roles]
-    sheet.legend(handles[: len(said)], said, rows + bottom)
+    sheet.legend(handles, said, rows + bottom)
     return sheet
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.charts.values import Chart, CostChart, Interval, RobustnessChart, ScaleChart
+from harness.charts.values import Chart, CostChart, Interval, RobustnessChart, Role, ScaleChart
 from harness.plot.paper import (
     COLOURS,
     DASHES,
@@ -19,6 +19,8 @@ from harness.plot.paper import (
     in_lines,
     legend_height,
     lines_height,
+    look,
+    roles_said,
     text_width,
 )
 from harness.tables import TITLES
@@ -36,6 +38,7 @@ _SLOT = 0.13
 @dataclass(frozen=True)
 class _Line:
     name: str
+    role: Role
     values: Sequence[float | None]
     intervals: Sequence[Interval]
 
@@ -43,7 +46,12 @@ class _Line:
 def robustness(chart: RobustnessChart, width: float) -> Sheet:
     """Steps from left to right."""
     rows = [
-        _Line(row.label, [p.value if p else None for p in row.points], [p.interval if p else None for p in row.points])
+        _Line(
+            row.label,
+            row.role,
+            [p.value if p else None for p in row.points],
+            [p.interval if p else None for p in row.points],
+        )
         for row in chart.rows
     ]
     return _lines(chart, width, chart.steps, rows, chart.metric)
@@ -52,7 +60,8 @@ def robustness(chart: RobustnessChart, width: float) -> Sheet:
 def scale(chart: ScaleChart, width: float) -> Sheet:
     """Networks from the smallest to the largest, each with its number of variables."""
     names = [f"{one.name} ({one.nodes})" for one in chart.networks]
-    return _lines(chart, width, names, [_Line(r.label, r.values, r.intervals) for r in chart.rows], chart.metric)
+    rows = [_Line(row.label, row.role, row.values, row.intervals) for row in chart.rows]
+    return _lines(chart, width, names, rows, chart.metric)
 
 
 def cost(chart: CostChart, width: float) -> Sheet:
@@ -66,12 +75,12 @@ def cost(chart: CostChart, width: float) -> Sheet:
     axes = sheet.axes(_LEFT, 0.04, width - _LEFT - 0.15, frame - 0.04)
     handles = []
     for number, row in enumerate(chart.rows):
-        look: dict[str, Any] = {"color": COLOURS[number % _MOST], "marker": MARKERS[(number // _MOST + number) % _MOST]}
+        own: dict[str, Any] = {"color": COLOURS[number % _MOST], "marker": MARKERS[(number // _MOST + number) % _MOST]}
         if row.interval:
             low, high = row.interval
-            axes.plot([row.x, row.x], [100 * low, 100 * high], color=look["color"], linewidth=0.7)
-        axes.plot(row.x, 100 * row.value, **look, linestyle="", clip_on=False, zorder=3)
-        handles.append(Line2D([], [], **look, linestyle=""))
+            axes.plot([row.x, row.x], [100 * low, 100 * high], color=own["color"], linewidth=0.7)
+        axes.plot(row.x, 100 * row.value, **own, linestyle="", clip_on=False, zorder=3)
+        handles.append(Line2D([], [], **own, linestyle=""))
     costs = [row.x for row in chart.rows]
     if min(costs) > 0 and max(costs) > 10 * min(costs):
         axes.set_xscale("log")
@@ -107,16 +116,16 @@ def _one_frame(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[
     looks: list[dict[str, Any]] = [
         {"color": COLOURS[n], "marker": MARKERS[n], "linestyle": DASHES[n]} for n in range(len(rows))
     ]
-    for number, (row, look) in enumerate(zip(rows, looks, strict=True)):
-        _draw(axes, row, look, (number - (len(rows) - 1) / 2) * 0.07)
+    for number, (row, own) in enumerate(zip(rows, looks, strict=True)):
+        _draw(axes, row, own, (number - (len(rows) - 1) / 2) * 0.07)
     _steps(axes, steps, turn)
     _percent(axes, metric)
-    sheet.legend([Line2D([], [], **look) for look in looks], names, frame + bottom)
+    sheet.legend([Line2D([], [], **own) for own in looks], names, frame + bottom)
     return sheet
 
 
 def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Line], metric: str) -> Sheet:
-    """A frame for each run, the others pale behind it."""
+    """A frame for each run, which has the mark of what answered; the others pale behind it."""
     from matplotlib.collections import LineCollection
 
     gap = 0.12
@@ -128,18 +137,20 @@ def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Li
     names = in_lines([row.name for row in rows], across)
     head, frame = lines_height(names, LINE + 0.02), 0.62
     each = head + frame + 0.07
-    sheet = Sheet(chart, width, down * each + bottom)
+    handles, said = roles_said([row.role for row in rows])
+    sheet = Sheet(chart, width, down * each + bottom + legend_height(said, width))
     others = [_points(row) for row in rows]
     for number, row in enumerate(rows):
         x, y = number % columns, number // columns
         axes = sheet.axes(_LEFT + x * (across + gap), y * each + head, across, frame)
         axes.add_collection(LineCollection(others, colors=PALE, linewidths=0.4, zorder=0))
-        _draw(axes, row, {"color": COLOURS[0], "marker": MARKERS[0], "markersize": 2.5}, 0.0)
+        _draw(axes, row, look(row.role) | {"markersize": 2.5}, 0.0)
         axes.set_title(names[number], loc="left", pad=3)
         _steps(axes, steps, turn)
         _percent(axes, metric if not x else None)
         if number + columns < len(rows):
             axes.tick_params("x", labelbottom=False)
+    sheet.legend(handles, said, down * each + bottom)
     return sheet
 
 
@@ -147,13 +158,13 @@ def _points(row: _Line) -> list[tuple[float, float]]:
     return [(x, math.nan if value is None else 100 * value) for x, value in enumerate(row.values)]
 
 
-def _draw(axes: Any, row: _Line, look: dict[str, Any], aside: float) -> None:
+def _draw(axes: Any, row: _Line, how: dict[str, Any], aside: float) -> None:
     """The line, and the intervals a little aside from those of other lines."""
     points = [(x + aside, y) for x, y in _points(row)]
     for (x, _), interval in zip(points, row.intervals, strict=True):
         if interval:
-            axes.plot([x, x], [100 * end for end in interval], color=look["color"], linewidth=0.6, zorder=1)
-    axes.plot(*zip(*points, strict=True), **look, clip_on=False, zorder=3)
+            axes.plot([x, x], [100 * end for end in interval], color=how["color"], linewidth=0.6, zorder=1)
+    axes.plot(*zip(*points, strict=True), **how, clip_on=False, zorder=3)
 
 
 def _turned(steps: Sequence[str], slot: float, left: float) -> tuple[int, float]:

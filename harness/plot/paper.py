@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from harness.charts.values import Chart
+from harness.charts.marks import MARKS
+from harness.charts.values import Chart, Role
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +34,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#5
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (7, 2)), (0, (2, 1)))
 GREY, PALE = "#6E6E6E", "#D9D9D9"
+_SHADES = {"blue": COLOURS[0], "orange": COLOURS[1], "green": COLOURS[2], "grey": GREY}
+_SHAPES = {"disc": "o", "square": "s", "diamond": "D", "triangle": "^"}
 
 _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",  # so that an SVG names this, too, where its reader has no DejaVu Sans
@@ -128,6 +131,21 @@ class Sheet:
 
 _HANDLE = 0.48
 """Inches of a sample in the legend, with the space around it."""
+
+
+def look(role: Role) -> dict[str, Any]:
+    """Colour and marker of what answered."""
+    mark = MARKS[role]
+    colour = _SHADES[mark.colour]
+    return {"color": colour, "marker": _SHAPES[mark.shape], "markerfacecolor": "white" if mark.open else colour}
+
+
+def roles_said(roles: Collection[Role]) -> tuple[list[Any], list[str]]:
+    """Samples and names for a legend of what answered; none where it is the same for all."""
+    from matplotlib.lines import Line2D
+
+    told = [role for role in MARKS if role in roles] if len(set(roles)) > 1 else []
+    return [Line2D([], [], **look(role)) for role in told], [MARKS[role].title for role in told]
 
 
 def legend_height(labels: Sequence[str], width: float) -> float:

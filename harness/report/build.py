@@ -16,7 +16,7 @@ from harness.board.printed import published
 from harness.board.rows import Row
 from harness.board.table import LOW_IS_GOOD, NEITHER
 from harness.charts import as_json as chart_json
-from harness.charts import charts_of, run_ids
+from harness.charts import charts_of, marks, run_ids
 from harness.charts.names import role
 from harness.progress import Progress
 from harness.report.behind import Behind
@@ -45,6 +45,7 @@ def content(rows: Sequence[Row], title: str, *, answers: bool) -> tuple[dict[str
         "tables": _tables(rows, names),
         "published": json.loads(as_json(printed))["tables"],
         "charts": [chart_json(chart) for chart in charts_of(rows)],
+        "marks": marks.as_json(),
         "metrics": {name: _metric(name, rows) for name in TITLES},
     }
     return data, behind.chunks

@@ -23,6 +23,7 @@ class Reply:
     """One answer."""
 
     item: str
+    sample: int
     question: str
     prompt: list[str]
     reply: str
@@ -78,6 +79,7 @@ class Run:
             found.append(
                 Reply(
                     item=record["item"],
+                    sample=record["sample"],
                     question=question and f"{question}.",
                     prompt=prompt,
                     reply=said.get("text") or "",

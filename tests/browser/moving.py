@@ -13,6 +13,12 @@ def settled(page: Page) -> None:
     page.locator("main:not([aria-busy]) h1").first.wait_for()
 
 
+def written(page: Page, *parts: str) -> str:
+    """Waits until the address has all these parts, as it may be behind the view; the address."""
+    page.wait_for_url(lambda url: all(part in url for part in parts))
+    return page.url
+
+
 def go(page: Page, address: str) -> None:
     """Goes to another address of the page that is open, as a link does."""
     page.evaluate(

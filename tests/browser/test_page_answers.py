@@ -6,8 +6,11 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-from facts import Reply, Runs, address
+from facts import Reply, Run, Runs, address
+from moving import written
 from playwright.sync_api import Page, expect
+
+from harness.export.__main__ import main as export
 
 LABEL = {1: "Yes", 0: "No"}
 FILTERS: dict[str, Callable[[Reply], str]] = {
@@ -87,8 +90,7 @@ def test_filters_and_search_together(opened, runs: Runs) -> None:
     for value, count in counts(page, "Relation").items():
         assert count == sum(FILTERS["Relation"](one) == value for one in real)
 
-    there, before = page.url, items(page)
-    assert "q=COLLIDER" in there and "right=wrong" in there and "gold=No" in there
+    there, before = written(page, "q=COLLIDER+at", "right=wrong", "gold=No"), items(page)
     page.reload()
     expect(page.get_by_role("searchbox", name="Search")).to_have_value("COLLIDER at")
     assert page.url == there and items(page) == before
@@ -97,7 +99,8 @@ def test_filters_and_search_together(opened, runs: Runs) -> None:
     expect(page.get_by_text("No answer passes these filters.")).to_be_visible()
     expect(page.get_by_role("grid")).to_be_hidden()
     page.get_by_role("button", name="Clear filters").click()
-    assert len(items(page)) == len(run.replies) and page.url.endswith(address("answers", run.id))
+    assert len(items(page)) == len(run.replies)
+    page.wait_for_url(lambda url: url.endswith(address("answers", run.id)))
     # A question and an item are found by their words too.
     for words in ("n5-g", "is a cause for"):
         page.get_by_role("searchbox", name="Search").fill(words)
@@ -119,7 +122,7 @@ def test_sorted(opened, runs: Runs) -> None:
             known = [one for one in keys if one is not None]
             assert len(keys) == len(run.replies) and keys[: len(known)] == known, "what has no value comes last"
             assert known == sorted(known, reverse=way == "down") and len(set(known)) > 10
-    assert "sort=output&order=desc" in page.url
+    written(page, "sort=output&order=desc")
 
 
 def test_two_runs_beside_each_other(opened, runs: Runs) -> None:
@@ -237,6 +240,29 @@ def test_saved_as_csv(opened, runs: Runs, tmp_path: Path) -> None:
         assert (row["question"], row["gold"]) == (a.question, LABEL[a.gold["published"]])
         assert (row["read"], row["outcome"], row["reply"]) == (LABEL[a.read], "wrong", a.reply)
         assert (row["second_outcome"], row["second_reply"]) == (b.outcome, b.reply)
+
+
+def test_saved_draws_have_their_numbers(opened, runs: Runs, tmp_path: Path) -> None:
+    drawn, once = runs.get("org/careful", variant="limit=6,samples=3"), runs.get("org/careful")
+
+    def saved(run: Run, **query: object) -> list[dict[str, str]]:
+        page = opened(address("answers", run.id, **query))
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save as CSV").click()
+        download.value.save_as(tmp_path / "saved.csv")
+        with (tmp_path / "saved.csv").open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    rows = saved(drawn, vs=once.id)
+    said = {(one.item, str(one.sample)): one.reply for one in drawn.replies}
+    assert {(row["item"], row["sample"]): row["reply"] for row in rows} == said and len(rows) == len(said) == 18
+    assert {sample for _, sample in said} == {"0", "1", "2"} and {row["second_sample"] for row in rows} == {"0"}
+    # A column of the table that harness.export writes has the same name and the same numbers.
+    assert export([str(drawn.folder), "to=csv", f"out={tmp_path / 'records.csv'}"]) == 0
+    with (tmp_path / "records.csv").open(encoding="utf-8", newline="") as file:
+        assert {(row["item"], row["sample"]): row["text"] for row in csv.DictReader(file)} == said
+    first = saved(once, vs=drawn.id)
+    assert {row["sample"] for row in first} == {"0"} == {row["second_sample"] for row in first if row["second_reply"]}
 
 
 def test_runs_that_have_little_to_show(opened, runs: Runs) -> None:

@@ -9,6 +9,8 @@ from facts import Runs, address
 from moving import go, settled
 from playwright.sync_api import expect
 
+from harness.charts.marks import MARKS
+
 # What each figure draws and what its table says; by the figure's id.
 FIGURES = """() => Object.fromEntries([...document.querySelectorAll("main figure")].map((figure) => {
   figure.querySelector("details").open = true;
@@ -27,6 +29,37 @@ NUMBERS = """() => Object.fromEntries([...document.querySelectorAll("main figure
 DRAWN_WITHIN = """(width) => [...document.querySelectorAll("main figure svg[role=group]")].every((one) =>
   one.getBoundingClientRect().right <= width
   && Number(one.getAttribute("width")) === Math.floor(one.parentNode.getBoundingClientRect().width))"""
+
+
+# The charts of scores that are in sight.
+SCORES = """(task) => Harness.data.charts.filter((one) => one.task === task
+  && document.querySelector(`#chart-${one.id.replace(/\\W+/g, "-")}.chart-scores`)).flatMap((one) => one.rows)"""
+# Of each role the shape, the name of the colour, and whether the mark is an outline.
+HUE = """const hue = (node) => ["blue", "orange", "green", "grey", "pink"].find((name) =>
+    getComputedStyle(node).getPropertyValue("--hue") === getComputedStyle(document.body).getPropertyValue(`--${name}`));
+  const page = getComputedStyle(document.documentElement).backgroundColor;"""
+MARKED = f"""(groups) => {{
+  {HUE}
+  const shape = (mark) => {{
+    if (mark.tagName === "circle") return "disc";
+    const across = [...mark.points].map((point) => Math.round(point.x));
+    return across.length === 3 ? "triangle" : new Set(across).size === 3 ? "diamond" : "square";
+  }};
+  return Object.fromEntries([...document.querySelectorAll(groups)].map((group) => {{
+    const mark = group.querySelector(".mark");
+    const open = getComputedStyle(mark).fill === page;
+    return [group.getAttribute("class").replace("role-", ""), [shape(mark), hue(mark), open]];
+  }}));
+}}"""
+DOTTED = f"""() => {{
+  {HUE}
+  const shape = (clip) => ({{ circle: "disc", inset: "square" }})[clip.split("(")[0]]
+    || {{ 3: "triangle", 4: "diamond" }}[clip.split(",").length];
+  return Object.fromEntries([...document.querySelectorAll("tbody tr:has(.dot)")].map((row) => {{
+    const style = getComputedStyle(row.querySelector(".dot"));
+    return [row.className.replace("role-", ""), [shape(style.clipPath), hue(row), style.backgroundColor === page]];
+  }}));
+}}"""
 
 
 def shown(value: float | None) -> str:
@@ -149,6 +182,62 @@ def test_details_by_pointer_and_by_keyboard(opened, runs: Runs) -> None:
     page.keyboard.press("Enter")
     settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("org/hasty")
+
+
+def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(opened) -> None:
+    page = opened(address("charts", task="corr2cause"), width=390)
+    links = page.locator("main figure").last.locator("a")
+    expect(links.first).to_be_attached()
+    mark, tip = links.last, page.get_by_role("tooltip")
+
+    def scrolled(what: str) -> None:
+        """Does what makes the page scroll, and waits until all that hears of it has run."""
+        heard = "addEventListener('scroll', () => requestAnimationFrame(then), { once: true })"
+        page.evaluate(f"new Promise((then) => {{ {heard}; {what}; }})")
+
+    def beside() -> bool:
+        over, at = tip.bounding_box(), mark.bounding_box()
+        gaps = at["y"] - (over["y"] + over["height"]), over["y"] - (at["y"] + at["height"])
+        return max(gaps) == pytest.approx(8, abs=1)
+
+    page.evaluate("scrollTo(0, 0)")
+    scrolled("[...document.querySelectorAll('main figure:last-of-type a')].at(-1).focus()")
+    expect(mark).to_be_focused()
+    expect(tip).to_be_visible()
+    assert page.evaluate("scrollY") > 0 and beside()
+    scrolled("scrollBy(0, -20)")
+    expect(tip).to_be_visible()
+    assert beside()
+    scrolled("scrollTo(0, 0)")  # the mark is out of sight, and back again
+    expect(tip).to_be_hidden()
+    scrolled("document.activeElement.scrollIntoView({ block: 'center' })")
+    expect(tip).to_be_visible()
+    page.keyboard.press("Escape")
+    scrolled("scrollBy(0, 20)")
+    expect(tip).to_be_hidden()
+    # That of the pointer hides, as another mark may be below it now.
+    page.evaluate("document.activeElement.blur()")
+    mark.hover(force=True)
+    expect(tip).to_be_visible()
+    scrolled("scrollBy(0, -20)")
+    expect(tip).to_be_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_tell_what_answered_as_they_do_in_figures(opened, scheme: str) -> None:
+    page = opened(address("charts", task="corr2cause"), scheme=scheme)
+    seen: dict[str, list] = {}
+    for task in ("corr2cause", "causalbench/causality"):
+        go(page, address("charts", task=task))
+        seen |= page.evaluate(MARKED, ".chart-scores .drawing g[class^=role]")
+        legend = page.get_by_role("figure", name="F1 by model").get_by_role("list", name="Legend")
+        here = {row["role"] for row in page.evaluate(SCORES, task)}
+        assert legend.get_by_role("listitem").all_inner_texts() == [MARKS[role].title for role in MARKS if role in here]
+        go(page, address("board", task=task))
+        seen |= {f"{role} in tables": mark for role, mark in page.evaluate(DOTTED).items()}
+    wanted = {role: [mark.shape, mark.colour, mark.open] for role, mark in MARKS.items()}
+    # Few items of few clusters: the algorithm's run has no intervals, with which dots stand.
+    assert seen == wanted | {f"{role} in tables": wanted[role] for role in ("model", "baseline", "reasoner")}
 
 
 def test_opens_on_the_set_with_the_most_runs(opened) -> None:

@@ -95,12 +95,34 @@ def test_runs_that_differ_in_more_than_the_perturbation_are_no_pair(tmp_path):
     assert row["label"] == "n" and [point["value"] for point in row["points"]] == [0.5, None]
 
 
-def test_other_questions_are_no_robustness_of_the_same_chart(tmp_path):
-    for model, items in (("m", "ab"), ("n", "cd")):
-        put(tmp_path, model, items=items[0])
-        put(tmp_path, model, variant="perturbation=permutation", items=items[1])
-    charts = [chart for name, chart in drawn(tmp_path).items() if name.endswith("robustness/f1")]
-    assert [[row["label"] for row in chart["rows"]] for chart in charts] == [["m"], ["n"]]
+def test_other_questions_are_no_robustness_of_the_same_chart_and_headings_tell_which(tmp_path):
+    def headings():
+        charts = [chart for name, chart in drawn(tmp_path).items() if name.endswith("robustness/f1")]
+        return {chart["heading"]: [row["label"] for row in chart["rows"]] for chart in charts}
+
+    def chain(model, headline="published", labels="", **items):
+        for step, one in items.items():
+            settings = [labels, f"perturbation={step}" if step != "none" else ""]
+            variant = ",".join(filter(None, settings)) or "default"
+            put(tmp_path, model, variant=variant, items=one, headline=headline)
+
+    chain("m", none="a", permutation="b")
+    assert headings() == {"": ["m"]}
+    chain("n", none="a", permutation="d")
+    chain("p", "audited", "labels=audited", none="a", permutation="b")
+    start = "variant default; published labels"
+    assert headings() == {
+        f"{start}; permutation: 100 items, item set bbbbbbbb": ["m"],
+        f"{start}; permutation: 100 items, item set dddddddd": ["n"],
+        "variant labels=audited": ["p"],
+    }
+    chain("q", paraphrase="e", refactorization="f")  # no step in common
+    assert headings() == {
+        f"{start}; original: 100 items, item set aaaaaaaa; permutation: 100 items, item set bbbbbbbb": ["m"],
+        f"{start}; original: 100 items, item set aaaaaaaa; permutation: 100 items, item set dddddddd": ["n"],
+        f"{start}; paraphrase: 100 items, item set eeeeeeee; refactorization: 100 items, item set ffffffff": ["q"],
+        "variant labels=audited": ["p"],
+    }
 
 
 def test_other_items_other_labels_and_incomplete_runs_are_never_mixed(tmp_path):

@@ -11,12 +11,15 @@ from charts_help import put, scores
 
 from harness.board.build import build
 from harness.board.rows import below
-from harness.plot import __main__
+from harness.charts import charts_of
+from harness.charts.marks import MARKS
+from harness.plot import __main__, bars, lines
 from harness.plot.__main__ import main
 from harness.plot.paper import COLOURS, TEXT, fitted, in_lines, ink, style, text_width, wrapped
 from harness.stop import INTERRUPTED
 
 GROUPS = {name: scores(value) for name, value in (("parent", 0.9), ("child", None), ("collider", 0.1))}
+NETWORKS = {"network": {name: scores(0.5) for name in ("asia", "cancer")}}
 TEXTS = "{http://www.w3.org/2000/svg}text"
 
 
@@ -103,6 +106,30 @@ def test_many_lines_have_frames_of_their_own_with_different_names(tmp_path):
     (file,) = drawn(tmp_path / "r", tmp_path / "out", "chart=robustness", "format=svg")
     texts = said(file)
     assert all(model in "".join(texts) for model in models) and not set(models) & set(texts)
+
+
+def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
+    kinds = {"always_no": "baseline", "reasoner": "reasoner", "pc": "algorithm"}
+    for number in range(9):  # more lines than share a frame
+        put(tmp_path, f"gpt-{number}", task="causalbench/causality", headline="exact", parts=NETWORKS)
+    for model, role in kinds.items():
+        prompt, kind = ("samples=500,seed=0", "x") if role == "algorithm" else ("plain", role)
+        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, prompt=prompt, kind=kind)
+    charts = {chart.kind: chart for chart in charts_of(below([str(tmp_path)])) if chart.kind in ("scores", "scale")}
+    shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
+    colours = {"#0072B2": "blue", "#D55E00": "orange", "#009E73": "green", "#6E6E6E": "grey"}
+    with style():
+        one, many = bars.scores(charts["scores"], 6.75).figure, lines.scale(charts["scale"], 6.75).figure
+    assert len(one.axes) == 1 and len(many.axes) == 12
+    for figure, chart in ((one, charts["scores"]), (many, charts["scale"])):
+        marked = [line for axes in figure.axes for line in axes.lines if line.get_marker() != "None"]
+        for line, row in zip(marked, chart.rows, strict=True):
+            mark = MARKS[row.role]
+            assert row.role == kinds.get(row.label, "model")
+            assert (shapes[line.get_marker()], colours[line.get_color()]) == (mark.shape, mark.colour)
+            assert (line.get_markerfacecolor() == "white") == mark.open
+        (legend,) = figure.legends
+        assert [text.get_text() for text in legend.get_texts()] == [mark.title for mark in MARKS.values()]
 
 
 def test_names_that_are_too_long_take_several_lines_and_lose_nothing(tmp_path):

@@ -10,8 +10,8 @@ Harness.views.answers = {
     const best = withAnswers.find((run) => run.role === "model") || withAnswers.find((run) => run.role !== "baseline") || withAnswers[0];
     if (!best && !route.parts.length) throw new Error("No run in this page has its answers here; the page of a run says why.");
     if (!route.parts.length) {
-      history.replaceState(null, "", Harness.address("answers", [best.id], query()));
-      route = Harness.parse(location.hash);
+      Harness.replace(Harness.address("answers", [best.id], query()));
+      route = Harness.here();
     }
     const run = Harness.runOf(route.parts[0]);
     if (!run) throw new Error(`There is no run ${route.parts[0] || ""} in this page.`);
@@ -20,10 +20,10 @@ Harness.views.answers = {
     place.append(
       Harness.el("h1", {}, "Answers"),
       Harness.el("div", { class: "choosers" },
-        Harness.runChooser({ label: "Run", runs: withAnswers, chosen: run, onchange: (id) => { location.hash = Harness.address("answers", [id], query()); } }),
+        Harness.runChooser({ label: "Run", runs: withAnswers, chosen: run, onchange: (id) => { Harness.visit(Harness.address("answers", [id], query())); } }),
         Harness.runChooser({
           label: "Beside", none: "no other run", runs: Harness.besides(run, "answers"), chosen: other,
-          onchange: (vs) => { location.hash = Harness.address("answers", [run.id], { ...query(), contrast: "", vs }); },
+          onchange: (vs) => { Harness.visit(Harness.address("answers", [run.id], { ...query(), contrast: "", vs })); },
         }),
         Harness.el("p", { class: "quiet" }, Harness.el("a", { href: Harness.address("run", [run.id]) }, "Scores of this run"))));
     place.append(Harness.otherLabels(run, other) || "");
@@ -36,7 +36,7 @@ Harness.views.answers = {
 
     // The filters as they are now: they change without the view being shown anew.
     function query() {
-      return Object.fromEntries(Harness.parse(location.hash).query);
+      return Object.fromEntries(Harness.here().query);
     }
   },
 };
@@ -50,14 +50,14 @@ function explorer(place, set, second) {
   const facets = Harness.facets(set, second);
   const matching = second && Harness.matching(set, second);
   const told = Harness.el("p", { class: "told" });
-  const search = Harness.search({ label: "Search", value: Harness.parse(location.hash).query.get("q"), placeholder: "words of question, reply or item", oninput: (q) => change({ q }) });
+  const search = Harness.search({ label: "Search", value: Harness.here().query.get("q"), placeholder: "words of question, reply or item", oninput: (q) => change({ q }) });
   const selects = facets.map((facet) => Harness.select({ label: facet.title, value: "", options: [], onchange: (value) => change({ [facet.name]: value }) }));
   const sorts = Harness.sortsOf(set).flatMap(([name, title]) => (name ? [[name, `${title}, up`], [`${name} desc`, `${title}, down`]] : [[name, title]]));
   const sort = Harness.select({ label: "Order", value: "", options: sorts, onchange: (value) => { const [by, order] = value.split(" "); change({ sort: by, order: order || "" }); } });
   const list = Harness.list({
     label: "Answers",
     columns: columns(set, second, matching),
-    href: (row) => Harness.address("item", [set.run.id, set.items.ids[set.answers.item[row]]], Object.fromEntries(Harness.parse(location.hash).query)),
+    href: (row) => Harness.address("item", [set.run.id, set.items.ids[set.answers.item[row]]], Object.fromEntries(Harness.here().query)),
     empty: "No answer passes these filters.",
   });
   place.append(
@@ -79,11 +79,11 @@ function explorer(place, set, second) {
   }
 
   function now() {
-    return Harness.filtered(set, facets, Harness.parse(location.hash).query);
+    return Harness.filtered(set, facets, Harness.here().query);
   }
 
   function update(chosen) {
-    const query = Harness.parse(location.hash).query;
+    const query = Harness.here().query;
     const { rows, counts } = now();
     facets.forEach((facet, k) => options(selects[k].querySelector("select"), facet, counts[k], query.get(facet.name) || ""));
     sort.querySelector("select").value = `${query.get("sort") || ""}${query.get("order") === "desc" ? " desc" : ""}`;
@@ -134,12 +134,12 @@ Harness.saveCsv = function saveCsv(set, { rows }, matching, second) {
   const { answers, items } = set;
   // What a spreadsheet would take for a formula gets a ' before it.
   const cell = (value) => `"${String(value ?? "").replace(/^([=+\-@\t\r\n＝＋－＠])/, "'$1").replaceAll('"', '""')}"`;
-  const head = ["item", "question", "gold", "read", "outcome", "reply", ...(second ? ["second_read", "second_outcome", "second_reply"] : [])];
-  const told = (side, row) => (row < 0 ? ["", "", ""] : [Harness.label(side.answers.read[row]), Harness.STATUS[side.status[row]], side.answers.reply[row] ?? ""]);
+  const each = ["sample", "read", "outcome", "reply"]; // the draw's number is called and counted as in harness.export
+  const head = ["item", "question", "gold", ...each, ...(second ? each.map((name) => `second_${name}`) : [])];
+  const told = (side, row) => (row < 0 ? ["", "", "", ""] : [side.answers.sample ? side.answers.sample[row] : 0, Harness.label(side.answers.read[row]), Harness.STATUS[side.status[row]], side.answers.reply[row] ?? ""]);
   const lines = rows.map((row) => {
-    const [read, outcome, reply] = told(set, row);
     const item = answers.item[row];
-    return [items.ids[item], items.words[item], Harness.label(set.gold[row]), read, outcome, reply, ...(second ? told(second, matching[row]) : [])];
+    return [items.ids[item], items.words[item], Harness.label(set.gold[row]), ...told(set, row), ...(second ? told(second, matching[row]) : [])];
   });
   const text = [head, ...lines].map((line) => line.map(cell).join(",")).join("\r\n");
   const link = Harness.el("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: "answers.csv" });

@@ -32,7 +32,7 @@ Harness.board = function board(place, query) {
     const runs = measured.flatMap((table) => table.rows.map((row) => Harness.runOf(row.run) || {}));
     const [roles, families] = ["role", "family"].map((part) => Harness.among(runs.map((run) => run[part]), "all"));
     return Harness.el("form", { class: "controls", role: "search", "aria-label": "Choose rows and columns", onsubmit: (event) => event.preventDefault() },
-      Harness.select({ label: "Task", value: state.task, options: tasks.map((task) => [task, task]), onchange: (task) => { location.hash = Harness.address("board", [], { task, published: state.published }); } }),
+      Harness.select({ label: "Task", value: state.task, options: tasks.map((task) => [task, task]), onchange: (task) => { Harness.visit(Harness.address("board", [], { task, published: state.published })); } }),
       Harness.search({ label: "Filter", value: state.q, placeholder: "model, prompt, variant", oninput: (q) => change({ q }, filter) }),
       roles.length > 2 && Harness.select({ label: "Role", value: state.role || "", options: roles, onchange: (role) => change({ role }, filter) }),
       families.length > 2 && Harness.select({ label: "Family", value: state.family || "", options: families, onchange: (family) => change({ family }, filter) }),

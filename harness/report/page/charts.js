@@ -25,7 +25,7 @@ Harness.chartsView = function chartsView(place, query) {
 
   function controls() {
     return Harness.el("form", { class: "controls", "aria-label": "Choose charts", onsubmit: (event) => event.preventDefault() },
-      Harness.select({ label: "Task", value: state.task, options: tasks.map((task) => [task, task]), onchange: (task) => { location.hash = Harness.address("charts", [], { task }); } }),
+      Harness.select({ label: "Task", value: state.task, options: tasks.map((task) => [task, task]), onchange: (task) => { Harness.visit(Harness.address("charts", [], { task })); } }),
       sets.length > 1 && Harness.select({ label: "Runs", value: chosen(), options: sets.map((heading, number) => [String(number + 1), heading || state.task]), onchange: (set) => change({ set }) }),
       metrics.length > 1 && Harness.select({ label: "Metric", value: metric(), options: metrics.map((name) => [name, Harness.called(name)]), onchange: (name) => change({ metric: name, heat: "" }) }));
   }

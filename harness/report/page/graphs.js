@@ -24,10 +24,10 @@ Harness.views.graphs = {
     const names = Object.keys(found.templates);
     const template = names.includes(route.query.get("template")) ? route.query.get("template") : names[0];
     const query = Object.fromEntries(route.query);
-    const to = (changes, where) => { location.hash = Harness.address("graphs", where || [run.id, network], { ...query, template, ...changes }); };
+    const to = (changes, where) => { Harness.visit(Harness.address("graphs", where || [run.id, network], { ...query, template, ...changes })); };
     const only = route.query.get("only") === "1";
     const at = Harness.layers(found.nodes.map(Harness.labelWidth), found.edges);
-    const node = () => found.nodes.indexOf(Harness.parse(location.hash).query.get("node"));
+    const node = () => found.nodes.indexOf(Harness.here().query.get("node"));
     Harness.titled(`Graphs of ${network}`, run.model);
     place.append(
       Harness.el("h1", {}, `${network}: true and answered graph`),

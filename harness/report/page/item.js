@@ -22,7 +22,7 @@ Harness.views.item = {
       gold(set.items, item, run.result.headline),
       Harness.el("div", { class: "choosers" }, Harness.runChooser({
         label: "Beside", none: "no other run", runs: Harness.besides(run, "answers"), chosen: other,
-        onchange: (vs) => { location.hash = Harness.address("item", [run.id, itemId], { ...Object.fromEntries(route.query), vs }); },
+        onchange: (vs) => { Harness.visit(Harness.address("item", [run.id, itemId], { ...Object.fromEntries(route.query), vs })); },
       })));
     place.append(Harness.otherLabels(run, other) || "");
     const sides = [await side(set, row, itemId)];

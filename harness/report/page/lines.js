@@ -24,7 +24,7 @@ Harness.lineChart = function lineChart(chart, rows, steps) {
   const look = (row) => `role-${row.role} ${row.role !== "baseline" && coloured.length > 1 && coloured.length <= 7 ? `line-${coloured.indexOf(row)}` : ""}`;
   const crowded = rows.length > 8;
   return Harness.figure(chart, {
-    legend: Harness.lineLegend(rows),
+    legend: Harness.roleLegend(rows, true),
     draw,
     across: steps.length,
     numbers: () => ({
@@ -90,12 +90,4 @@ Harness.lineChart = function lineChart(chart, rows, steps) {
       return Harness.tell(link, `${row.label}, ${steps[step].said}`, Harness.scoreLines(metric, row.values[step], row.intervals[step]));
     }
   }
-};
-
-Harness.lineLegend = function lineLegend(rows) {
-  const roles = [...new Set(rows.map((row) => row.role))];
-  if (roles.length < 2) return null;
-  return Harness.el("ul", { class: "legend", "aria-label": "Legend" }, roles.map((role) => Harness.el("li", {},
-    Harness.svg("svg", { width: 30, height: 14, "aria-hidden": "true", class: `series role-${role}` },
-      Harness.svg("path", { class: "line", d: "M0 7h30" }), Harness.shape(role, 15, 7, 3.5)), role)));
 };

@@ -64,7 +64,7 @@ Harness.list = function list({ label, columns, href, empty }) {
   }
 
   function open(place) {
-    if (place < rows.length) location.hash = href(rows[place]);
+    if (place < rows.length) Harness.visit(href(rows[place]));
   }
 
   function key(event) {

@@ -20,17 +20,51 @@ Harness.address = function address(view, parts, query) {
   return `#/${path}${[...told].length ? `?${told}` : ""}`;
 };
 
+// Browsers refuse an address that changes too often (Safari throws after about 100 changes in 30 s), so the view is ahead of it
+// while somebody types: {address, of: the browser's address that it replaces} until it is written.
+const EVERY = 400; // ms
+let ahead = null;
+let timer = 0;
+
+// The address of the view in sight, as parse() has it.
+Harness.here = () => Harness.parse(ahead && ahead.of === location.href ? ahead.address : location.hash);
+
 // Changes settings of the view in sight without leaving it: the address follows, and the back button does not count keystrokes.
 Harness.setQuery = function setQuery(changes) {
-  const route = Harness.parse(location.hash);
-  const query = { ...Object.fromEntries(route.query), ...changes };
-  history.replaceState(null, "", Harness.address(route.view, route.parts, query));
+  const route = Harness.here();
+  Harness.replace(Harness.address(route.view, route.parts, { ...Object.fromEntries(route.query), ...changes }));
 };
+
+// Another address for the view in sight: the first at once, then the last of those that come within EVERY.
+Harness.replace = function replace(address) {
+  ahead = { address, of: location.href };
+  if (!timer) write();
+};
+
+function write() {
+  if (!ahead) return;
+  clearTimeout(timer);
+  timer = setTimeout(() => { timer = 0; write(); }, EVERY);
+  try {
+    if (ahead.of === location.href) history.replaceState(null, "", ahead.address); // else that view is left
+    ahead = null;
+  } catch {
+    // Refused: the view does not need it, and the next try is in EVERY.
+  }
+}
+
+// To another view. What is ahead is written before, as the back button leads to it.
+Harness.visit = function visit(address) {
+  write();
+  location.hash = address;
+};
+addEventListener("click", (event) => { if (event.target.closest("a")) write(); }, { capture: true });
+addEventListener("blur", write); // to the address bar, to copy from it
 
 // Shows what the address says. A view that throws leaves a sentence, never an empty page.
 Harness.go = async function go() {
   const main = document.getElementById("main");
-  const route = Harness.parse(location.hash);
+  const route = Harness.here();
   const view = Harness.views[route.view];
   for (const link of document.querySelectorAll("#nav a")) {
     const here = Harness.parse(link.hash).view === route.view;

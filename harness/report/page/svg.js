@@ -84,18 +84,26 @@ Harness.apart = function apart(wanted, gap, [top, bottom]) {
   return found;
 };
 
-// A mark by what answered: models a disc, baselines an open square, reasoners a square, algorithms a diamond.
+// A mark by what answered, as Harness.data.marks has it; the areas of the shapes are about the same.
 Harness.shape = function shape(role, x, y, size = 4.5) {
-  if (role === "baseline") return Harness.svg("rect", { class: "mark open", x: x - size * 0.85, y: y - size * 0.85, width: size * 1.7, height: size * 1.7 });
-  if (role === "reasoner") return Harness.svg("rect", { class: "mark", x: x - size * 0.9, y: y - size * 0.9, width: size * 1.8, height: size * 1.8 });
-  if (role === "algorithm") return Harness.svg("path", { class: "mark", d: `M${x} ${y - size * 1.25}l${size * 1.25} ${size * 1.25}l${-size * 1.25} ${size * 1.25}l${-size * 1.25} ${-size * 1.25}z` });
-  return Harness.svg("circle", { class: "mark", cx: x, cy: y, r: size });
+  const { shape, open } = Harness.data.marks[role];
+  const mark = open ? "mark open" : "mark";
+  if (shape === "disc") return Harness.svg("circle", { class: mark, cx: x, cy: y, r: size });
+  const corners = { square: [[-0.86, -0.86], [0.86, -0.86], [0.86, 0.86], [-0.86, 0.86]], diamond: [[0, -1.25], [1.25, 0], [0, 1.25], [-1.25, 0]], triangle: [[0, -1.3], [1.25, 0.95], [-1.25, 0.95]] };
+  return Harness.svg("polygon", { class: mark, points: corners[shape].map(([across, down]) => `${x + across * size},${y + down * size}`).join(" ") });
 };
 
-// What the shapes mean, where a chart has more than one.
-Harness.roleLegend = function roleLegend(rows) {
-  const roles = [...new Set(rows.map((row) => row.role))];
+// What the shapes mean, where a chart has more than one; with `wide` on a piece of their line.
+Harness.roleLegend = function roleLegend(rows, wide) {
+  const roles = Object.keys(Harness.data.marks).filter((role) => rows.some((row) => row.role === role));
   if (roles.length < 2) return null;
-  return Harness.el("ul", { class: "legend", "aria-label": "Legend" }, roles.map((role) => Harness.el("li", {},
-    Harness.svg("svg", { width: 14, height: 14, "aria-hidden": "true", class: `role-${role}` }, Harness.shape(role, 7, 7)), role)));
+  const sample = (role) => Harness.svg("svg", { width: wide ? 30 : 14, height: 14, "aria-hidden": "true", class: `role-${role}${wide ? " series" : ""}` },
+    wide && Harness.svg("path", { class: "line", d: "M0 7h30" }), wide ? Harness.shape(role, 15, 7, 3.5) : Harness.shape(role, 7, 7));
+  return Harness.el("ul", { class: "legend", "aria-label": "Legend" }, roles.map((role) => Harness.el("li", {}, sample(role), Harness.data.marks[role].title)));
+};
+
+// Colour and shape of each role as styles: the dots of tables take them too.
+Harness.markStyles = function markStyles() {
+  return Harness.el("style", {}, Object.entries(Harness.data.marks).map(([role, { colour, shape, open }]) => (
+    `.role-${role} { --hue: var(--${colour}); --shape: var(--${shape}); --inside: var(${open ? "--page" : "--hue"}); }\n`)));
 };

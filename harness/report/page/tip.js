@@ -4,13 +4,20 @@
 
 Harness.tip = {
   node: null,
+  mark: null, // what it stands at
   timer: 0,
   show(mark, title, lines) {
     clearTimeout(Harness.tip.timer);
     const node = (Harness.tip.node ||= Harness.tip.make());
     node.replaceChildren(Harness.el("strong", {}, title), ...lines.map(([name, value]) => Harness.el("div", {}, Harness.el("span", {}, name), " ", value)));
-    node.hidden = false;
+    Harness.tip.mark = mark;
+    Harness.tip.place();
+  },
+  // At its mark, as long as that is in sight.
+  place() {
+    const { node, mark } = Harness.tip;
     const at = mark.getBoundingClientRect();
+    node.hidden = at.bottom < 0 || at.top > innerHeight;
     const size = node.getBoundingClientRect();
     const middle = at.left + Math.min(at.width, innerWidth) / 2 - size.width / 2;
     node.style.left = `${Math.max(8, Math.min(middle, document.documentElement.clientWidth - size.width - 8))}px`;
@@ -18,7 +25,14 @@ Harness.tip = {
   },
   hide() {
     clearTimeout(Harness.tip.timer);
+    Harness.tip.mark = null;
     if (Harness.tip.node) Harness.tip.node.hidden = true;
+  },
+  // The focus scrolls its mark into sight, and the tip goes with it; that of the pointer's mark would stand beside another.
+  scrolled() {
+    const { mark } = Harness.tip;
+    if (mark && mark.closest("a") === document.activeElement) Harness.tip.place();
+    else Harness.tip.hide();
   },
   // A moment later, so that the pointer can move onto the tip.
   leave() {
@@ -29,7 +43,7 @@ Harness.tip = {
     const node = Harness.el("div", { class: "tip", role: "tooltip", hidden: true, onpointerenter: () => clearTimeout(Harness.tip.timer), onpointerleave: Harness.tip.leave });
     document.body.append(node);
     document.addEventListener("keydown", (event) => { if (event.key === "Escape") Harness.tip.hide(); });
-    addEventListener("scroll", Harness.tip.hide, { passive: true, capture: true });
+    addEventListener("scroll", Harness.tip.scrolled, { passive: true, capture: true });
     addEventListener("hashchange", Harness.tip.hide);
     return node;
   },
