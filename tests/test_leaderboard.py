@@ -202,6 +202,13 @@ def test_a_broken_result_is_named(tmp_path, capsys, content):
     assert complaint(capsys) == said
 
 
+@pytest.mark.parametrize("wrong", [{"run": run_of(5)}, {"run": run_of("\ud800")}, {"clusters": float("nan")}])
+def test_a_result_that_cannot_stand_in_a_table_is_named(tmp_path, capsys, wrong):
+    path = put(tmp_path, "bad", **wrong)
+    assert leaderboard.main([str(tmp_path)]) == 1
+    assert f"error: {path} is cut off or damaged" in complaint(capsys)
+
+
 @pytest.mark.parametrize(
     "changed",
     [

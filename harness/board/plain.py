@@ -43,7 +43,10 @@ def drawn(table: Table) -> str:
         body += [of_line[id(line)] for line in lines]
         last = block
     text = [column.kind == "text" for column in table.columns]
-    rows = [[cell.replace("|", "\\|") for cell in row] for row in ([column.whole for column in table.columns], *body)]
+    rows = [
+        [" ".join(cell.splitlines()).replace("|", "\\|") for cell in row]
+        for row in ([column.whole for column in table.columns], *body)
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rule = ["-" * width if left else "-" * (width - 1) + ":" for left, width in zip(text, widths, strict=True)]
     return "\n".join(

@@ -40,7 +40,8 @@ class Row:
 def load(path: Path, folder: str = "") -> Row:
     """The run that a result.json tells of."""
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        said = json.loads(path.read_text(encoding="utf-8"), parse_constant=int)  # NaN is no number: a ValueError
+        "".join(said["run"].values()).encode()  # raises where one is no text
         manifest = _manifest(path.with_name(MANIFEST))
         row = Row(
             **said["run"],

@@ -20,7 +20,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",
     "[": "{[}",
     **{sign: f"\\{sign}" for sign in "&%$#_"},
 }
@@ -46,8 +46,11 @@ _FLOATS = 10
 
 
 def tex(text: str) -> str:
-    """Text as LaTeX sets it: every character that means something to it is escaped; [ too, as it may follow a break."""
-    return "".join(_LATEX.get(sign, sign) for sign in text)
+    """Text as LaTeX sets it: every character that means something to it is escaped; [ too, as it may follow a break.
+
+    What cannot be printed is a space: LaTeX refuses some of it, and two line breaks would end a paragraph in a cell.
+    """
+    return "".join(_LATEX.get(sign, sign if sign.isprintable() else " ") for sign in text)
 
 
 def latex(found: Sequence[Table]) -> str:

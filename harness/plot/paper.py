@@ -173,7 +173,8 @@ def _advance(sign: str) -> float:
 
     font = get_font(findfont("DejaVu Sans"))
     font.set_size(100, 72)
-    return font.load_char(ord(sign), flags=LoadFlags.NO_HINTING).linearHoriAdvance / 65536 / 100
+    glyph = font.get_char_index(ord(sign))  # 0, a box, where the font has none: load_char fails there
+    return font.load_glyph(glyph, flags=LoadFlags.NO_HINTING).linearHoriAdvance / 65536 / 100
 
 
 def fitted(names: Sequence[str], inches: float) -> list[str]:

@@ -47,6 +47,7 @@ def test_latex_marks_the_best_and_the_second_and_escapes():
     assert r"m & \underline{50.00} {[}" in text and "z & 10.00" in text
     assert all(word in text for word in (r"\toprule", r"\midrule", r"\bottomrule", r"95\% intervals"))
     assert tex("\\{50%}") == r"\textbackslash{}\{50\%\}"
+    assert tex('6" gpt\n\n\0x') == "6'' gpt   x"  # \textquotedbl is not in LaTeX's usual fonts
 
 
 def test_of_a_distance_the_lowest_is_best_and_of_a_density_none():
@@ -90,6 +91,11 @@ def test_latex_puts_tables_out_before_it_has_too_many_to_hold():
     tables = build([run("a", items=f"{number:064}", variant=f"limit={number}") for number in range(23)])
     parts = latex(tables).split("\\clearpage")
     assert [part.count(r"\end{table") for part in parts] == [10, 10, 3]
+
+
+def test_a_row_of_markdown_is_a_line_whatever_its_model_is_called():
+    rows = [line for line in markdown(build([run("a\nb|c\u2028d")])).splitlines() if line.startswith("| ")]
+    assert len(rows) == 3 and rows[2].startswith(r"| a b\|c d |")
 
 
 def test_html_is_escaped():

@@ -108,6 +108,12 @@ def test_sorted_by_click_and_by_key(opened, runs: Runs) -> None:
     assert check("precision", "ascending") == shown
 
 
+def test_a_heading_breaks_after_its_signs_and_not_within_a_number(opened) -> None:
+    page = opened(address("board", task="causalbench/causality"))
+    (found,) = [one for one in page.locator("main h2").all() if "networks=alarm" in one.inner_text()]
+    assert "networks=<wbr>alarm; 6,660 items" in found.inner_html()
+
+
 def test_filtered(opened, runs: Runs) -> None:
     page = opened(address("board", task="corr2cause"))
     every = [row["href"] for table in tables(page) for row in table["rows"]]

@@ -217,6 +217,12 @@ def test_names_fit_and_stay_different():
     assert all(text_width(line, TEXT) <= 1.0 for line in wrapped(f"some words and {'z' * 60}", 1.0, TEXT))
 
 
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_a_name_with_signs_that_the_font_lacks_is_drawn(tmp_path):
+    put(tmp_path / "r", "通义 \N{ROBOT FACE}", 0.5)
+    assert drawn(tmp_path / "r", tmp_path / "out", "chart=scores")
+
+
 def test_numbers_are_readable_on_every_colour_of_the_heat_map():
     from matplotlib import colormaps
 

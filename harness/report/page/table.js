@@ -114,7 +114,7 @@ Harness.barHead = function barHead(percent) {
 Harness.called = (name) => (Harness.data.metrics[name] || {}).title || name.replace(/_/g, " ");
 
 // A name that may break after its signs, not within its words.
-Harness.breakable = (text) => text.split(/(?<=[_/,=-])/).flatMap((part, number) => (number ? [Harness.el("wbr"), part] : [part]));
+Harness.breakable = (text) => text.split(/(?<=[_/=-]|,(?! |\d{3}(?!\d)))/).flatMap((part, number) => (number ? [Harness.el("wbr"), part] : [part]));
 
 Harness.runOf = function runOf(id) {
   if (!Harness.runsById) Harness.runsById = new Map(Harness.data.runs.map((run) => [run.id, run]));
