@@ -20,6 +20,8 @@ FIGURES = """() => Object.fromEntries([...document.querySelectorAll("main figure
   links: links.map((one) => one.getAttribute("aria-label")),
   stops: links.filter((one) => one.getAttribute("tabindex") === "0").length,
 }]))"""
+CUT = """[...document.querySelectorAll("table.heat th")].filter((head) => head.scrollWidth > head.clientWidth).map(
+    (head) => head.innerText)"""
 ALL = "(part) => [...document.querySelectorAll('main figure')].every((one) => one.querySelector(part))"
 NUMBERS = """() => Object.fromEntries([...document.querySelectorAll("main figure")].map((figure) => [
   figure.id,
@@ -126,6 +128,7 @@ def test_marks_and_tables_have_every_number(opened, runs: Runs, task: str) -> No
         figures = page.evaluate(FIGURES)
         page.wait_for_function(ALL, arg="details tr")
         numbers = page.evaluate(NUMBERS)
+        assert page.evaluate(CUT) == [], "headings of heat maps are wide enough for their words"
         for chart in charts:
             name = "chart-" + re.sub(r"\W+", "-", chart["id"])
             if name not in figures:
