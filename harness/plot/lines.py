@@ -113,15 +113,25 @@ def _one_frame(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[
     frame = 1.8
     sheet = Sheet(chart, width, frame + bottom + legend_height(names, width))
     axes = sheet.axes(_LEFT, 0.04, across, frame - 0.04)
-    looks: list[dict[str, Any]] = [
-        {"color": COLOURS[n], "marker": MARKERS[n], "linestyle": DASHES[n]} for n in range(len(rows))
-    ]
+    looks = _looks(rows)
     for number, (row, own) in enumerate(zip(rows, looks, strict=True)):
         _draw(axes, row, own, (number - (len(rows) - 1) / 2) * 0.07)
     _steps(axes, steps, turn)
     _percent(axes, metric)
     sheet.legend([Line2D([], [], **own) for own in looks], names, frame + bottom)
     return sheet
+
+
+def _looks(rows: Sequence[_Line]) -> list[dict[str, Any]]:
+    """Markers tell what answered; lines have a colour and dashes each, the first of a role that of the role."""
+    roles = [row.role for row in rows]
+    colours = [look(role)["color"] if roles.index(role) == n else "" for n, role in enumerate(roles)]
+    free = [colour for colour in COLOURS if colour not in colours]
+    colours = [colour if colour in COLOURS else free.pop(0) for colour in colours]
+    return [
+        look(role, colour) | {"linestyle": dashes}
+        for role, colour, dashes in zip(roles, colours, DASHES[: len(rows)], strict=True)
+    ]
 
 
 def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Line], metric: str) -> Sheet:

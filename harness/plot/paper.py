@@ -133,10 +133,10 @@ _HANDLE = 0.48
 """Inches of a sample in the legend, with the space around it."""
 
 
-def look(role: Role) -> dict[str, Any]:
-    """Colour and marker of what answered."""
+def look(role: Role, colour: str = "") -> dict[str, Any]:
+    """Colour and marker of what answered; in another colour where one is given."""
     mark = MARKS[role]
-    colour = _SHADES[mark.colour]
+    colour = colour or _SHADES[mark.colour]
     return {"color": colour, "marker": _SHAPES[mark.shape], "markerfacecolor": "white" if mark.open else colour}
 
 

@@ -132,6 +132,25 @@ def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
         assert [text.get_text() for text in legend.get_texts()] == [mark.title for mark in MARKS.values()]
 
 
+def test_lines_in_one_frame_are_told_apart_and_marked_as_elsewhere(tmp_path):
+    kinds = {"m": "model", "n": "model", "always_no": "baseline", "always_yes": "baseline", "reasoner": "reasoner"}
+    for model, role in kinds.items():
+        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, kind=role)
+    (chart,) = (chart for chart in charts_of(below([str(tmp_path)])) if chart.kind == "scale" and chart.metric == "f1")
+    with style():
+        (axes,) = lines.scale(chart, 6.75).figure.axes
+    drawn_lines = [line for line in axes.lines if line.get_marker() != "None"]
+    looks = {row.label: line for line, row in zip(drawn_lines, chart.rows, strict=True)}
+    markers = {"model": "o", "baseline": "s", "reasoner": "D"}
+    assert {model: line.get_marker() for model, line in looks.items()} == {m: markers[kinds[m]] for m in kinds}
+    assert len({line.get_color() for line in looks.values()}) == len({str(line._dash_pattern) for line in drawn_lines})
+    assert len({line.get_color() for line in looks.values()}) == len(kinds)
+    assert all(line.get_color() in COLOURS for line in drawn_lines)
+    # In their own colour, as they are in the charts of scores: the reasoner, and the first model.
+    assert looks["reasoner"].get_color() == "#009E73"
+    assert looks[next(row.label for row in chart.rows if row.role == "model")].get_color() == "#0072B2"
+
+
 def test_names_that_are_too_long_take_several_lines_and_lose_nothing(tmp_path):
     prompts = [f"{'a-long-prompt' * 3}-{number}" for number in range(3)]
     for prompt in prompts:
