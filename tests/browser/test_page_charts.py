@@ -243,6 +243,29 @@ def test_marks_tell_what_answered_as_they_do_in_figures(opened, scheme: str) -> 
     assert seen == wanted | {f"{role} in tables": wanted[role] for role in ("model", "baseline", "reasoner")}
 
 
+def test_lines_have_a_colour_each_and_the_reasoner_its_own(opened) -> None:
+    page = opened()
+    page.evaluate(
+        """() => {
+          for (const chart of Harness.data.charts.filter((one) => one.kind === "robustness")) {
+            const [one] = chart.rows;
+            const row = (label, role) => ({ ...one, label, role });
+            const models = ["m", "n", "o"].map((label) => row(label, "model"));
+            chart.rows = [row("exact", "reasoner"), ...models, row("yes", "baseline")];
+          }
+        }"""
+    )
+    go(page, address("charts", task="corr2cause"))
+    seen = page.evaluate(
+        f"""() => {{
+          {HUE}
+          const series = [...document.querySelector(".chart-robustness .drawing").querySelectorAll(".series")];
+          return Object.fromEntries(series.map((one) => [one.querySelector(".end").textContent, hue(one)]));
+        }}"""
+    )
+    assert seen == {"exact": "green", "m": "blue", "n": "orange", "o": "pink", "yes": "grey"}
+
+
 def test_opens_on_the_set_with_the_most_runs(opened) -> None:
     page = opened()
     charts = page.evaluate("Harness.data.charts.reverse()")  # so that it is not the first

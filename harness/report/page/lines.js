@@ -19,9 +19,13 @@ Harness.charts.scale = function scale(chart) {
 
 Harness.lineChart = function lineChart(chart, rows, steps) {
   const { metric } = chart;
-  // Up to seven lines have a colour each; more are told apart by their names alone, and by what answered.
+  // Up to seven lines have a colour each, the first of a role that of the role, as in figures; more are told apart by their names
+  // alone, and by what answered.
   const coloured = rows.filter((row) => row.role !== "baseline");
-  const look = (row) => `role-${row.role} ${row.role !== "baseline" && coloured.length > 1 && coloured.length <= 7 ? `line-${coloured.indexOf(row)}` : ""}`;
+  const firsts = coloured.filter((row) => row === coloured.find((one) => one.role === row.role));
+  const others = coloured.filter((row) => !firsts.includes(row));
+  const free = ["blue", "orange", "green", "pink", "yellow", "sky", "black"].filter((name) => !firsts.some((row) => Harness.data.marks[row.role].colour === name));
+  const look = (row) => `role-${row.role} ${others.includes(row) && coloured.length <= 7 ? `line-${free[others.indexOf(row)]}` : ""}`;
   const crowded = rows.length > 8;
   return Harness.figure(chart, {
     legend: Harness.roleLegend(rows, true),

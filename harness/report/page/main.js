@@ -3,7 +3,7 @@
 
 (async function start() {
   Harness.data = await Harness.unpack(await Harness.packedText("data"));
-  document.head.append(Harness.markStyles());
+  document.head.prepend(Harness.markStyles()); // before the page's own styles, of which a line's colour overrides its role's
   const nav = document.getElementById("nav");
   for (const [name, view] of Object.entries(Harness.views)) {
     if (!view.listed || !view.listed()) continue; // views that need an item or a run are reached from others
