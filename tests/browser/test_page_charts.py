@@ -152,6 +152,16 @@ def test_marks_and_tables_have_every_number(opened, runs: Runs, task: str) -> No
     assert {chart["kind"] for chart in charts} >= {"scores", "heat", "confusion", "cost"}
 
 
+def test_the_groups_of_heat_maps_are_named_in_full(opened) -> None:
+    page = opened(address("charts", task="causalbench/causality"))
+    heads = page.locator("table.heat thead th")
+    assert heads.filter(has_text="independent").count() == 1
+    cut = heads.evaluate_all(
+        "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText)"
+    )
+    assert cut == []
+
+
 def test_details_by_pointer_and_by_keyboard(opened, runs: Runs) -> None:
     run = runs.get("org/hasty")
     page = opened(address("charts", task="corr2cause"))
