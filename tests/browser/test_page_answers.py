@@ -278,3 +278,17 @@ def test_runs_that_have_little_to_show(opened, runs: Runs) -> None:
     lost = runs.get("always_yes", task="causalbench/causality", variant="networks=alarm")
     page = opened(address("answers", lost.id))
     expect(page.get_by_text("The answers of this run are not here")).to_be_visible()
+
+
+def test_the_same_answer_does_not_differ_where_label_sets_do(opened, runs: Runs) -> None:
+    page = opened()
+    differ = page.evaluate(
+        """async (id) => {
+          const set = await Harness.answersOf(Harness.runOf(id));
+          const other = { ...set, status: set.status.map((status) => (status < 2 ? 1 - status : status)) };
+          const contrast = Harness.facets(set, other).find((facet) => facet.name === "contrast");
+          return set.answers.item.map((item, row) => contrast.all(row).includes(0));
+        }""",
+        runs.get("org/careful").id,
+    )
+    assert len(differ) == 80 and not any(differ)

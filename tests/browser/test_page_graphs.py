@@ -25,6 +25,13 @@ PANELS = """() => [...document.querySelectorAll("main figure")].map((figure) => 
 }))"""
 LINE = """(edge) => { const path = edge.querySelector("path"), style = getComputedStyle(path);
   return [style.stroke, style.strokeDasharray, style.strokeWidth]; }"""
+# Edges whose arrow ends within the box of its node, which is drawn over it.
+HIDDEN = """() => [...document.querySelectorAll("main figure .edge")].filter((edge) => {
+  const node = edge.closest("svg").querySelector(`.node[data-node="${edge.dataset.b}"] rect`).getBoundingClientRect();
+  const head = edge.querySelector(".head").getBoundingClientRect(), half = [head.width / 2, head.height / 2];
+  return Math.abs(head.x + half[0] - node.x - node.width / 2) < node.width / 2
+    && Math.abs(head.y + half[1] - node.y - node.height / 2) < node.height / 2;
+}).map((edge) => edge.querySelector("title").textContent)"""
 WHY = {"unreadable": "unreadable", "failed": "failed call", "": "not asked"}
 Edges = dict[str, set[tuple[str, str]] | dict[tuple[str, str], str]]
 
@@ -116,6 +123,14 @@ def test_edges_are_those_of_the_answers(
     page.get_by_text(f"What differs: {model}, {len(different)} edges").click()
     rows = page.get_by_role("region", name=f"Differences of {model}").get_by_role("row").all_text_contents()
     assert sorted(rows[1:]) == sorted(one.replace(": ", "") for one in different)
+
+
+@pytest.mark.parametrize("network", ["asia", "cancer"])
+def test_every_arrow_head_is_in_sight(opened, runs: Runs, network: str) -> None:
+    page = opened(address("graphs", asked(runs, "always_yes").id, network, template="direct"))
+    hidden = page.evaluate(HIDDEN)
+    assert hidden == [], "between neighbours in a layer, too, who have an edge each way here"
+    assert page.locator("main figure .edge .head").count() > 16
 
 
 def test_why_nothing_was_read_is_told(opened, runs: Runs) -> None:

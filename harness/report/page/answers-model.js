@@ -66,7 +66,9 @@ Harness.facets = function facets(set, other) {
       // Several values may hold for one answer: the list of those that do.
       all: (row) => {
         const a = right(set, row), b = right(other, second[row]);
-        const same = second[row] >= 0 && set.answers.read[row] === other.answers.read[second[row]] && set.status[row] === other.status[second[row]];
+        // Of two that say Yes one may be right and the other wrong, by label sets that differ.
+        const same = second[row] >= 0 && set.answers.read[row] === other.answers.read[second[row]]
+          && (set.status[row] < 2 || set.status[row] === other.status[second[row]]);
         return [...(same ? [] : [0]), ...(a && !b ? [1] : []), ...(b && !a ? [2] : [])];
       },
     });

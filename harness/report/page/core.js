@@ -68,9 +68,16 @@ window.harnessChunk = (name, text) => Harness.arrived.get(name)(text);
 Harness.shown = function shown(metric, value) {
   if (value === null || value === undefined) return "–";
   const how = Harness.data.metrics[metric] || { percent: true, decimals: 2 };
-  return (how.percent ? 100 * value : value).toLocaleString("en-US", {
-    minimumFractionDigits: how.decimals, maximumFractionDigits: how.decimals,
-  });
+  return Harness.rounded(how.percent ? 100 * value : value, how.decimals);
+};
+
+// As Python rounds, so that page and tables have one number: by the exact value, a half to the even digit (15.625 → 15.62).
+// toLocaleString alone rounds halves up, and takes 1.005 for one, though it is a little less.
+Harness.rounded = function rounded(value, decimals) {
+  const unit = 10 ** decimals, lowest = Math.floor(value * unit);
+  const half = Number.isInteger(value * 2 ** (decimals + 1)) && value * unit - lowest === 0.5; // no other number is exactly between two
+  const found = half ? (lowest + (lowest % 2 ? 1 : 0)) / unit : Number(value.toFixed(decimals));
+  return found.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 };
 
 Harness.count = (number) => number.toLocaleString("en-US");

@@ -164,8 +164,9 @@ Harness.drawGraph = function drawGraph({ nodes, at, edges, round, label }) {
   const left = Math.min(...bends, ...at.x.map((x, k) => x - half[k][0])) - 12, right = Math.max(...bends, ...at.x.map((x, k) => x + half[k][0])) + 12;
   const top = Math.min(...at.y) - 26, bottom = Math.max(...at.y) + 26;
   const lines = edges.map((edge) => {
-    const points = route(at, edge, edges);
-    const ends = [border(at, half, edge.a, points[1], round), ...points.slice(1, -1), border(at, half, edge.b, points[points.length - 2], round)];
+    const points = route(at, half, edge, edges);
+    const most = points.length > 2 ? 0.98 : 0.49; // how far an end may go to the next point, which of a straight line has an end, too
+    const ends = [border(at, half, edge.a, points[1], round, most), ...points.slice(1, -1), border(at, half, edge.b, points[points.length - 2], round, most)];
     const group = Harness.svg("g", { class: `edge ${edge.kind || ""}`, "data-a": edge.a, "data-b": edge.b }, Harness.svg("path", { d: smooth(ends), fill: "none" }));
     if (edge.title) group.prepend(Harness.svg("title", {}, edge.title));
     if (edge.arrow !== false) group.append(head(ends[ends.length - 2], ends[ends.length - 1]));
@@ -178,7 +179,7 @@ Harness.drawGraph = function drawGraph({ nodes, at, edges, round, label }) {
 };
 
 // Where an edge goes: through its places between the layers, bent where its counterpart runs the other way, else straight.
-function route(at, edge, edges) {
+function route(at, half, edge, edges) {
   const from = [at.x[edge.a], at.y[edge.a]], to = [at.x[edge.b], at.y[edge.b]];
   const there = at.paths.get(`${edge.a} ${edge.b}`), back = at.paths.get(`${edge.b} ${edge.a}`);
   const twin = edges.some((other) => other.a === edge.b && other.b === edge.a);
@@ -186,20 +187,22 @@ function route(at, edge, edges) {
     const through = there || [...back].reverse();
     return [from, ...through.map(([x, y]) => [x + (twin ? (there ? 6 : -6) : 0), y]), to];
   }
-  const flat = Math.abs(from[1] - to[1]) < 1 && at.paths.size > 0; // along a layer, where other nodes stand
+  const level = Math.abs(from[1] - to[1]) < 1, flat = level && at.paths.size > 0; // along a layer, where other nodes stand
   const long = Math.hypot(to[0] - from[0], to[1] - from[1]);
   const bend = twin ? 12 : edge.kind === "extra" || flat ? Math.min(40, long / 6) : 0;
   if (!bend) return [from, to];
-  const middle = [(from[0] + to[0]) / 2 + (bend * (to[1] - from[1])) / long, (from[1] + to[1]) / 2 - (bend * (to[0] - from[0])) / long];
+  // Along a layer half-way between the borders, which may be near each other: the centre of neighbours is within the wider one.
+  const aside = level ? (Math.sign(to[0] - from[0]) * (half[edge.a][0] - half[edge.b][0])) / 2 : 0;
+  const middle = [(from[0] + to[0]) / 2 + aside + (bend * (to[1] - from[1])) / long, (from[1] + to[1]) / 2 - (bend * (to[0] - from[0])) / long];
   return [from, middle, to];
 }
 
-function border(at, half, node, towards, round) {
+function border(at, half, node, towards, round, most) {
   const x = at.x[node], y = at.y[node];
   const dx = towards[0] - x, dy = towards[1] - y, far = Math.hypot(dx, dy) || 1;
   const [w, h] = half[node];
   const share = round ? 15 / far : Math.min((w + 1) / Math.abs(dx || 1e-9), (h + 1) / Math.abs(dy || 1e-9));
-  return [x + dx * Math.min(share, 0.49), y + dy * Math.min(share, 0.49)];
+  return [x + dx * Math.min(share, most), y + dy * Math.min(share, most)];
 }
 
 // Through all points, rounded at those between the ends.

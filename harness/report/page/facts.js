@@ -57,7 +57,7 @@ Harness.runFacts = function runFacts(run) {
   const notes = result.notes || [];
   return [
     notes.length > 0 && Harness.el("section", {}, Harness.el("h2", {}, "Notes"), notes.map((note) => Harness.el("p", { class: "prose" }, note))),
-    section("Several answers an item", Object.entries(result.samples || {}).map(([name, value]) => [name.replace(/_/g, " "), name === "number" || typeof value !== "number" ? String(value ?? "–") : `${(100 * value).toFixed(2)}%`])),
+    section("Several answers an item", Object.entries(result.samples || {}).map(([name, value]) => [name.replace(/_/g, " "), name === "number" || typeof value !== "number" ? String(value ?? "–") : `${Harness.rounded(100 * value, 2)}%`])),
     section("Usage and cost", [...usage,
       "usd" in cost && ["cost", cost.usd === null ? "unknown, as the model's price is" : `$${cost.usd.toLocaleString("en-US", { maximumSignificantDigits: 4 })}`],
       cost.answers && ["answers paid for", Harness.count(cost.answers)],

@@ -92,7 +92,7 @@ Harness.interval = function interval(metric, ends) {
   if (!ends) return "";
   const how = Harness.data.metrics[metric] || { percent: true, decimals: 2 };
   const digits = Math.max(1, how.decimals - 1);
-  const shown = ends.map((end) => (how.percent ? 100 * end : end).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+  const shown = ends.map((end) => Harness.rounded(how.percent ? 100 * end : end, digits));
   return `[${shown.join(", ")}]`;
 };
 
