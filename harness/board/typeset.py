@@ -206,7 +206,8 @@ def html(found: Sequence[Table]) -> str:
     """A page that needs no other file."""
     parts = [
         "<!DOCTYPE html>",
-        f'<html lang="en"><head><meta charset="utf-8"><title>Leaderboard</title><style>{_STYLE}</style></head><body>',
+        '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+        f"<title>Leaderboard</title><style>{_STYLE}</style></head><body>",
         "<h1>Leaderboard</h1>",
     ]
     for number, table in enumerate(found):
