@@ -65,6 +65,11 @@ class Command:
             self.returncode = int(self._line())
         return self.returncode
 
+    @property
+    def said(self) -> str:
+        """What it has written to stderr so far."""
+        return self._text(self._said[1])
+
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """All that it wrote to stdout and to stderr."""
         self.wait(timeout)
@@ -87,8 +92,8 @@ class Command:
 
     @staticmethod
     def _text(file: IO[bytes]) -> str:
-        file.seek(0)
-        return file.read().decode()
+        # Without moving the place in the file, which is that of the command too.
+        return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode()
 
 
 def run(
