@@ -77,7 +77,7 @@ def harness(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         if fresh:
             command = [sys.executable, "-m", module, *arguments]
             surroundings: dict[str, Any] = {"cwd": tmp_path, "env": os.environ | environment}
-            done = subprocess.run(command, **surroundings, capture_output=True, text=True, timeout=120)
+            done = subprocess.run(command, **surroundings, capture_output=True, text=True, timeout=300)
         else:
             done = forks.run(module, arguments, tmp_path, os.environ | environment)
         assert KEY not in done.stdout + done.stderr

@@ -97,7 +97,7 @@ class Command:
 
 
 def run(
-    module: str, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float = 120
+    module: str, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
     """Like subprocess.run(..., capture_output=True, text=True)."""
     command = Command(module, arguments, cwd, env)
