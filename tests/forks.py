@@ -1,7 +1,8 @@
 """`python -m harness …` in processes of their own, forked from one that has imported what they import.
 
-Folder, environment, output, signals and exit code are those of a user's process. Two things are not, and tests of these
-start a fresh one: what is imported when the command begins, and the seed of hashes, which all forks share.
+Folder, environment, output, signals and exit code are those of a user's process. Three things are not, and tests of
+these start a fresh one: what is imported when the command begins, the seed of hashes, which all forks share, and that
+nothing is said of how far a command is.
 """
 
 from __future__ import annotations
@@ -160,7 +161,10 @@ def serve(orders: socket.socket) -> tuple[str, str] | None:
 
 
 if __name__ == "__main__":
+    import remarks
+
     sys.path.pop(0)  # this file's folder, where -m has the working directory
+    remarks.silence()
     for name in sys.argv[2:]:
         importlib.import_module(name)
     from hydra.core.plugins import Plugins

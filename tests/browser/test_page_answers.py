@@ -245,7 +245,7 @@ def test_runs_that_have_little_to_show(opened, runs: Runs) -> None:
     assert [row[3] for row in listed(page)] == ["! failed"] * 6
     expect(page.locator("img")).to_have_count(0)
     chooser(page, "Run").select_option(runs.get("always_no").id)
-    expect(page.get_by_text(f"{len(runs.get('always_no').replies)} of")).to_be_visible()
+    expect(page.get_by_text(f"{len(runs.get('always_no').replies)} of").first).to_be_visible()
     samples = runs.get("org/careful", variant="limit=6,samples=3")
     chooser(page, "Run").select_option(samples.id)
     expect(page.get_by_text("18 of 18 answers.").first).to_be_visible()

@@ -49,6 +49,7 @@ def test_requests_are_asked_up_to_the_limit_and_not_one_more(serve, key):
     answered, why, till = spend(chat(server), asks(200), requests=37)
     assert len(server.calls) == len(answered) == till.spent.requests == 37
     assert why.startswith("budget.requests=37 is reached (37 asked)") and "asks for the rest" in why
+    assert server.most_in_flight > 4
 
 
 def test_a_limit_that_is_not_reached_changes_nothing(serve, key):
