@@ -248,7 +248,7 @@ def test_refusals_that_do_not_depend_on_the_rate_do_not_slow_the_others(monkeypa
     found = server.answers(reply, 400)
     assert not any(isinstance(outcome, Failure) for outcome in found.values())
     assert len(found) == 400 and len(server.calls) == 480 and not early
-    assert server.now() < 60  # seconds; one call a second would take minutes
+    assert server.now() < 4  # seconds of its own time: 1.9 here, and 9 if it tried ever lower rates
 
 
 def test_nothing_goes_out_while_the_headers_say_that_nothing_is_left(serve):
