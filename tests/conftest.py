@@ -10,12 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import forks
+import hypothesis
 import pytest
+import remarks
 from openai_server import KEY, Server, chat_reply
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it when it is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each core has a worker of its own
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of commands would each compile the package anew
+
+
+# The same examples every day, and no limit on how long one may take on a busy machine.
+hypothesis.settings.register_profile(
+    "steady", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("steady")
+remarks.silence()
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +87,7 @@ def harness(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         if fresh:
             command = [sys.executable, "-m", module, *arguments]
             surroundings: dict[str, Any] = {"cwd": tmp_path, "env": os.environ | environment}
-            done = subprocess.run(command, **surroundings, capture_output=True, text=True, timeout=120)
+            done = subprocess.run(command, **surroundings, capture_output=True, text=True, timeout=300)
         else:
             done = forks.run(module, arguments, tmp_path, os.environ | environment)
         assert KEY not in done.stdout + done.stderr

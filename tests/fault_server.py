@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,6 +97,8 @@ class Faults:
     seed: int = 0
     latency: float = 0.005
     hang: float = 30.0
+    drip: float = 3.0
+    """Seconds between two parts of an endless reply."""
 
 
 class FaultServer:
@@ -109,6 +111,8 @@ class FaultServer:
         self.cut: Counter[str] = Counter()
         """Answers that were on their way when the connection ended."""
         self.early = 0
+        self.passes: Callable[[float], None] = lambda share: None
+        """Told that so much of a client's patience may pass now, for tests that have a clock of their own."""
         self.kinds: Counter[str] = Counter()
         self.keys: set[str] = set()
 
@@ -131,7 +135,8 @@ class FaultServer:
         self._in_a_row[prompt] = self._in_a_row[prompt] + 1 if fault else 0
         return fault
 
-    async def reply(self, prompt: str, writer: asyncio.StreamWriter) -> None:
+    async def reply(self, prompt: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        faults = self.faults
         self.requests[prompt] += 1
         self.early += time.time() < self._told.pop(prompt, 0.0) - 0.01
         await asyncio.sleep(self.faults.latency)
@@ -140,16 +145,18 @@ class FaultServer:
         if fault == "reset before":
             return writer.transport.abort()
         if fault == "hang":
+            self.passes(1.0)
             await asyncio.sleep(self.faults.hang)
             return writer.transport.abort()
         if fault in REFUSALS:
             status, body, headers = REFUSALS[fault]()
-            self._tell(prompt, headers)
+            if faults is self.faults and not reader.at_eof():  # else nobody is there any more to be told
+                self._tell(prompt, headers)
             return await self._send(writer, status, body, headers)
         kind = own(prompt, self.faults.own)
         status, body, headers = completion(prompt, kind, OTHER_MODEL if fault == "other model" else MODEL)
         if fault in ("reset in the body", "endless drip", "slow drip"):
-            return await self._broken(prompt, writer, body, fault)
+            return await self._broken(prompt, reader, writer, body, fault)
         try:
             await self._send(writer, status, body, headers)
         except ConnectionError:
@@ -158,18 +165,23 @@ class FaultServer:
         self.answered[prompt] += kind not in OF_ONE_ITEM
         return None
 
-    async def _broken(self, prompt: str, writer: asyncio.StreamWriter, body: bytes, fault: str) -> None:
+    async def _broken(
+        self, prompt: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, body: bytes, fault: str
+    ) -> None:
         writer.write(_head(200, len(body), {}))
         if fault == "reset in the body":
             self.cut[prompt] += 1
             writer.write(body[: len(body) // 2])
             await writer.drain()
             return writer.transport.abort()
-        pause = 0.02 if fault == "slow drip" else self.faults.hang / 10
+        pause = 0.02 if fault == "slow drip" else self.faults.drip
         for at in range(0, len(body), len(body) // 8):
             writer.write(body[at : at + len(body) // 8])
             await writer.drain()
             await asyncio.sleep(pause)
+            if reader.at_eof():
+                return writer.transport.abort()
+            self.passes(0.3 if fault == "endless drip" else 0.0)
         self.answered[prompt] += own(prompt, self.faults.own) not in OF_ONE_ITEM
         return None
 
@@ -201,7 +213,7 @@ class FaultServer:
                     await self._send(writer, 200, b"{}", {})
                 else:
                     self.keys.add(headers.get("authorization", ""))
-                    await self.reply(json.loads(body)["messages"][-1]["content"], writer)
+                    await self.reply(json.loads(body)["messages"][-1]["content"], reader, writer)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
@@ -224,7 +236,7 @@ class InThread(FaultServer):
         super().__init__(faults)
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
-        self.port = asyncio.run_coroutine_threadsafe(self.start(), self._loop).result(10)
+        self.port = asyncio.run_coroutine_threadsafe(self.start(), self._loop).result(120)
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
     def close(self) -> None:
@@ -233,7 +245,7 @@ class InThread(FaultServer):
                 task.cancel()
             await asyncio.sleep(0)
 
-        asyncio.run_coroutine_threadsafe(end(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(end(), self._loop).result(120)
         self._loop.call_soon_threadsafe(self._loop.stop)
 
 

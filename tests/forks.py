@@ -1,7 +1,8 @@
 """`python -m harness …` in processes of their own, forked from one that has imported what they import.
 
-Folder, environment, output, signals and exit code are those of a user's process. Two things are not, and tests of these
-start a fresh one: what is imported when the command begins, and the seed of hashes, which all forks share.
+Folder, environment, output, signals and exit code are those of a user's process. Three things are not, and tests of
+these start a fresh one: what is imported when the command begins, the seed of hashes, which all forks share, and that
+nothing is said of how far a command is.
 """
 
 from __future__ import annotations
@@ -65,6 +66,11 @@ class Command:
             self.returncode = int(self._line())
         return self.returncode
 
+    @property
+    def said(self) -> str:
+        """What it has written to stderr so far."""
+        return self._text(self._said[1])
+
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """All that it wrote to stdout and to stderr."""
         self.wait(timeout)
@@ -87,12 +93,12 @@ class Command:
 
     @staticmethod
     def _text(file: IO[bytes]) -> str:
-        file.seek(0)
-        return file.read().decode()
+        # Without moving the place in the file, which is that of the command too.
+        return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode()
 
 
 def run(
-    module: str, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float = 120
+    module: str, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
     """Like subprocess.run(..., capture_output=True, text=True)."""
     command = Command(module, arguments, cwd, env)
@@ -155,7 +161,10 @@ def serve(orders: socket.socket) -> tuple[str, str] | None:
 
 
 if __name__ == "__main__":
+    import remarks
+
     sys.path.pop(0)  # this file's folder, where -m has the working directory
+    remarks.silence()
     for name in sys.argv[2:]:
         importlib.import_module(name)
     from hydra.core.plugins import Plugins

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +14,8 @@ from aiohttp import web
 
 KEY = "sk-canary-0123456789"
 """What tests have for a key: it may be in no file and no output."""
+WAIT = 120.0
+"""Seconds for which anything is waited that has to come: only what hangs takes so long."""
 
 Reply = dict[str, Any] | tuple[int, Any] | tuple[int, Any, dict[str, str]]
 
@@ -38,12 +42,24 @@ def error(status: int, message: str, code: str | None = None, headers: dict[str,
     return status, body, headers or {}
 
 
+def wait_for(there: Callable[[], object]) -> None:
+    """Until something is the case, however long a busy machine takes."""
+    end = time.monotonic() + WAIT
+    while not there():
+        assert time.monotonic() < end, "what was waited for has not come"
+        time.sleep(0.005)
+
+
 @dataclass
 class Server:
     """`reply(path, body, number of this call)` decides; `calls` remembers what was asked."""
 
     reply: Callable[[str, dict[str, Any], int], Reply]
     delay: float = 0.0
+    together: int = 1
+    """So many calls have to be under way at once, some time, before any is answered."""
+    held: float = math.inf
+    """Calls beyond this number get no answer, until a test raises it: so what happens meanwhile is not a race."""
     calls: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     in_flight: int = 0
@@ -53,14 +69,18 @@ class Server:
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         threading.Thread(target=self._serve, daemon=True).start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(WAIT)
+
+    def wait_for_calls(self, count: int) -> None:
+        """Until so many have come."""
+        wait_for(lambda: len(self.calls) >= count)
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def close(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(WAIT)
         self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _serve(self) -> None:
@@ -78,6 +98,12 @@ class Server:
         await site.start()
         self.port = self._runner.addresses[0][1]
 
+    async def _until(self, ready: Callable[[], bool]) -> bool:
+        end = time.monotonic() + WAIT
+        while not (there := ready()) and time.monotonic() < end:
+            await asyncio.sleep(0.005)
+        return there
+
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.calls.append(body)
@@ -86,7 +112,10 @@ class Server:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
+            if not await self._until(lambda: self.most_in_flight >= self.together):
+                self.together = 1  # not for each call again
             await asyncio.sleep(self.delay)
+            await self._until(lambda: number <= self.held)
             said = self.reply(request.path, body, number)
         finally:
             self.in_flight -= 1

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import termios
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -54,13 +55,22 @@ class Terminal:
     def colours(self) -> set[str]:
         return {cell.fg for line in self.screen.buffer.values() for cell in line.values()} - {"default"}
 
-    def read(self, master: int) -> None:
+    def read(self, master: int, watching: Callable[[Terminal], object] = lambda seen: None) -> None:
         while True:
             try:
                 part = os.read(master, 65536)
             except OSError:  # no slave is open any more
                 return
             self.raw += part
+            watching(self)
+
+    def wait(self, words: str) -> Terminal:
+        """The screen at a moment at which a line of it has these words."""
+        end = time.monotonic() + 120
+        while words not in (now := Terminal(self.width, self.raw)).text:
+            assert time.monotonic() < end, f"{words!r} has not come: {now.text}"
+            time.sleep(0.005)
+        return now
 
 
 def _open(width: int) -> tuple[int, int]:
@@ -96,20 +106,26 @@ def terminal(width: int, *, stdout: bool = True, stderr: bool = True) -> Iterato
         for number, old in kept.items():
             os.dup2(old, number)
             os.close(old)
-        reader.join(5)
+        reader.join(120)
         os.close(master)
 
 
-def child(width: int, *command: str, cwd: object, **environment: str) -> Terminal:
-    """A command on a terminal of its own."""
+def child(
+    width: int,
+    *command: str,
+    cwd: object,
+    watching: Callable[[Terminal], object] = lambda seen: None,
+    **environment: str,
+) -> Terminal:
+    """A command on a terminal of its own, watched by somebody whenever there is more to see."""
     seen, (master, slave) = Terminal(width), _open(width)
     env = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
     process = subprocess.Popen(
         command, stdin=slave, stdout=slave, stderr=slave, cwd=str(cwd), env=env | {"TERM": "xterm"} | environment
     )
     os.close(slave)
-    seen.read(master)
-    process.wait(60)
+    seen.read(master, watching)
+    process.wait(120)
     os.close(master)
     assert process.returncode == 0, seen.text
     return seen

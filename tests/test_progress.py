@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 import sys
 import time
@@ -30,6 +31,7 @@ def drawable(monkeypatch):
     for name in ("NO_COLOR", "COLUMNS", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(bar, "LONGEST_WAIT", 120.0)
 
 
 def test_records_pass_unchanged_and_are_counted():
@@ -86,19 +88,22 @@ def test_the_rate_is_that_of_the_last_half_minute_or_of_ten_answers():
 
 
 def test_a_paid_run_tells_its_cost_and_its_budget_on_the_way(serve, tmp_path):
-    url = serve(delay=0.4).url
+    server = serve(held=16)
     priced = ("model=gpt4", "model.price.input=1", "model.price.output=10", "model.max_concurrency=10")
-    command = (sys.executable, "-m", "harness", *priced, f"model.base_url={url}", "task.limit=24")
-    first = child(120, *command, "budget.usd=5", cwd=tmp_path, OPENAI_API_KEY=KEY).raw.decode()
-    told = re.findall(r"(\d+)/24 · [\d.]+/(?:s|min) · 0:0\d:\d\d left · \$([\d.]+) of \$5", first)
-    assert told
-    for done, cost in told:
-        assert float(cost) == pytest.approx(int(done) * (11 * 1 + 2 * 10) / 1e6, abs=4e-5)
+    command = (sys.executable, "-m", "harness", *priced, f"model.base_url={server.url}", "task.limit=24")
+    cost = f"${16 * (11 * 1 + 2 * 10) / 1e6:.6f}"
+    line = re.compile(rf"16/24 · [\d.,]+/(s|min) · \d+:\d\d:\d\d left · {re.escape(cost)} of \$5")
+
+    def watching(screen) -> None:
+        if line.search(screen.text):  # else the calls that are held are answered in the end, and it never comes
+            server.held = math.inf
+
+    child(120, *command, "budget.usd=5", cwd=tmp_path, OPENAI_API_KEY=KEY, watching=watching)
+    assert server.held == math.inf and len(server.calls) == 24
 
 
-def slow(seconds: float):
+def answers():
     for number in range(20):
-        time.sleep(seconds / 20)
         yield record(Response("No", cached=number < 5), Answer(None if number == 7 else 0))
 
 
@@ -107,22 +112,22 @@ def slow(seconds: float):
 def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
     if not colour:
         monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr(bar, "AFTER", 0.05)
+    monkeypatch.setattr(bar, "AFTER", 0.0)
     monkeypatch.setattr(bar, "DRAWN", 0.02)
     counting = Progress("corr2cause [gpt4]")
     counting.cost = lambda: "$0.0312"
     with terminal(width) as screen:
-        for number, _ in enumerate(counting.track(slow(0.4), range(20))):
+        for number, _ in enumerate(counting.track(answers(), range(20))):
             if number == 9:
+                screen.wait(" 10/20 · ")
                 counting.say("a line beside it")
             if number == 16:
-                last = screen.raw
-    screen.raw, whole = last, screen.raw
-    (line,) = [line for line in screen.lines if "corr2cause" in line]
-    assert line.startswith("corr2cause [gpt4] ") and "/20 · " in line and "left" in line
-    assert (width == 120) == ("━━" in line) == ("/s" in line) == ("$0.0312 · 5 cached · 1 unreadable" in line)
-    assert bool(screen.colours) == (colour and width == 120)
-    screen.raw = whole
+                then = screen.wait(" 17/20 · ")
+    (line,) = [line for line in then.lines if "corr2cause" in line]
+    assert line.startswith("corr2cause [gpt4] ") and "left" in line
+    rate, counts = re.search(r"/(s|min) ", line), "$0.0312 · 5 cached · 1 unreadable" in line
+    assert (width == 120) == ("━━" in line) == bool(rate) == counts
+    assert bool(then.colours) == (colour and width == 120)
     assert screen.text == "a line beside it"  # nothing else stays
 
 
@@ -130,14 +135,16 @@ def test_the_bar_leaves_stdout_alone(monkeypatch, capfd):
     monkeypatch.setattr(bar, "AFTER", 0.0)
     monkeypatch.setattr(bar, "DRAWN", 0.01)
     with terminal(80, stdout=False) as screen:
-        for _ in Progress("t").watch(iter(range(5)), range(5)):
-            time.sleep(0.02)
+        for number in Progress("t").watch(iter(range(5)), range(5)):
+            screen.wait(f"{number + 1}/5")
             print("for the pipe", flush=True)
     assert capfd.readouterr().out == "for the pipe\n" * 5
-    assert "5" in screen.raw.decode() and b"pipe" not in screen.raw
+    assert b"pipe" not in screen.raw
 
 
-def test_what_is_over_within_a_second_has_no_bar():
+def test_what_is_over_within_a_second_has_no_bar(monkeypatch):
+    assert bar.AFTER == 1
+    monkeypatch.setattr(bar, "AFTER", 60.0)  # on a slow day four records take more than a second
     with terminal(80) as screen:
         list(Progress("t").track(iter(RECORDS), RECORDS))
     assert screen.raw == b""
@@ -148,8 +155,8 @@ def test_an_error_ends_the_bar(monkeypatch):
     monkeypatch.setattr(bar, "DRAWN", 0.01)
 
     def broken():
-        time.sleep(0.1)
         yield 1
+        screen.wait("1/3")
         raise ValueError("no more")
 
     with terminal(80) as screen, pytest.raises(ValueError, match="no more"):

@@ -58,12 +58,19 @@ import signal, time
 from harness import bar, stop
 from harness.interrupt import interruptible
 from harness.progress import Progress
-bar.AFTER, bar.DRAWN = 0.0, 0.01
+bar.AFTER, bar.DRAWN, bar.LONGEST_WAIT = 0.0, 0.01, 60.0
 stop.at_once("the end", 0)
+line, drawn = bar.line, []
+bar.line = lambda *given: drawn.append(1) or line(*given)
+def shown():
+    # until it has been drawn from now on
+    there = len(drawn) + 2
+    while len(drawn) < there:
+        time.sleep(0.01)
 progress = Progress("title")
 with interruptible(progress):
     for _ in progress.watch(iter(range(5)), range(5)):
-        time.sleep(0.3)
+        shown()
         signal.raise_signal(signal.SIGINT)
 """
 HALF_A_FILE = """
@@ -81,7 +88,7 @@ with written("items.jsonl", "out=") as file:
 def ended(folder: Path, program: str, *arguments: str) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a program in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], cwd=folder, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program, *arguments], cwd=folder, capture_output=True, text=True, timeout=120
     )
     return done.returncode, done.stdout, done.stderr
 

@@ -122,16 +122,18 @@ def scores(place: Path) -> dict[str, object]:
     return {name: result[name] for name in ("scores", "failures", "finish_reasons")}
 
 
-def campaign(server: Remote, draw: random.Random, tally: Tally, most: int) -> None:
+def campaign(server: Remote, draw: random.Random, tally: Tally, most: int, timeout: float) -> None:
     """Starts the same command until it is complete."""
     faults = {name: draw.choice([0, 0, 0.03, 0.1]) for name in PASSING}
     faults |= {name: draw.choice([0] * 5 + [0.004]) for name in FATAL}
     faults |= {name: draw.choice([0, 0, 0.01]) for name in ("hang", "endless drip", "429 ten minutes")}
+    if timeout > 5:
+        faults |= {"hang": 0, "endless drip": 0}
     own, seed = draw.choice([0, 0.1]), draw.randrange(10**6)
     limit, concurrency = draw.choice([20, 60, 120]), draw.choice([1, 4, 16, 64])
     arguments = [
         "model=gpt4", f"model.base_url={server.root}/v1", f"task.limit={limit}", f"task.seed={seed}",
-        f"model.max_concurrency={concurrency}", "model.timeout=1", "model.max_wait=3",
+        f"model.max_concurrency={concurrency}", f"model.timeout={timeout}", "model.max_wait=3",
         "prompt=plain", "cache.path=answers.sqlite",
     ]  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
@@ -228,18 +230,21 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes with a share of the runs and a seed each")
+    parser.add_argument("--timeout", type=float, default=1, help="model.timeout; above 5 s nothing hangs")
     parser.add_argument("--json", action="store_true", help="the sums as JSON")
     chosen = parser.parse_args()
     began = time.time()
-    tally = together(chosen.runs, chosen.seed, chosen.jobs) if chosen.jobs > 1 else alone(chosen.runs, chosen.seed)
+    tally = together(chosen) if chosen.jobs > 1 else alone(chosen.runs, chosen.seed, chosen.timeout)
     print(json.dumps(vars(tally)) if chosen.json else summary(tally, chosen.seed, time.time() - began))
     assert not (tally.stored_and_asked_again or tally.lost or tally.early)
 
 
-def together(runs: int, seed: int, jobs: int) -> Tally:
+def together(chosen: argparse.Namespace) -> Tally:
     """The sums of several processes."""
-    command = [sys.executable, __file__, "--runs", str(-(-runs // jobs)), "--json", "--seed"]
-    started = [subprocess.Popen([*command, str(seed + k)], stdout=subprocess.PIPE, text=True) for k in range(jobs)]
+    share = str(-(-chosen.runs // chosen.jobs))
+    command = [sys.executable, __file__, "--runs", share, "--timeout", str(chosen.timeout), "--json", "--seed"]
+    seeds = range(chosen.seed, chosen.seed + chosen.jobs)
+    started = [subprocess.Popen([*command, str(seed)], stdout=subprocess.PIPE, text=True) for seed in seeds]
     tally = Tally()
     for process in started:
         said = process.communicate()[0]
@@ -250,7 +255,7 @@ def together(runs: int, seed: int, jobs: int) -> Tally:
     return tally
 
 
-def alone(runs: int, seed: int) -> Tally:
+def alone(runs: int, seed: int, timeout: float) -> Tally:
     """Campaigns until there have been so many runs."""
     os.environ["OPENAI_API_KEY"] = "sk-torture"
     for module in IMPORTED:
@@ -259,7 +264,7 @@ def alone(runs: int, seed: int) -> Tally:
     server = Remote()
     try:
         while tally.starts < runs:
-            campaign(server, draw, tally, MOST_STARTS)
+            campaign(server, draw, tally, MOST_STARTS, timeout)
             print(f"{tally.starts} of {runs} runs, {tally.kills} killed, {tally.answers} answers, "
                   f"{time.time() - began:.0f} s", file=sys.stderr, flush=True)  # fmt: skip
     finally:

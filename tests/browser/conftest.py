@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 AXE = Path(__file__).parents[2] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
 ANEW = "(there) => { history.scrollRestoration = 'manual'; history.replaceState(null, '', there); }"
+PATIENCE = 120_000
+"""Milliseconds until what is waited for counts as missing: a busy machine takes seconds."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 
@@ -80,13 +82,14 @@ class Chromium:
     def start(self, executable: str) -> None:
         if hasattr(self, "browser"):
             return
-        from playwright.sync_api import sync_playwright
+        from playwright.sync_api import expect, sync_playwright
 
         player = self._closing.enter_context(sync_playwright())
-        self.browser = player.chromium.launch(executable_path=executable, args=FLAGS)
+        self.browser = player.chromium.launch(executable_path=executable, args=FLAGS, timeout=PATIENCE)
         self._closing.callback(self.browser.close)
         self.page = self.browser.new_page()
-        self.page.set_default_timeout(10_000)
+        self.page.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
         say = self.said.append
         self.page.on("request", lambda request: say(request.url))
         self.page.on("console", lambda told: told.type in ("error", "warning") and say(f"{told.type}: {told.text}"))

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 def settled(page: Page) -> None:
     """Waits until the view of the address is whole."""
+    page.evaluate("new Promise((then) => setTimeout(then))")  # a new address is told to the page a moment later
     page.locator("main:not([aria-busy]) h1").first.wait_for()
 
 

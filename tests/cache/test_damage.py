@@ -164,13 +164,18 @@ def test_many_processes_set_it_aside_once(path):
     fill(path, 200)
     os.truncate(path, path.stat().st_size // 2)
     code = (
-        "import sys, time; from pathlib import Path; from harness.cache import Store\n"
-        "time.sleep(max(0, float(sys.argv[2]) - time.time()))\n"
+        "import sys; from pathlib import Path; from harness.cache import Store\n"
+        "print('ready', flush=True); sys.stdin.readline()\n"
         "try: Store(Path(sys.argv[1]))\nexcept Exception as error: sys.exit(f'{type(error).__name__} {error}')\n"
     )
-    run = [sys.executable, "-c", code, str(path), str(time.time() + 2)]
-    jobs = [subprocess.Popen(run, stderr=subprocess.PIPE, text=True) for _ in range(4)]
-    said = [job.communicate(timeout=60)[1] for job in jobs]
+    run = [sys.executable, "-c", code, str(path)]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    jobs = [subprocess.Popen(run, **pipes, text=True) for _ in range(4)]
+    assert [job.stdout.readline() for job in jobs] == ["ready\n"] * 4
+    for job in jobs:
+        job.stdin.write("now\n")
+        job.stdin.flush()
+    said = [job.communicate(timeout=120)[1] for job in jobs]
     assert all(one.startswith("StoreError") and "set aside" in one for one in said), said
     assert len(damage.earlier(path)) == 1 and not path.exists()
 
@@ -194,11 +199,18 @@ def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers
         path = tmp_path / f"{k}.sqlite"
         starts, started = os.pipe()
         if not (child := os.fork()):
-            os.write(started, b".")
-            Store(path)
-            os._exit(0)
+            try:
+                os.write(started, b".")
+                Store(path)
+            finally:
+                os._exit(0)
         os.read(starts, 1)
-        time.sleep(moments.uniform(0, 0.004))
+        if k % 6:
+            time.sleep(moments.uniform(0, 0.004))
+        else:  # as soon as there is something, on however slow a day
+            end = time.monotonic() + 120
+            while not path.exists() and time.monotonic() < end:
+                pass
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         if path.exists():

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
+from clocks import Skipping
 from fault_server import FATAL, OF_ONE_ITEM, OTHER_MODEL, PASSING, Faults, InThread, answer, own
 
 from harness.errors import RunStopped
 from harness.models.openai import Chat
+from harness.models.pace import Pace
 from harness.types import ChatRequest, Failure, Message, Request, Response
 
 PROMPTS = [f"Does {k} cause {k + 1}?" for k in range(24)]
@@ -35,7 +37,7 @@ def faulty() -> Iterator[Callable[..., InThread]]:
 
 
 def asked(server: InThread, prompts=PROMPTS, **settings) -> dict[str, Response | Failure]:
-    model = Chat(**{"name": "m", "model": "m", "base_url": server.url, "timeout": 2.0, "max_wait": 5.0, **settings})
+    model = Chat(**{"name": "m", "model": "m", "base_url": server.url, "max_wait": 5.0, **settings})
     requests = (ChatRequest((Message("user", prompt),), max_tokens=4) for prompt in prompts)
     found: dict[Request, Response | Failure] = dict(model.respond(requests))
     return {request.messages[-1].content: outcome for request, outcome in found.items()}
@@ -52,13 +54,37 @@ def test_what_can_pass_is_asked_again_and_answered(faulty, fault):
         assert OTHER_MODEL in {outcome.served_model for outcome in found.values()}
 
 
+@pytest.fixture
+def patient(faulty, monkeypatch) -> Callable[..., InThread]:
+    """A server that takes for ever; model.timeout passes then, and at no other time. For one call at a time."""
+
+    def start(**settings) -> InThread:
+        server, loop = faulty(**settings, drip=0.02), Skipping()
+        monkeypatch.setattr(asyncio, "new_event_loop", lambda: loop)
+        server.passes = lambda share: loop.skip(share * PATIENCE)
+        return server
+
+    return start
+
+
+PATIENCE = 600.0
+
+
 @pytest.mark.parametrize("fault", ["hang", "endless drip"])
-def test_what_takes_for_ever_is_ended_and_asked_once_more(faulty, fault):
-    server = faulty(mix={fault: 0.3}, in_a_row=1, hang=20, seed=2)
-    started = time.monotonic()
-    found = asked(server, timeout=0.5)
-    assert not [outcome for outcome in found.values() if isinstance(outcome, Failure)]
-    assert server.kinds[fault] > 2 and time.monotonic() - started < 15
+def test_what_takes_for_ever_is_ended_and_asked_once_more(patient, fault):
+    server = patient(mix={fault: 0.3}, in_a_row=1, seed=2)
+    found = asked(server, timeout=PATIENCE, max_concurrency=1)
+    assert {prompt: outcome.text for prompt, outcome in found.items()} == {prompt: answer(prompt) for prompt in PROMPTS}
+    assert server.requests.total() == len(PROMPTS) + server.kinds[fault] and server.kinds[fault] > 2
+    assert set(server.answered.values()) == {1}
+
+
+@pytest.mark.parametrize("fault", ["hang", "endless drip"])
+def test_what_takes_for_ever_twice_is_a_timeout(patient, fault):
+    server = patient(mix={fault: 1.0}, in_a_row=10**6)
+    (outcome,) = asked(server, PROMPTS[:1], timeout=PATIENCE, max_concurrency=1).values()
+    assert outcome == Failure("timeout", "no answer within model.timeout, 2 times over")
+    assert server.requests.total() == server.kinds[fault] == 2
 
 
 @pytest.mark.parametrize("fault", FATAL)
@@ -100,10 +126,9 @@ def test_a_wait_beyond_the_limit_that_all_are_told_stops_the_run(faulty):
 
 def test_waits_in_all_have_a_limit_of_their_own(faulty):
     server = faulty(mix={"429 seconds": 1.0}, in_a_row=10**6)
-    started = time.monotonic()
     (outcome,) = asked(server, PROMPTS[:1], max_total_wait=2.5).values()
-    assert isinstance(outcome, Failure) and "s of waiting" in outcome.detail
-    assert 2 <= sum(server.requests.values()) <= 3 and time.monotonic() - started < 4
+    assert isinstance(outcome, Failure) and "(after 2 s of waiting" in outcome.detail
+    assert sum(server.requests.values()) == 3  # two waits of 1 to 1.25 s fit, a third one does not
 
 
 def test_attempts_have_a_limit(faulty):
@@ -119,13 +144,17 @@ def test_a_connection_that_ends_again_and_again_is_one_items_failure_where_other
     assert set(kinds) == {"connection_lost", "answered"}
 
 
-def test_everything_at_once(faulty):
+def test_everything_at_once(faulty, monkeypatch):
+    timeouts = []
+    timed_out = Pace.timed_out
+    monkeypatch.setattr(Pace, "timed_out", lambda pace: (timeouts.append(1), timed_out(pace))[1])
     mix = dict.fromkeys(PASSING, 0.04)
     server = faulty(mix=mix | {"hang": 0.01}, own=0.1, seed=4)
     prompts = [f"Is {k} a cause?" for k in range(150)]
-    # Long enough for a busy machine: a reply to a call that was given up counts as answered, or as told to wait.
     found = asked(server, prompts, timeout=3.0)
     kinds = Counter(outcome.kind for outcome in found.values() if isinstance(outcome, Failure))
     assert len(found) == 150 and set(kinds) <= {"content_filter", "refusal", "context_length", "timeout"}
-    assert server.early == 0 and len(server.kinds) > 12
-    assert all(count == 1 for count in server.answered.values() if count)
+    # On a busy machine a call may be given up that does not hang: its reply counts as answered, or as told to wait.
+    again = sum(count - 1 for count in server.answered.values() if count)
+    assert server.early + again <= max(0, len(timeouts) - server.kinds["hang"])
+    assert len(server.kinds) > 12
