@@ -196,7 +196,7 @@ def test_keyboard_alone(opened, runs: Runs) -> None:
 
     def at(place: int, told: bool = True) -> None:
         expect(chosen).to_have_count(1)
-        assert chosen.locator("td").first.text_content() == shown[place]
+        expect(chosen.locator("td").first).to_have_text(shown[place])
         inside, row = box.bounding_box(), chosen.bounding_box()
         assert row["y"] >= inside["y"] and row["y"] + row["height"] <= inside["y"] + inside["height"] + 1
         if place and told:  # what the list says when it is moved through
@@ -218,6 +218,7 @@ def test_keyboard_alone(opened, runs: Runs) -> None:
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     expect(page).to_have_url(page.url.partition("#")[0] + address("item", run.id, shown[-1]))
+    expect(page.get_by_role("navigation", name="Neighbours")).to_be_visible()  # or it would not know yet where it was
     page.go_back()
     at(len(shown) - 1, told=False)  # where it was; how many there are is told soon
     page.keyboard.press("Tab")

@@ -11,8 +11,8 @@ Harness.CONTRASTS = {
 // The run that an address puts beside the first, or null: no run stands beside itself.
 Harness.secondOf = function secondOf(route) {
   const id = route.query.get("vs");
-  if (id && !Harness.runOf(id)) throw new Error(`There is no run ${id} in this page.`);
-  return id && id !== route.parts[0] ? Harness.runOf(id) : null;
+  const run = id ? Harness.theRun(id) : null;
+  return id === route.parts[0] ? null : run;
 };
 
 // Right and wrong are by the labels that a run is scored by: a sentence where those of two runs are not the same.

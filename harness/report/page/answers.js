@@ -13,8 +13,7 @@ Harness.views.answers = {
       Harness.replace(Harness.address("answers", [best.id], query()));
       route = Harness.here();
     }
-    const run = Harness.runOf(route.parts[0]);
-    if (!run) throw new Error(`There is no run ${route.parts[0] || ""} in this page.`);
+    const run = Harness.theRun(route.parts[0]);
     const other = Harness.secondOf(route);
     Harness.titled("Answers", run.model);
     place.append(

@@ -13,8 +13,7 @@ Harness.views.graphs = {
   async show(place, route) {
     const able = Harness.data.runs.filter((run) => run.graphs);
     if (!able.length) throw new Error("No run in this page has graphs: those of CausalBench have.");
-    const run = route.parts[0] ? Harness.runOf(route.parts[0]) : able.find(({ role }) => role === "model") || able.find(({ role }) => role === "algorithm") || able[0];
-    if (!run) throw new Error(`There is no run ${route.parts[0] || ""} in this page.`);
+    const run = route.parts[0] ? Harness.theRun(route.parts[0]) : able.find(({ role }) => role === "model") || able.find(({ role }) => role === "algorithm") || able[0];
     if (!run.graphs) throw new Error(`The run ${run.id} has no graphs in this page.`);
     const network = route.parts[1] || run.graphs.networks[0];
     if (!run.graphs.networks.includes(network)) throw new Error(`The run ${run.id} was not asked about ${network}: ${run.graphs.networks.join(", ")}.`);

@@ -5,15 +5,14 @@ Harness.views.item = {
   title: "Answer",
   async show(place, route) {
     const [runId, itemId] = route.parts;
-    const run = Harness.runOf(runId);
-    if (!run) throw new Error(`There is no run ${runId || ""} in this page.`);
+    const run = Harness.theRun(runId);
     const other = Harness.secondOf(route);
     Harness.lastItem = itemId;
     Harness.titled(itemId, run.model);
     const set = await Harness.answersOf(run);
     const second = other && (await Harness.answersOf(other));
     const row = set.first.get(itemId);
-    if (row === undefined) throw new Error(`The run ${run.id} has no answer to ${itemId || ""}.`);
+    if (row === undefined) throw new Error(itemId ? `The run ${run.id} has no answer to ${itemId}.` : "The address names no item.");
     const item = set.answers.item[row];
     place.append(
       steps(set, second, row, route),

@@ -120,3 +120,10 @@ Harness.runOf = function runOf(id) {
   if (!Harness.runsById) Harness.runsById = new Map(Harness.data.runs.map((run) => [run.id, run]));
   return Harness.runsById.get(id);
 };
+
+// The same for an address that has to name one.
+Harness.theRun = function theRun(id) {
+  const run = Harness.runOf(id);
+  if (!run) throw new Error(id ? `There is no run ${id} in this page.` : "The address names no run.");
+  return run;
+};
