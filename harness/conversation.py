@@ -54,7 +54,8 @@ def play(
                     said = Message("user", opening[k]), Message("assistant", outcome.text)
                     played[opening] = (*before, *said)
         if time.monotonic() - started > SLOW:
-            say(f"opening: turn {k + 1} of {turns} has been answered in {len(waiting):,} conversations")
+            talks = "1 conversation" if len(waiting) == 1 else f"{len(waiting):,} conversations"
+            say(f"opening: turn {k + 1} of {turns} has been answered in {talks}")
     return played
 
 

@@ -35,6 +35,18 @@ def test_the_model_answers_each_turn_before_the_next(tmp_path):
     assert [message.content for message in model.asked[1].messages] == ["S", "one", "re one", "two"]
 
 
+def test_a_turn_that_takes_long_is_told(tmp_path, monkeypatch):
+    lines = []
+    play(Scripted(echo), prompt(tmp_path, []), [("a", "b"), ("a", "c")], lines.append)
+    assert lines == []
+    monkeypatch.setattr("harness.conversation.SLOW", -1.0)
+    play(Scripted(echo), prompt(tmp_path, []), [("a", "b"), ("a", "c")], lines.append)
+    assert lines == [
+        "opening: turn 1 of 2 has been answered in 1 conversation",
+        "opening: turn 2 of 2 has been answered in 2 conversations",
+    ]
+
+
 def test_openings_that_agree_so_far_share_their_calls(tmp_path):
     model = Scripted(echo)
     played = play(model, prompt(tmp_path, []), [("a", "b", "c"), ("a", "b", "d"), ("a", "b", "c"), ("e",)])

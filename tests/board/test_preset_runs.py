@@ -235,7 +235,6 @@ def test_the_numbers_made_by_hand_differ():
     assert len(set(found)) == len(found)
 
 
-@pytest.mark.skipif(not RESULTS.is_dir(), reason="no results/ here")
 @pytest.mark.parametrize(
     ("name", "at"), [("4", ("published", "overall", "all", "f1")), ("XV", ("paper", "network", "asia", "macro_f1"))]
 )
