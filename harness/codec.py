@@ -16,6 +16,8 @@ KINDS: Mapping[str, type[Request]] = {"chat": ChatRequest, "choice": ChoiceReque
 
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+MOST_TOKENS = 10**9
+"""More than this is no count of one call's tokens; no context is near it."""
 _USAGE = tuple(f.name for f in fields(Usage))
 
 
@@ -71,6 +73,17 @@ def short(request: Request) -> str:
 def request_digest(request: Request) -> str:
     """What names a request, whatever model it goes to."""
     return hashlib.sha256(short(request).encode()).hexdigest()
+
+
+def token_count(value: object) -> int | None:
+    """Return a count of tokens as a server or a file reports it, or None for what cannot be one.
+
+    A text, a negative number, a NaN or a number beyond `MOST_TOKENS` is no count. Unknown is safe: a budget keeps what
+    it set aside, and the account says that the answer came without a count.
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def response_json(response: Response) -> dict[str, Any]:
