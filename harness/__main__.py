@@ -84,25 +84,16 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
 def _folder(config: DictConfig, main: Main, task: Task, prompt: Prompt, model: Model) -> Folder:
     """Where the run leaves what it finds; every setting that can change it is in the path or in the configuration."""
     from harness import provenance
-    from harness.results import Folder, safe, variant
-    from harness.settings import chosen, plain
+    from harness.results import Folder, safe
+    from harness.settings import plain
+    from harness.storage.configuration import of_model
 
-    settings = chosen(task)
-    if prompt.words.opening and prompt.replies != "model":
-        settings["replies"] = prompt.replies
-    if main.samples > 1:
-        settings["samples"] = main.samples
-    place = {"task": task.name, "variant": variant(settings), "prompt": prompt.name, "model": model.name}
+    place, configuration = of_model(task, prompt, model.name, model.identity, main.samples)
     return Folder(
         path=Path(main.results, *task.name.split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model"))),
         run=place,
-        configuration={
-            "task": settings,
-            "data": dict(task.data),
-            "prompt": {"name": prompt.name, "digest": prompt.digest},
-            "model": dict(model.identity),
-        },
-        provenance=provenance.gather(plain(config)),
+        configuration=configuration,
+        provenance={**provenance.gather(plain(config)), "words": prompt.as_json},
         form=main.records,
     )
 

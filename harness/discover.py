@@ -65,11 +65,11 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     """Samples the networks, learns their graphs and scores them; the results folder."""
     from harness import provenance, tables, terminal
     from harness.board.rows import load
-    from harness.codec import digest
     from harness.progress import Progress
     from harness.provenance import Traced
-    from harness.results import RESULT, Folder, safe, variant
+    from harness.results import RESULT, Folder, safe
     from harness.run import leave
+    from harness.storage.configuration import of_algorithm
     from harness.tasks.causalbench.comparison import table
     from harness.tasks.causalbench.learned import answers
 
@@ -80,24 +80,13 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     if idle := [f"task.{name}" for name in chosen(task) if name in _WORDS]:
         raise ConfigError(f"{', '.join(idle)}: an algorithm reads no words; samples= and seed= choose its data.")
     algorithm: Algorithm = build(settings.algorithm, "algorithm")
-    given = {"samples": settings.samples, "seed": settings.seed}
-    place = {
-        "task": task.name,
-        "variant": variant(chosen(task)),
-        "prompt": variant(given),
-        "model": algorithm.name,
-    }
+    place, configuration = of_algorithm(task, algorithm, settings.samples, settings.seed)
     folder = Folder(
         path=Path(
             settings.results, *task.name.split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model"))
         ),
         run=place,
-        configuration={
-            "task": chosen(task),
-            "data": dict(task.data),
-            "prompt": {"name": place["prompt"], "digest": digest(given)},
-            "model": dict(algorithm.identity),
-        },
+        configuration=configuration,
         provenance=provenance.gather(plain(config)),
         renamed_by="algorithm.name",
         form=settings.records,

@@ -3,6 +3,7 @@
     HarnessError            one sentence for the user: what was got, what is allowed, what to do
     ├── ConfigError         a setting, a name or a combination that cannot run
     ├── DataError           a data file or a row of it that cannot be read
+    │   └── UntrustedError  a results folder names code, a file or an address that nobody has said to trust
     ├── StoreError          the cache or a results folder cannot be read or written
     └── RunStopped          nothing that is asked later can succeed either (key, quota, unreachable server)
         └── Interrupted     the user pressed Ctrl-C
@@ -27,6 +28,10 @@ class ConfigError(HarnessError):
 
 class DataError(HarnessError):
     """A data file or a row of it that cannot be read."""
+
+
+class UntrustedError(DataError):
+    """A results folder names code, a file or an address that nobody has said to trust."""
 
 
 class StoreError(HarnessError):

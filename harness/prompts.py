@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from harness import parsing
 from harness.codec import KINDS, digest
 from harness.errors import ConfigError, unknown
 from harness.settings import prompt_files
 from harness.types import JSON, Answer, ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Transcript
-from harness.words import Words, fill, names_in, parser_of, read
+from harness.words import Words, check, fill, names_in, parser_of, read
 
 Replies = Literal["model", "fixed"]
 """Who writes the assistant's turns of an opening: the model itself, or the prompt file."""
@@ -37,14 +37,19 @@ class Prompt:
     @property
     def digest(self) -> str:
         """Changes with every word that is sent and with the parser, not with the comments or the source."""
-        words = {
-            setting.name: value
+        words = {name: value for name, value in self.as_json.items() if name != "source"}
+        return digest([words, [dict(shot) for shot in self.shots], self.replies if self.words.opening else "model"])
+
+    @property
+    def as_json(self) -> dict[str, JSON]:
+        """Return the words as JSON, for the manifest, without what is as by default: `recorded` reads them again."""
+        return {
+            setting.name: list(value) if isinstance(value, tuple) else value
             for setting in fields(self.words)
-            if setting.name not in ("source", "formats")
+            if setting.name != "formats"
             # What a file leaves out is not told, so that a new kind of word leaves the digest of older files alone.
             and (value := getattr(self.words, setting.name)) != setting.default
         }
-        return digest([words, [dict(shot) for shot in self.shots], self.replies if self.words.opening else "model"])
 
     def opening(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
         """The user turns that the model answers before the question; () for most prompts.
@@ -146,3 +151,12 @@ def load(
     if replies == "fixed" and words.opening and words.opening_reply is None:
         raise ConfigError(f"replies=fixed: {where} has no opening_reply, the words that the assistant is given.")
     return Prompt(where.stem, where, words, tuple(examples) if words.shots else (), replies)
+
+
+def recorded(
+    name: str, words: Mapping[str, Any], examples: Sequence[Mapping[str, JSON]], *, replies: Replies = "model"
+) -> Prompt:
+    """Return the prompt whose words a manifest holds (`Prompt.as_json`). Raises ConfigError where they make none."""
+    where = Path("the manifest's words")
+    checked = check(words, where)
+    return Prompt(name, where, checked, tuple(examples) if checked.shots else (), replies)

@@ -215,12 +215,13 @@ def _measured(benchmark: str, folders: Sequence[str]) -> Iterator[Part]:
     from harness.board.build import build
     from harness.board.rows import load
     from harness.results import RESULT
+    from harness.storage.files import below
 
     for name in folders:
         folder = Path(name)
         if not folder.is_dir():
             raise ConfigError(f"there is no folder {name} to set beside.")
-        read = [load(file) for file in sorted(folder.rglob(RESULT)) if ".sweeps" not in file.parts]
+        read = [load(file) for file in below(folder, RESULT) if ".sweeps" not in file.parts]
         if not (fitting := [row for row in read if row.task.partition("/")[0] == benchmark]):
             raise ConfigError(f"{name} holds no runs of {benchmark}.")
         version = " (the variant tells the data's version: v2 where it tells none)" if benchmark == "corr2cause" else ""

@@ -7,6 +7,8 @@ more after thousands of others, so that a run of any length remembers no more th
 from __future__ import annotations
 
 import gzip
+import hashlib
+import io
 import json
 import shutil
 import time
@@ -14,11 +16,13 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from harness.codec import request_json, response_from_json, response_json, text_digest
 from harness.errors import DataError, StoreError
-from harness.types import Answer, Failure, Record, Request, Response
+from harness.storage.files import LARGEST, open_file, parsed
+from harness.storage.record_form import check_record
+from harness.types import JSON, Answer, Failure, Record, Request, Response
 
 SHOWN = 0.5
 """Seconds between two moments at which the file is brought up to date. Answers are safe in the cache before that."""
@@ -37,29 +41,22 @@ class Writer:
         self._headline = headline
         self._said: dict[str, None] = {}
         self._shown = time.monotonic()
+        self.seal = Seal()
+        """The digest of what was written."""
 
     def write(self, record: Record, request: Request | None) -> None:
         """Adds a line for the record of a request."""
-        line = {
-            "item": record.item,
-            "cluster": record.cluster,
-            "groups": dict(record.groups),
-            "labels": dict(record.labels),
-            "sample": record.sample,
-            "request": None if request is None else {"digest": record.request, **request_json(request, self._content)},
-            **_outcome(record),
-            "gold": record.labels[self._headline],
-            "correct": None
-            if record.answer is None or record.answer.label is None
-            else record.answer.label == record.labels[self._headline],
-        }
+        line = facts(record, self._headline)
+        if request is not None:
+            line["request"] = {"digest": record.request, **request_json(request, self._content)}
         if self._cost is not None and isinstance(record.outcome, Response):
             usd = self._cost(record.outcome)
             line["cost_usd"] = None if usd is None else round(usd, 9)
         try:
             # A reply may hold half a character, which UTF-8 cannot write: it must not end the run.
-            text = json.dumps(line, ensure_ascii=False).encode(errors="replace").decode()
-            self._file.write(f"{text}\n")
+            text = json.dumps(line, ensure_ascii=False).encode(errors="replace")
+            self.seal.add(text)
+            self._file.write(f"{text.decode()}\n")
             if (now := time.monotonic()) - self._shown > SHOWN:
                 self._shown = now
                 self._file.flush()
@@ -89,20 +86,79 @@ class Writer:
         return {"sha256": name, "text": text}
 
 
+def facts(record: Record, headline: str) -> dict[str, Any]:
+    """Return the line of a record, its request and its cost apart, in the order of the file."""
+    label = None if record.answer is None else record.answer.label
+    return {
+        "item": record.item,
+        "cluster": record.cluster,
+        "groups": dict(record.groups),
+        "labels": dict(record.labels),
+        "sample": record.sample,
+        "request": None,
+        **_outcome(record),
+        "gold": record.labels[headline],
+        "correct": None if label is None else label == record.labels[headline],
+    }
+
+
+class Seal:
+    """A digest of lines that does not depend on their order, in which answers land: the sum of their SHA-256.
+
+    Whether an answer came from the cache does not count, so that a run that is made again has the same one.
+    """
+
+    def __init__(self) -> None:
+        """Begins without lines."""
+        self._count = self._sum = 0
+
+    def add(self, line: bytes) -> None:
+        """Enter a line."""
+        text = line.rstrip(b"\n").replace(b'"cached": true', b'"cached": false')
+        self._count += 1
+        self._sum += int.from_bytes(hashlib.sha256(text).digest(), "big")
+
+    @property
+    def as_json(self) -> dict[str, JSON]:
+        """Return how many lines there are, and the sum modulo 2^256, in hexadecimal."""
+        return {"count": self._count, "sha256_sum": f"{self._sum % (1 << 256):064x}"}
+
+
+class Line(NamedTuple):
+    """A line of a file of records: as it stands, as JSON, and as a record."""
+
+    text: bytes
+    line: dict[str, Any]
+    record: Record
+
+
 def read(path: Path) -> Iterator[Record]:
-    """The records of a file (.gz too). Raises DataError for a line that is not one."""
-    for number, line in enumerate(lines(path), start=1):
+    """Yield the records of a file (.gz too). Raises DataError for a line that is not one."""
+    return (line.record for line in checked(path))
+
+
+def checked(path: Path) -> Iterator[Line]:
+    """Yield the lines of a file of records (.gz too). Raises DataError for a line that is no record."""
+    for number, text in enumerate(lines(path), start=1):
         try:
-            yield _record(json.loads(line))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"{path}, line {number} is not a record: {error}.") from None
+            line = parsed(text, constants=True)
+            check_record(line)
+            record = _record(line)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
+            raise DataError(f"{path}, line {number} is not a record: {what[:200]}.") from None
+        yield Line(text, line, record)
 
 
 def lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file of records (.gz too). Raises DataError where it cannot be read."""
+    """Yield the lines of a file of records (.gz too). Raises DataError where it cannot be read, or is none of a run."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield from file
+        with open_file(path) as file:
+            unpacked = io.BufferedReader(gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
+            while line := unpacked.readline(LARGEST):
+                if len(line) == LARGEST:
+                    raise DataError(f"{path} holds a line of more than {LARGEST >> 20} MB, which no run leaves.")
+                yield line
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
 
@@ -141,7 +197,7 @@ def _outcome(record: Record) -> dict[str, Any]:
     }
 
 
-def _record(line: dict[str, Any]) -> Record:
+def _record(line: Mapping[str, Any]) -> Record:
     outcome: Response | Failure
     answer: Answer | None = None
     if "failure" in line:

@@ -38,7 +38,10 @@ def result_json(result: Result) -> dict[str, Any]:
 
 
 def result_from_json(said: Mapping[str, Any]) -> Result:
-    """The result that `result_json` wrote."""
+    """Return the result that `result_json` wrote. Raises ValueError for everything else."""
+    from harness.storage.forms import check_result  # pydantic, which a run that only writes need not wait for
+
+    check_result(said)
     return Result(
         headline=said["headline"],
         scores={

@@ -19,6 +19,7 @@ from harness.codec import digest, text_digest
 from harness.errors import ConfigError, DataError, StoreError
 from harness.records import Writer, compress
 from harness.result_json import result_json
+from harness.storage.files import DAMAGED, inside
 from harness.types import JSON, Result
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 
 RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
 COMPRESSED = f"{RECORDS}.gz"
+SEALS = "digest"
+"""The part of a manifest that is the digest of all its others."""
 WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the command of its run makes them again"
-DAMAGED = "is cut off or damaged: move its folder away and run its command again"
-"""What is said of a file of a run that is not what a run leaves."""
 
 
 @dataclass
@@ -51,6 +52,8 @@ class Folder:
     """None: as in the folder already, plain in a new one."""
     recorded: Path = field(init=False)
     """The records of this run, wherever they stand at the moment."""
+    _records: Mapping[str, JSON] = field(init=False, default_factory=dict)
+    """Their digest."""
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
@@ -84,6 +87,7 @@ class Folder:
         cost = self.ledger.cost if self.ledger is not None and self.ledger.paid else None
         with closing(Writer(file, headline, cost)) as writer:
             yield writer
+        self._records = writer.seal.as_json
 
     def accounted(self, result: Result) -> Result:
         """The result with the tokens of every distinct request once, openings included, where there is a ledger."""
@@ -107,8 +111,9 @@ class Folder:
                 return  # the manifest goes on telling how the result first came about
             _write(self.path / RESULT, said)
             ended = datetime.now(UTC).isoformat(timespec="seconds")
-            became = {"items": items, "counts": _counts(result), "ended": ended, "complete": complete}
-            _write(self.path / MANIFEST, self._manifest() | became)
+            became = {"items": items, "counts": counts_of(result), "ended": ended, "complete": complete}
+            manifest = {**self._manifest(), **became, "records": self._records, "result": digest(said)}
+            _write(self.path / MANIFEST, manifest | {SEALS: digest(manifest)})
         except OSError as error:
             raise self._trouble(error) from error
 
@@ -126,7 +131,13 @@ class Folder:
 
     def _same(self, said: Mapping[str, JSON], items: Mapping[str, JSON]) -> bool:
         """Whether the result is there already, complete and from the same items."""
-        return self._complete() and _load(self.path / RESULT) == said and _load(self.path / MANIFEST)["items"] == items
+        manifest = _load(self.path / MANIFEST)
+        return (
+            self._complete()
+            and _load(self.path / RESULT) == said
+            and manifest.get("items") == items
+            and manifest.get("records") == self._records
+        )
 
     def _complete(self) -> bool:
         result = self.path / RESULT
@@ -170,8 +181,8 @@ class Folder:
 
 
 def records_in(folder: Path) -> Path | None:
-    """The records of the run that a folder holds; None where there are none. Raises DataError where two are."""
-    found = [folder / name for name in (RECORDS, COMPRESSED) if (folder / name).is_file()]
+    """Return the records of the run that a folder holds; None where there are none. Raises DataError where two are."""
+    found = [folder / name for name in (RECORDS, COMPRESSED) if inside(folder, name)]
     if len(found) > 1:
         raise DataError(f"{folder} holds {RECORDS} and {COMPRESSED}, which need not be of one run: remove one of them.")
     return found[0] if found else None
@@ -203,7 +214,7 @@ def _difference(there: Any, mine: Any, at: str = "") -> str:
     return f"{at}: {_said(there)} there, {_said(mine)} now"
 
 
-def _counts(result: Result) -> dict[str, JSON]:
+def counts_of(result: Result) -> dict[str, JSON]:
     """What became of the items, and under which names the server answered."""
     overall = result.overall
     return {

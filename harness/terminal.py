@@ -39,3 +39,8 @@ def show(parts: Sequence[Part], *, title: str = "") -> None:
         from harness.board.plain import markdown
 
         print(markdown(parts), flush=True)
+
+
+def clean(text: str) -> str:
+    """Return a text as one line without characters that steer a terminal."""
+    return " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())

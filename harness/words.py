@@ -73,7 +73,18 @@ def read(where: Path, format: str = "") -> Words:
     variants = {"": plain} | {name: _formatted(plain, name, where) for name in plain.formats}
     for words in variants.values():
         _check(words, where)
+        parser_of(words.parser, where)
     return variants[format]
+
+
+def check(content: Mapping[str, Any], where: Path) -> Words:
+    """Return the words that a JSON object holds. Raises ConfigError where no prompt file could hold them.
+
+    The parser that they name is not looked up: it may be somebody else's code.
+    """
+    words = _words(content, where)
+    _check(words, where)
+    return words
 
 
 def _words(content: Any, where: Path) -> Words:
@@ -104,31 +115,46 @@ def _check(words: Words, where: Path) -> None:
     missing = [name for name in needed if getattr(words, name) is None]
     if missing or not words.makes:
         raise ConfigError(f"{where}: what it makes ({', '.join(words.makes)}) needs {', '.join(missing) or 'a kind'}.")
-    said = "".join([words.user or "", words.premise or "", *words.opening])
-    if not names_in(said, where):
+    asking = [words.user or "", words.premise or "", *words.opening]
+    for template in (*asking, words.example or "", words.hypothesis or ""):
+        names_in(template, where)
+    if not any(names_in(template, where) for template in asking):
         raise ConfigError(
             f"{where}: its words name no field of the item, such as {{premise}}: every question would be one."
         )
-    parser_of(words.parser, where)
 
 
 @lru_cache(maxsize=256)
 def names_in(template: str, where: Path) -> frozenset[str]:
-    """The fields that a template names."""
+    """Return the fields that a template names. Raises ConfigError for anything in braces but a name.
+
+    A width could ask for a text of any length ({premise:>9999999999}), a dot for what the value is made of.
+    """
     try:
-        return frozenset(name for _, name, _, _ in Formatter().parse(template) if name)
+        parts = [part for part in Formatter().parse(template) if part[1] is not None]
     except ValueError as error:
         raise ConfigError(f"{where}: {error}; write {{{{ and }}}} for braces.") from None
+    for _, name, form, conversion in parts:
+        if not str(name).isidentifier() or form or conversion:
+            braces = f"{name}{'!' if conversion else ''}{conversion or ''}{':' if form else ''}{form or ''}"
+            raise ConfigError(
+                f"{where}: {{{braces}}} is no field's name: braces hold a name alone; write {{{{ and }}}} for braces."
+            )
+    return frozenset(str(name) for _, name, _, _ in parts)
 
 
 def parser_of(name: str, where: Path) -> Parser:
     """A function of harness/parsing.py, or module:function. Raises ConfigError."""
     module, _, function = name.rpartition(":")
+    parser: Parser | None
     try:
-        parser: Parser = getattr(import_module(module) if module else parsing, function)
-        return parser
+        parser = getattr(import_module(module) if module else parsing, function)
     except (ImportError, AttributeError):
-        raise ConfigError(f"{where}: there is no parser {name!r}; harness/parsing.py has verdict.") from None
+        parser = None
+    # Not what the module has imported or keeps for itself: a name may come from a file that somebody sent.
+    if parser is None or (not module and (function[0] == "_" or parser.__module__ != parsing.__name__)):
+        raise ConfigError(f"{where}: there is no parser {name!r}; harness/parsing.py has verdict.")
+    return parser
 
 
 def fill(template: str | None, fields: Mapping[str, JSON], where: Path) -> str:

@@ -9,12 +9,13 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from test_compare import always, put
 
-from harness.codec import text_digest
+from harness.codec import request_digest, text_digest
 from harness.export.__main__ import BARE, FILES, TARGETS, main
 from harness.records import Writer
 from harness.results import MANIFEST, RECORDS, RESULT
@@ -107,7 +108,8 @@ def test_words_that_stand_by_their_digest_after_thousands_of_others(tmp_path):
     with (made / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published")
         for record, text in zip(records, said, strict=True):
-            writer.write(record, ChatRequest((Message("system", text[::-1]), Message("user", text)), 16))
+            request = ChatRequest((Message("system", text[::-1]), Message("user", text)), 16)
+            writer.write(replace(record, request=request_digest(request)), request)
     assert main([str(made), "to=csv", f"out={tmp_path / 'o.csv'}"]) == 0
     assert [row["asked"] for row in table(tmp_path / "o.csv")] == [f"{text[::-1]}\n\n{text}" for text in said]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -11,7 +10,10 @@ from typing import Any
 
 from harness.errors import ConfigError, DataError, unknown
 from harness.result_json import result_from_json
-from harness.results import DAMAGED, MANIFEST, RESULT
+from harness.results import MANIFEST, RESULT
+from harness.storage.files import DAMAGED, read_json
+from harness.storage.files import below as files_below
+from harness.storage.forms import check_manifest
 from harness.types import Result
 
 
@@ -40,36 +42,33 @@ class Row:
 def load(path: Path, folder: str = "") -> Row:
     """The run that a result.json tells of."""
     try:
-        said = json.loads(path.read_text(encoding="utf-8"), parse_constant=int)  # NaN is no number: a ValueError
-        "".join(said["run"].values()).encode()  # raises where one is no text
+        said = read_json(path)
         manifest = _manifest(path.with_name(MANIFEST))
-        row = Row(
+        result = result_from_json(said)
+        return Row(
             **said["run"],
             complete=said["complete"],
-            result=result_from_json(said),
-            items=manifest.get("items", {}).get("sha256"),
+            result=result,
+            items=(manifest.get("items") or {}).get("sha256"),
             folder=folder,
             path=str(path.parent),
             configuration=manifest.get("configuration", {}),
-            usd=_usd(said.get("cost", {})),
+            usd=_usd(said.get("cost") or {}),
         )
-        _ = row.result.overall
-        return row
-    except OSError as error:
+    except FileNotFoundError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}).") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError):
         raise DataError(f"{path} {DAMAGED}.") from None
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    """What the manifest says; nothing where it is not there or is not one."""
+    """Return what the manifest says; nothing where it is not there or is none."""
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        content = read_json(path)
+        check_manifest(content)
+    except (OSError, DataError, ValueError):
         return {}
-    parts = [said.get(name, {}) for name in ("items", "configuration")] if isinstance(said, dict) else [None]
-    parts += parts[-1].values() if isinstance(parts[-1], dict) else []
-    return said if all(isinstance(part, dict) for part in parts) else {}
+    return content
 
 
 def _usd(cost: Mapping[str, Any]) -> float | None:
@@ -83,7 +82,7 @@ def below(folders: Sequence[str], *, some: bool = True) -> list[Row]:
         folder = Path(name)
         if not folder.is_dir():
             raise DataError(f"there is no folder {folder}; give the one that runs wrote to (results=… there).")
-        for file in sorted(folder.rglob(RESULT)):
+        for file in files_below(folder, RESULT):
             if ".sweeps" not in file.relative_to(folder).parts and file.resolve() not in found:
                 found[file.resolve()] = load(file, name)
     if some and not found:

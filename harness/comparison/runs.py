@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness import records
 from harness.errors import DataError
-from harness.results import DAMAGED, MANIFEST, PARTIAL, RECORDS, RESULT, WITHOUT_RECORDS, records_in
+from harness.results import MANIFEST, PARTIAL, RECORDS, RESULT, WITHOUT_RECORDS, records_in
 from harness.scoring.classification import Unreadable
 from harness.scoring.samples import Draws
+from harness.storage.files import read_json
+from harness.storage.forms import check_manifest, check_result
 from harness.types import Record
 
 _PLACE = ("model", "prompt", "variant", "task")
@@ -54,7 +55,8 @@ class Run:
 def load(name: str) -> Run:
     """The run that a results folder holds, or a file of records (.jsonl, .jsonl.gz). Raises DataError."""
     file = _file(Path(name))
-    manifest, result = _json(file.parent / MANIFEST), _json(file.parent / RESULT)
+    manifest = _json(file.parent / MANIFEST, check_manifest)
+    result = _json(file.parent / RESULT, check_result)
     replies: dict[str, Reply] = {}
     known: dict[Any, Any] = {}
     for record in _votes(records.read(file), manifest, result):
@@ -63,19 +65,22 @@ def load(name: str) -> Run:
         replies[record.item] = _reply(record, known)
     if not replies:
         raise DataError(f"{file} holds no records.")
-    try:
-        said = manifest.get("configuration", {}).get("task", {}).get("unreadable", "wrong")
-        place = {part: str((result or manifest).get("run", {})[part]) for part in _PLACE} if result or manifest else {}
-    except (KeyError, AttributeError, TypeError):
-        raise DataError(f"{file.parent} holds a {MANIFEST} or {RESULT} that no run of this program left.") from None
+    unreadable = manifest.get("configuration", {}).get("task", {}).get("unreadable", "wrong")
+    place = dict((result or manifest).get("run") or {})
     complete = bool((result or manifest or {"complete": True}).get("complete"))
-    return Run(Path(name), place, result.get("headline"), "no" if said == "no" else "wrong", complete, replies)
+    return Run(Path(name), place, result.get("headline"), "no" if unreadable == "no" else "wrong", complete, replies)
 
 
 def _votes(read: Iterable[Record], manifest: Mapping[str, Any], result: Mapping[str, Any]) -> Iterable[Record]:
     """One record an item: of a run with several answers to each, the vote, as its scores have it."""
-    samples = int(manifest.get("configuration", {}).get("task", {}).get("samples", 1))
+    samples = samples_of(manifest)
     return read if samples == 1 else Draws(result.get("headline", "published"), samples).votes(read)
+
+
+def samples_of(manifest: Mapping[str, Any]) -> int:
+    """Return how many answers each item of a run has, by its manifest."""
+    number = manifest.get("configuration", {}).get("task", {}).get("samples", 1)
+    return number if type(number) is int and number > 0 else 1
 
 
 def names(runs: Sequence[Run]) -> list[str]:
@@ -116,14 +121,16 @@ def _reply(record: Record, known: dict[Any, Any]) -> Reply:
     )
 
 
-def _json(path: Path) -> dict[str, Any]:
-    """Empty where there is none."""
+def _json(path: Path, check: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
+    """Return what a file beside the records holds; empty where there is none. Raises DataError for another form."""
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
+        check(content)
     except FileNotFoundError:
         return {}
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}).") from None
-    except ValueError:
-        raise DataError(f"{path} {DAMAGED}, or give the file of records.") from None
-    return said if isinstance(said, dict) else {}
+    except ValueError as error:
+        raise DataError(
+            f"{path} is not what a run of this program leaves ({error}): give the file of records alone, or run its "
+            "command again."
+        ) from None
+    return content

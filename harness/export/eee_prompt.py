@@ -1,35 +1,24 @@
-"""The words of a run's prompt: in its file, where that still is what it was."""
+"""The words of a run's prompt, as its manifest holds them."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from harness.errors import ConfigError
+from harness.errors import HarnessError
 from harness.export.runs import Run
-from harness.prompts import Prompt, Replies
-from harness.settings import prompt_files
-from harness.words import read
+from harness.prompts import recorded
 
 
 def sent(run: Run) -> dict[str, str]:
-    """`template` and `parser` of the prompt file; nothing where it is gone, has other words or shows solved examples.
+    """Return `template` and `parser` of the prompt; nothing where an algorithm answered, or the words are none.
 
-    Examples are part of the digest and come from the task, which is not built here: a manifest may name any class.
+    Nothing that a manifest names is opened or imported: whoever sent the folder chose the names.
     """
-    said = (run.manifest.get("configuration") or {}).get("prompt") or {}
-    config = run.manifest.get("config") or {}
-    name = str(config.get("prompt") or run.place["prompt"])
-    where = Path(name) if name.endswith((".yaml", ".yml")) else prompt_files(run.place["task"]).get(name)
-    replies: Replies = "fixed" if config.get("replies") == "fixed" else "model"
-    if where is None or not where.is_file():
+    words = run.manifest.get("words")
+    if not isinstance(words, dict):
         return {}
     try:
-        for form in ("", *read(where).formats):
-            words = read(where, form)
-            if Prompt(where.stem, where, words, (), replies).digest == said.get("digest"):
-                asked = words.user or f"{words.premise}\n\n{words.hypothesis}"
-                parts = [words.system, *words.opening, asked]
-                return {"template": "\n\n".join(part for part in parts if part), "parser": words.parser}
-    except (ConfigError, OSError, UnicodeDecodeError):
-        pass
-    return {}
+        said = recorded(run.place["prompt"], words, ()).words
+    except HarnessError:
+        return {}
+    asked = said.user or f"{said.premise}\n\n{said.hypothesis}"
+    parts = [said.system, *said.opening, asked]
+    return {"template": "\n\n".join(part for part in parts if part), "parser": said.parser}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,7 +14,10 @@ from harness import records
 from harness.errors import DataError, StoreError
 from harness.records import REMEMBERED
 from harness.result_json import result_from_json
-from harness.results import DAMAGED, MANIFEST, RECORDS, RESULT, WITHOUT_RECORDS, records_in
+from harness.results import MANIFEST, RECORDS, RESULT, WITHOUT_RECORDS, records_in
+from harness.storage import files
+from harness.storage.files import DAMAGED, read_json
+from harness.storage.forms import check_manifest
 from harness.types import Result
 from harness.whole import cannot_write
 
@@ -72,14 +74,15 @@ class Run:
         known: dict[str, str] = {}
         number = 0
         try:
-            for raw in records.lines(self.records):
+            for read in records.checked(self.records):
                 number += 1
-                line = clean(json.loads(raw))
-                _check(line)
-                _fill(line["request"], known)
-                yield line
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"{self.records}, line {number} is not a record ({error!r}).") from None
+                _fill(read.line["request"], known)
+                yield clean(read.line)
+        except KeyError as missing:
+            raise DataError(
+                f"{self.records}, line {number}: the words with the digest {missing.args[0]:.12}… stand in no line "
+                "before it."
+            ) from None
         if not number:
             raise DataError(f"{self.records} holds no records.")
 
@@ -104,7 +107,7 @@ def found(given: Sequence[str]) -> list[Run]:
         top = Path(name)
         if not top.is_dir():
             raise DataError(f"there is no folder {name}: give one that a run wrote to, or one above it.")
-        below = sorted(file.parent for file in top.rglob(RESULT) if ".sweeps" not in file.parts)
+        below = [file.parent for file in files.below(top, RESULT) if ".sweeps" not in file.parts]
         if not below:
             raise DataError(f"no {RESULT} below {name}: give a folder of a run that has ended, or one above it.")
         folders |= {folder.resolve(): None for folder in below}
@@ -179,36 +182,23 @@ def turns(line: Line) -> list[dict[str, str]]:
 
 def _run(folder: Path) -> Run:
     file = records_in(folder)
-    said, manifest = _json(folder / RESULT), _json(folder / MANIFEST)
+    stored, manifest = _json(folder / RESULT), _json(folder / MANIFEST)
     try:
-        place = {name: str(said["run"][name]) for name in PLACE}
-        result = result_from_json(said)
-        _ = result.overall
-        return Run(folder, file, place, bool(said["complete"]), result, said, manifest)
-    except (KeyError, TypeError, AttributeError, ValueError):
+        result, place, complete = result_from_json(stored), stored["run"], stored["complete"]
+    except (ValueError, KeyError):
         raise DataError(f"{folder / RESULT} {DAMAGED}.") from None
+    try:
+        check_manifest(manifest)
+    except ValueError:
+        raise DataError(f"{folder / MANIFEST} {DAMAGED}.") from None
+    return Run(folder, file, place, complete, result, stored, manifest)
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        return read_json(path)
     except FileNotFoundError:
         raise DataError(f"{path.parent} holds no {path.name}: give the whole folder of a run.") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}).") from None
-    except ValueError:
-        raise DataError(f"{path} {DAMAGED}.") from None
-    return clean(said) if isinstance(said, dict) else {}
-
-
-def _check(line: Line) -> None:
-    """Raises KeyError or TypeError where a part that every record has is missing."""
-    for name in ("item", "cluster", "groups", "labels", "sample", "request"):
-        _ = line[name]
-    if "failure" in line:
-        _ = line["failure"]["kind"], line["failure"]["detail"]
-    else:
-        _ = line["response"]["text"], line["answer"]["label"]
 
 
 def _fill(request: dict[str, Any] | None, known: dict[str, str]) -> None:

@@ -30,6 +30,9 @@ as such, and ranked nowhere.
   title=                what the page is called
   answers=auto          inside the page up to 20 MB, else in a folder beside it (report_files, to be kept with the
                         page); inside, beside: always so; none: without answers
+  trust=                a folder may come from anybody, so nothing that it names is imported or opened: items of a task
+                        that does not ship with harness, of a file or of the Hub are shown as the records tell them,
+                        unless you name what you trust (module.Class, the file, hub)
 """
 
 
@@ -40,6 +43,7 @@ class Settings:
     out: str = "report.html"
     title: str = "Causal reasoning in language models"
     answers: Literal["auto", "inside", "beside", "none"] = "auto"
+    trust: options.Words = ()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,7 +60,7 @@ def job(given: list[str], settings: Settings) -> str:
     where = settings.answers if settings.answers in ("inside", "beside") else None
     try:
         rows = below(given or ["results"])
-        data, chunks = content(rows, settings.title, answers=settings.answers != "none")
+        data, chunks = content(rows, settings.title, answers=settings.answers != "none", trust=settings.trust)
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

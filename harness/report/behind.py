@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,9 @@ NOT_WANTED = "This page was made without answers (answers=none)."
 class Behind:
     """Chunks, packed as soon as they are whole, and what each run has of them."""
 
-    def __init__(self, *, answers: bool) -> None:
-        """`answers` says whether replies are wanted."""
+    def __init__(self, *, answers: bool, trust: Collection[str] = ()) -> None:
+        """`answers` says whether replies are wanted, `trust` what tasks from outside of harness may be built."""
+        self._trust = trust
         self.chunks: dict[str, str] = {}
         self.told: list[dict[str, JSON]] = []
         """For each run: answers, no_answers, graphs."""
@@ -60,7 +61,7 @@ class Behind:
     def _graphs(self, row: Row, manifest: Mapping[str, Any], file: Path | None) -> JSON:
         folder = Path(row.path)
         lost = file is not None and not (folder / "graphs").is_dir() and "/" in row.task
-        texts = from_records(records.read(file), manifest) if file is not None and lost else None
+        texts = from_records(records.read(file), manifest, self._trust) if file is not None and lost else None
         if (found := graphs(folder, row.result, texts)) is None:
             return None
         return {"chunk": self._chunk("graphs", found), "networks": list(found["networks"])}
@@ -90,7 +91,7 @@ class Behind:
         """The name and the items of a run's chunk: one for all runs on the same items that show the same labels."""
         key = _key(row)
         if key not in self._items:
-            made = yield from items_of(manifest, row.task, row.result.headline)
+            made = yield from items_of(manifest, row.task, row.result.headline, self._trust)
             self._items[key] = f"items/{len(self._items)}", made
         return self._items[key]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,11 @@ from harness.board.table import LOW_IS_GOOD, NEITHER
 from harness.charts import as_json as chart_json
 from harness.charts import charts_of, marks, run_ids
 from harness.charts.names import role
+from harness.errors import DataError
 from harness.progress import Progress
 from harness.report.behind import Behind
 from harness.results import MANIFEST, RESULT
+from harness.storage.files import read_json
 from harness.tables import NUMBERS, TITLES
 from harness.types import JSON
 
@@ -28,10 +30,12 @@ _TOLD = ("configuration", "started", "ended", "harness", "versions", "python", "
 """What of a manifest is shown. Its `config` is not: it names places of the machine."""
 
 
-def content(rows: Sequence[Row], title: str, *, answers: bool) -> tuple[dict[str, JSON], dict[str, str]]:
+def content(
+    rows: Sequence[Row], title: str, *, answers: bool, trust: Collection[str] = ()
+) -> tuple[dict[str, JSON], dict[str, str]]:
     """The page's data and its packed chunks, by name; docs/report.md tells of their parts."""
     names, manifests = run_ids(rows), [_json(row, MANIFEST) for row in rows]
-    behind = Behind(answers=answers)
+    behind = Behind(answers=answers, trust=trust)
     for _ in Progress("making the page").watch(behind.read(rows, manifests), range(behind.steps(rows))):
         pass
     printed = [table for task in dict.fromkeys(row.task for row in rows) for table in published(task, rows)]
@@ -89,10 +93,9 @@ def _run(row: Row, name: str, manifest: Mapping[str, Any]) -> dict[str, JSON]:
 
 def _json(row: Row, name: str) -> dict[str, Any]:
     try:
-        said = json.loads(Path(row.path, name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return read_json(Path(row.path, name))
+    except (OSError, DataError):
         return {}
-    return said if isinstance(said, dict) else {}
 
 
 def _metric(name: str, rows: Sequence[Row]) -> dict[str, JSON]:

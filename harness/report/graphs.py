@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
-from harness.settings import build
+from harness.storage.files import inside, read_bytes
+from harness.storage.rebuild import task_of
 from harness.types import JSON, Record, Result, Scores
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ def graphs(folder: Path, result: Result, texts: Mapping[str, str] | None = None)
     return {"networks": networks} if networks else None
 
 
-def from_records(records: Iterable[Record], manifest: Mapping[str, Any]) -> Mapping[str, str]:
+def from_records(
+    records: Iterable[Record], manifest: Mapping[str, Any], trust: Collection[str] = ()
+) -> Mapping[str, str]:
     """The files below graphs/ of a run whose folder has lost them; none where its task has none."""
     from harness.scoring.samples import Draws
     from harness.tasks.causalbench.graph_files import graph_files
@@ -56,9 +59,9 @@ def from_records(records: Iterable[Record], manifest: Mapping[str, Any]) -> Mapp
 
     try:
         config = manifest["config"]
-        task = build(config["task"], "task")
+        task = task_of(manifest, trust)
         samples = int(config.get("samples", 1)) if "model" in config else 1
-    except (KeyError, TypeError, HarnessError):
+    except (KeyError, TypeError, ValueError, HarnessError):
         return {}
     if not isinstance(task, CausalBench):
         return {}
@@ -76,9 +79,8 @@ def _files(folder: Path) -> Iterator[tuple[str, str, str]]:
 
     for network in NETWORKS:
         for template in _templates():
-            file = folder / "graphs" / network / f"{template}.csv"
-            if file.is_file():
-                yield network, template, file.read_text(encoding="utf-8")
+            if file := inside(folder, "graphs", network, f"{template}.csv"):
+                yield network, template, read_bytes(file).decode(errors="replace")
 
 
 def _texts(texts: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.errors import HarnessError
@@ -10,8 +10,7 @@ from harness.export.runs import Line, turns
 from harness.provenance import Traced
 from harness.report.answers import Codes
 from harness.report.why import Classes
-from harness.settings import build
-from harness.tasks.protocol import Task
+from harness.storage.rebuild import task_of
 from harness.types import JSON, Item
 
 _IN_WORDS = ("hypothesis", "question", "statement")
@@ -77,20 +76,19 @@ class Items:
             column.append(label)
 
 
-def items_of(manifest: Mapping[str, Any], task: str, headline: str) -> Generator[None, None, Items]:
-    """The items of a run, made again from its settings; none where they cannot be made, or are others today.
+def items_of(
+    manifest: Mapping[str, Any], task: str, headline: str, trust: Collection[str]
+) -> Generator[None, None, Items]:
+    """Return the items of a run, made again from its settings; none where they cannot be made, or are others today.
 
-    Those of the Hub are not fetched: a page needs no network. Yields after each.
+    Items that come from outside of harness are made only where `trust` names what they come from. Yields after each.
     """
-    found = Items(task, headline)
+    made = Items(task, headline)
     try:
-        settings = manifest["config"]["task"]
-        if settings.get("source") != "hub":
-            made: Task = build(settings, "task")
-            items = Traced(made.items())
-            yield from found.make(items)
-            if items.told == manifest.get("items"):
-                return found
+        items = Traced(task_of(manifest, trust).items())
+        yield from made.make(items)
+        if items.told == manifest.get("items"):
+            return made
     except (KeyError, TypeError, ValueError, AttributeError, OSError, ImportError, HarnessError):
         pass
     return Items(task, headline)

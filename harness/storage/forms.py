@@ -1,0 +1,146 @@
+"""What result.json and manifest.json have to look like before anything reads them: one form for every reader.
+
+A run of this program always leaves files of this form. Another form is damage, or somebody's attempt to end a reader
+with a traceback; either way it is a ValueError here and one sentence for the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+
+
+def writable(text: str) -> str:
+    """Return the text. Raises ValueError where it holds half a character, which nothing can print or write."""
+    if not text.isascii():
+        text.encode()
+    return text
+
+
+Tokens = Literal["input", "output", "cached_input", "reasoning", "cache_write"]
+Text = Annotated[str, AfterValidator(writable)]
+Count = Annotated[int, Field(ge=0)]
+Pair = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
+_STRICT = ConfigDict(strict=True)
+
+
+class ScoresForm(BaseModel):
+    """One row of scores. What has no name here is a metric."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+    __pydantic_extra__: dict[Text, FiniteFloat | None] = Field(init=False)
+
+    items: Count
+    positives: Count
+    unreadable: Count
+    failed: Count
+    clusters: Count = 0
+    unit: Text = ""
+    resamples: Count = 0
+    confusion: dict[Text, Count] = {}
+    intervals: dict[Text, Pair] = {}
+    no_interval: dict[Text, list[Text]] = {}
+    bounds: dict[Text, Pair] = {}
+
+
+class PlaceForm(BaseModel):
+    """Where a run stands in every table."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    task: Text
+    variant: Text
+    prompt: Text
+    model: Text
+
+
+class CostForm(BaseModel):
+    """What a run's answers cost."""
+
+    model_config = _STRICT
+
+    usd: Annotated[FiniteFloat, Field(ge=0)] | None
+    answers: Count = 0
+    answers_without_cost: Count
+    price: Text | None = None
+
+
+class ResultForm(BaseModel):
+    """result.json."""
+
+    model_config = _STRICT
+
+    run: Annotated[PlaceForm, Field(default=None)]  # result_json makes all but these two
+    complete: bool = False
+    headline: Text
+    clusters: Count
+    failures: dict[Text, Count]
+    finish_reasons: dict[Text, Count]
+    notes: list[Text] = []
+    served_models: dict[Text, Count] = {}
+    samples: dict[Text, FiniteFloat | None] = {}
+    usage: dict[Tokens, Count]
+    scores: dict[Text, dict[Text, dict[Text, ScoresForm]]]
+    cost: CostForm | None = None
+
+    @model_validator(mode="after")
+    def _has_headline(self) -> ResultForm:
+        _ = self.scores[self.headline]["overall"]["all"]
+        return self
+
+
+class ItemsForm(BaseModel):
+    """What was asked: how many items, and their digest."""
+
+    model_config = _STRICT
+
+    count: Count | None = None
+    sha256: Text | None = None
+
+
+class ConfigurationForm(BaseModel):
+    """What the answers depend on."""
+
+    model_config = _STRICT
+
+    task: dict[Text, Any] = {}
+    data: dict[Text, Any] = {}
+    prompt: dict[Text, Any] = {}
+    model: dict[Text, Any] = {}
+
+
+class ManifestForm(BaseModel):
+    """manifest.json. A part that is there has its form; verify says which parts are missing."""
+
+    model_config = _STRICT
+
+    run: PlaceForm | None = None
+    configuration: ConfigurationForm | None = None
+    configuration_digest: Text | None = None
+    config: dict[Text, Any] | None = None
+    complete: bool | None = None
+    started: Text | None = None
+    ended: Text | None = None
+    items: ItemsForm | None = None
+
+
+def check_result(content: Mapping[str, Any]) -> None:
+    """Raise ValueError where result.json is of another form."""
+    _check(ResultForm, content)
+
+
+def check_manifest(content: Mapping[str, Any]) -> None:
+    """Raise ValueError where manifest.json is of another form."""
+    _check(ManifestForm, content)
+
+
+def _check(form: type[BaseModel], content: Mapping[str, Any]) -> None:
+    try:
+        form.model_validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except KeyError as missing:
+        raise ValueError(f"scores: there are none of {missing}") from None

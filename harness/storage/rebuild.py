@@ -1,0 +1,116 @@
+"""Task, prompt and model of a run once more, from what its folder says: data, and never code.
+
+A folder may come from anybody. So a class is taken only where a config that ships with harness names it, a prompt by
+the words that the run recorded, and no file, address or parser that a folder names is opened, asked or imported. What
+the user trusts is said on the command line, name by name (trust=…).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import DataError, UntrustedError
+from harness.settings import CONFIGS, PROMPTS, build
+
+if TYPE_CHECKING:
+    from harness.causal.discovery.protocol import Algorithm
+    from harness.models.protocol import Model
+    from harness.prompts import Prompt, Replies
+    from harness.tasks.protocol import Task
+
+_READS_NO_FILE = ("harness.models.openai.", "harness.models.baselines.", "harness.models.reasoner.")
+"""Models whose identity follows from their settings alone. That of a checkpoint needs its files."""
+
+
+def task_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Task:
+    """Return the task of a run. Raises UntrustedError, or ConfigError or DataError where it cannot be made."""
+    settings = _section(manifest, "task")
+    if settings.get("source", "builtin") != "builtin":
+        place = str(settings.get("path") or "hub")
+        _need(place, trust, f"the run's items come from task.source={settings['source']} ({place})")
+        if settings["source"] == "file" and not Path(place).expanduser().is_file():
+            raise DataError(f"task.path={place} is no file: nothing says what the run's items were.")
+    task: Task = _part(settings, "task", trust)
+    return task
+
+
+def prompt_of(task: Task, manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Prompt:
+    """Return the prompt of a run that asked a model, made of the words that its manifest holds.
+
+    Raises UntrustedError for a parser that does not ship with harness, ConfigError for words that are none.
+    """
+    from harness import prompts
+
+    words = manifest.get("words")
+    if not isinstance(words, Mapping):
+        raise DataError("the manifest does not hold the words of the prompt: run its command again.")
+    parser = str(words.get("parser", "verdict"))
+    if ":" in parser:
+        _need(parser, trust, f"the replies were read by {parser}")
+    replies = _section(manifest, "").get("replies")
+    return prompts.recorded(
+        str(manifest["run"]["prompt"]), words, task.examples(), replies="fixed" if replies == "fixed" else "model"
+    )
+
+
+def shipped_prompt(task: Task, name: str, replies: Replies) -> Prompt | None:
+    """Return the prompt of that name that ships for a task, not the working directory's; None where none does."""
+    from harness import prompts, words
+
+    for folder in (task.name, task.name.rpartition("/")[0]):
+        file = PROMPTS / folder / f"{name}.yaml"
+        if folder and "/" not in name and file.is_file():
+            read = words.read(file, task.prompt_format)
+            return prompts.Prompt(name, file, read, tuple(task.examples()) if read.shots else (), replies)
+    return None
+
+
+def model_of(manifest: Mapping[str, Any]) -> Model | None:
+    """Return the model of a run where its identity follows from its settings; None for a checkpoint or another's."""
+    settings = _section(manifest, "model")
+    if not str(settings.get("_target_", "")).startswith(_READS_NO_FILE):
+        return None
+    model: Model = _part(settings, "model", ())
+    return model
+
+
+def algorithm_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Algorithm:
+    """Return the algorithm of a run. Raises UntrustedError."""
+    algorithm: Algorithm = _part(_section(manifest, "algorithm"), "algorithm", trust)
+    return algorithm
+
+
+@cache
+def shipped(group: str) -> frozenset[str]:
+    """Return the classes that the configs of a group name, of those that ship with harness."""
+    import yaml
+
+    files = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in (CONFIGS / group).rglob("*.yaml")]
+    return frozenset(str(content["_target_"]) for content in files if "_target_" in content)
+
+
+def _part(settings: Mapping[str, Any], group: str, trust: Collection[str]) -> Any:
+    target = str(settings.get("_target_", ""))
+    if target not in shipped(group):
+        _need(target, trust, f"the run's {group} is {target or 'none'}, which does not ship with harness")
+    return build(settings, group)
+
+
+def _section(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a part of the settings that a run was started with; all of them where no name is given."""
+    config = manifest.get("config")
+    section = config.get(name) if name and isinstance(config, Mapping) else config
+    if not isinstance(section, Mapping):
+        raise DataError(f"the manifest does not say the settings of the run's {name or 'command'}.")
+    return section
+
+
+def _need(name: str, trust: Collection[str], what: str) -> None:
+    if name not in trust:
+        raise UntrustedError(
+            f"{what}, and a results folder may come from anybody: add trust={name or 'NAME'} to the command if it is "
+            "yours."
+        )

@@ -1,0 +1,126 @@
+"""Results checked against their own records: python -m harness.verify results/…
+
+A results folder is read as data: nothing that it names is imported, opened or fetched, unless trust= names it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import options, terminal
+from harness.errors import DataError, HarnessError, UntrustedError
+from harness.options import Words
+from harness.progress import Progress
+from harness.results import RESULT, records_in
+from harness.stop import INTERRUPTED
+from harness.storage.files import below, read_json
+from harness.verify.run import problems_of
+
+HOLDS, WRONG, UNKNOWN = "holds", "DOES NOT HOLD", "settings, items and prompt hold; no records"
+UNTRUSTED = "NOT CHECKED"
+
+HELP = """\
+Make every number of earlier runs again from their records, and every record from its task, its prompt and its reply.
+
+  python -m harness.verify                     everything below results/
+  python -m harness.verify A B                 other folders, of runs or above them
+
+A line for each run: it holds, it does not (with what differs), or it has no records to compute its scores from. The
+exit code is 0 where at least one run holds and none does not.
+
+A folder may come from anybody, so it is read as data. Where a run's task, its items or the reading of its replies come
+from outside of harness, the run is NOT CHECKED until you say that you trust what it names:
+
+  trust=              module.Class of a task, module:function of a parser, the file of task.path, hub for the Hub's
+                      data; several with commas
+"""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """HELP says what each one means."""
+
+    trust: Words = ()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a line for each run; return 1 where something does not hold."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if {"-h", "--help"} & set(given):
+        print(HELP)
+        return 0
+    try:
+        folders, settings = options.parsed(given, Settings)
+        runs = [file.parent for folder in folders or ["results"] for file in _results(Path(folder))]
+        verdicts = _verified(runs, frozenset(settings.trust))
+    except HarnessError as error:
+        print(f"error: {terminal.clean(str(error))}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted.", file=sys.stderr)
+        return INTERRUPTED
+    print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[UNTRUSTED]} runs hold.")
+    if verdicts[UNKNOWN]:
+        print(f"{verdicts[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")
+    return 0 if verdicts[HOLDS] and not verdicts[WRONG] and not verdicts[UNTRUSTED] else 1
+
+
+def _verified(folders: Sequence[Path], trust: frozenset[str]) -> Counter[str]:
+    """Print a line for each run, with one bar over the records of all; return how many there are of each verdict."""
+    verdicts: Counter[str] = Counter()
+    waiting: list[str] = []
+    bar = Progress("verifying").watch(itertools.count(), range(sum(map(_expected, folders))))
+    # A line in the middle of the bar would be torn: where both are on the terminal, lines wait for the bar's end.
+    tell = waiting.append if sys.stdout.isatty() and terminal.capable(sys.stderr) else print
+    try:
+        for folder in folders:
+            verdict, problems = _verdict(folder, bar, trust)
+            verdicts[verdict] += 1
+            lines = [f"{folder}: {verdict}", *(f"  {problem}" for problem in problems)]
+            tell("\n".join(terminal.clean(line) for line in lines))
+    finally:
+        bar.close()
+        print("".join(f"{line}\n" for line in waiting), end="")
+    return verdicts
+
+
+def _verdict(folder: Path, bar: Iterator[int], trust: frozenset[str]) -> tuple[str, list[str]]:
+    """Return the verdict on a run and what does not hold. Whatever a folder holds, the others are still checked."""
+    try:
+        problems = list(problems_of(folder, bar, trust))
+        return WRONG if problems else HOLDS if records_in(folder) else UNKNOWN, problems
+    except UntrustedError as error:
+        return UNTRUSTED, [str(error)]
+    except HarnessError as error:
+        return WRONG, [str(error)]
+    except Exception as error:  # what somebody has put into a folder must not end the check of the rest
+        return WRONG, [f"it cannot be checked ({type(error).__name__}: {str(error)[:200]})."]
+
+
+def _results(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise DataError(f"there is no folder {folder}; give one that a run wrote to, or one above it.")
+    files = [file for file in below(folder, RESULT) if ".sweeps" not in file.parts]
+    if not files:
+        raise DataError(f"no {RESULT} below {folder}.")
+    return files
+
+
+def _expected(folder: Path) -> int:
+    """Return how many records a run has by its own result; 0 where it has none or cannot be read."""
+    try:
+        result = read_json(folder / RESULT)
+        number = result.get("samples", {}).get("number") or 1
+        items = int(result["scores"][result["headline"]]["overall"]["all"]["items"])
+        return items * number if records_in(folder) else 0
+    except (DataError, OSError, KeyError, TypeError, AttributeError, ValueError):
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+"""Each record against its item, its request against the prompt's words, its answer against its reply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness import records
+from harness.codec import KINDS, by_digest, canonical, request_json, text_digest
+from harness.errors import ConfigError
+from harness.provenance import Traced
+from harness.types import Answer, Failure, Item, Message, Record, Usage
+
+if TYPE_CHECKING:
+    from harness.money.price import Price
+    from harness.prompts import Prompt
+
+SHOWN = 5
+"""Records with one kind of problem that are named one by one."""
+
+
+class RecordCheck:
+    """One pass over the records of a run, beside one over the items of its task."""
+
+    def __init__(self, items: Traced, prompt: Prompt | None, headline: str, samples: int, price: Price | None) -> None:
+        """`prompt` is None where an algorithm answered; `samples` is how many answers each item has."""
+        self.tokens: Counter[str] = Counter()
+        self.usd = 0.0
+        self.answers = self.answers_without_cost = 0
+        self.openings = prompt is not None and bool(prompt.words.opening)
+        self._items = _Items(items)
+        self._prompt, self._headline, self._samples, self._price = prompt, headline, samples, price
+        self._records: Counter[str] = Counter()
+        self._requests: set[str] = set()
+        self._words: set[str] = set()
+        self._without_words: Counter[str] = Counter()
+        self._openings: dict[tuple[str, int], tuple[str, ...]] = {}
+        self._seal = records.Seal()
+
+    @property
+    def seal(self) -> Mapping[str, Any]:
+        """Return the digest of the lines that were read, as the manifest holds it."""
+        return self._seal.as_json
+
+    def problems(self, path: Path, bar: Iterator[int], *, complete: bool, paid: bool) -> Iterator[str]:
+        """Yield what does not hold, with the line; `bar` goes on with each record."""
+        counts: Counter[str] = Counter()
+        for number, read in enumerate(records.checked(path), start=1):
+            next(bar)
+            self._seal.add(read.text)
+            for problem in self._of_line(read.line, read.record, paid=paid):
+                counts[problem] += 1
+                if counts[problem] <= SHOWN:
+                    yield f"{path.name}, line {number}: {problem}."
+        for problem, count in counts.items():
+            if count > SHOWN:
+                yield f"{path.name}: {count:,} lines in all: {problem}."
+        if twice := [item for item, count in self._records.items() if count > self._samples]:
+            yield f"{path.name}: {len(twice):,} items have more than {self._samples} records, such as {twice[0]}."
+        missing = [item for item in self._items.rest() if self._records[item] < self._samples]
+        if complete and missing:
+            yield (
+                f"{path.name}: {len(missing):,} items have no record, such as {missing[0]}, though the run is complete."
+            )
+        if lost := self._without_words.keys() - self._words:
+            yield f"{path.name}: the words of {len(lost):,} messages stand in no line."
+
+    def _of_line(self, line: Mapping[str, Any], record: Record, *, paid: bool) -> Iterator[str]:
+        self._records[record.item] += 1
+        item = self._items.get(record.item, last=self._records[record.item] >= self._samples)
+        if item is None:
+            yield "the task has no such item"
+            return
+        if record.sample >= self._samples:
+            yield f"sample {record.sample} is more than the run asked for"
+        yield from self._of_request(line["request"], record, item)
+        self._count(record)
+        expected = records.facts(self._expected(record, item), self._headline)
+        if paid and not isinstance(record.outcome, Failure):
+            usd = None if self._price is None else self._price.cost(record.outcome.usage)
+            expected["cost_usd"] = None if usd is None else round(usd, 9)
+        for name in {**line, **expected}:
+            if name not in ("request", "response") and _differ(line.get(name), expected.get(name)):
+                yield _WRONG.get(name, f"{name} is not what the item and the reply make it")
+        known = expected.get("response", {}).keys()
+        if unknown := line.get("response", {}).keys() - known - {"usage", "finish_reason", "served_model", "logprobs"}:
+            yield f"its response holds {', '.join(sorted(unknown))}, which no response has"
+
+    def _expected(self, record: Record, item: Item) -> Record:
+        """Return the record that item and reply make."""
+        answer: Answer | None
+        if isinstance(record.outcome, Failure):
+            answer = None
+        elif self._prompt is None:  # an algorithm says what it means
+            answer = Answer({"Yes": 1, "No": 0}.get(record.outcome.text))
+        else:
+            answer = self._prompt.parse(record.outcome)
+        return Record(
+            item.id, item.cluster, item.groups, item.labels, record.request, record.outcome, answer, record.sample
+        )
+
+    def _of_request(self, request: Mapping[str, Any] | None, record: Record, item: Item) -> Iterator[str]:
+        """Yield where the request is not the one that the prompt makes of the item."""
+        if self._prompt is None or request is None:
+            if (request is None) != (self._prompt is None) and not isinstance(record.outcome, Failure):
+                yield "it has a request, and nothing was asked" if request else "it has a reply, and no request"
+            return
+        yield from self._of_words(request)
+        kind = KINDS.get(str(request["kind"]))
+        if kind is None or kind not in self._prompt.makes:
+            yield f"its request is of the kind {request['kind']}, which the prompt does not make"
+            return
+        opening = self._prompt.opening(item.fields)
+        blank = tuple(message for turn in opening for message in (Message("user", turn), Message("assistant", "")))
+        try:
+            expected = request_json(self._prompt.render(item.fields, blank, kind, record.sample), by_digest)
+        except ConfigError as error:
+            yield f"the prompt cannot ask about its item ({error})"
+            return
+        if opening:
+            yield from self._put_replies(expected, request, opening, record.sample)
+        there = {name: value for name, value in request.items() if name != "digest"}
+        if _without_texts(there) != expected:
+            yield "the request is not the one that the prompt makes of the item"
+        if text_digest(canonical(expected)) != request["digest"]:
+            yield "the request does not have its digest"
+
+    def _put_replies(
+        self, expected: dict[str, Any], request: Mapping[str, Any], opening: tuple[str, ...], sample: int
+    ) -> Iterator[str]:
+        """Put the model's own turns of the opening into the expected request: the run alone knows them."""
+        messages = request.get("messages") or []
+        if len(messages) != len(expected["messages"]):
+            return
+        first = len(messages) - 2 * len(opening)
+        replies = tuple(str(messages[first + 2 * k]["sha256"]) for k in range(len(opening)))
+        if self._prompt is not None and self._prompt.replies == "fixed":
+            replies = (text_digest(self._prompt.words.opening_reply or ""),) * len(opening)
+        for k, reply in enumerate(replies):
+            expected["messages"][first + 2 * k] = {"role": "assistant", "sha256": reply}
+        key = text_digest("\0".join(opening)), sample
+        if self._openings.setdefault(key, replies) != replies:
+            yield "its opening was answered otherwise than in another record"
+
+    def _of_words(self, request: Mapping[str, Any]) -> Iterator[str]:
+        """Yield texts that are not those of their digests, and remember which digests have one."""
+        for place in _places(request):
+            if "text" not in place:
+                self._without_words[place["sha256"][:16]] += 1
+            elif text_digest(place["text"]) != place["sha256"]:
+                yield "the words do not have their digest"
+            else:
+                self._words.add(place["sha256"][:16])
+
+    def _count(self, record: Record) -> None:
+        """Enter what a request took, once however many items share it."""
+        if isinstance(record.outcome, Failure) or record.request is None or record.request[:16] in self._requests:
+            return
+        self._requests.add(record.request[:16])
+        self.answers += 1
+        for kind in fields(Usage):
+            if (count := getattr(record.outcome.usage, kind.name)) is not None:
+                self.tokens[kind.name] += count
+        cost = None if self._price is None else self._price.cost(record.outcome.usage)
+        self.answers_without_cost += cost is None
+        self.usd += cost or 0.0
+
+
+_WRONG = {
+    "labels": "the labels are not the item's",
+    "cluster": "the cluster is not the item's",
+    "groups": "the groups are not the item's",
+    "answer": "the reply reads otherwise today",
+    "gold": "gold is not the item's label",
+    "correct": "correct is not what answer and label make it",
+    "cost_usd": "its cost is not what its tokens come to",
+}
+
+
+class _Items:
+    """The items of a task by their ids, as far as records have asked for them: records come in nearly their order."""
+
+    def __init__(self, items: Traced) -> None:
+        self._source = iter(items)
+        self._waiting: dict[str, Item] = {}
+
+    def get(self, name: str, *, last: bool) -> Item | None:
+        """Return the item of that id; None where the task has none. `last` says that nobody will ask again."""
+        while name not in self._waiting:
+            item = next(self._source, None)
+            if item is None:
+                return None
+            self._waiting[item.id] = item
+        return self._waiting.pop(name) if last else self._waiting[name]
+
+    def rest(self) -> Iterator[str]:
+        """Yield the ids of the items that no record has asked for, or not often enough."""
+        yield from self._waiting
+        yield from (item.id for item in self._source)
+
+
+def _places(request: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the parts of a request that hold words."""
+    return [request["premise"], request["hypothesis"]] if request["kind"] == "pair" else request["messages"]
+
+
+def _without_texts(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request with its words by digest alone."""
+    bare: dict[str, Any] = dict(request)
+    for name in ("premise", "hypothesis"):
+        if name in bare:
+            bare[name] = {part: value for part, value in bare[name].items() if part != "text"}
+    if "messages" in bare:
+        bare["messages"] = [{part: value for part, value in one.items() if part != "text"} for one in bare["messages"]]
+    return bare
+
+
+def _differ(there: Any, expected: Any) -> bool:
+    """Return whether two JSON values differ; true is not 1."""
+    return there != expected or (type(there) is not type(expected) and bool in (type(there), type(expected)))

@@ -1,0 +1,234 @@
+"""What of a run's folder does not follow from what it should follow from."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness import records
+from harness.codec import digest
+from harness.errors import DataError
+from harness.money.price import from_told
+from harness.provenance import Traced
+from harness.result_json import result_json
+from harness.results import MANIFEST, RESULT, SEALS, counts_of, records_in
+from harness.scoring.samples import summarize
+from harness.storage import rebuild
+from harness.storage.configuration import of_algorithm, of_model
+from harness.storage.files import DAMAGED, inside, read_bytes, read_json
+from harness.storage.forms import check_manifest, check_result
+from harness.verify.records import RecordCheck
+
+if TYPE_CHECKING:
+    from harness.models.protocol import Model
+    from harness.money.price import Price
+    from harness.prompts import Prompt
+    from harness.tasks.protocol import Task
+
+SHOWN = 5
+"""Differences of one kind that are named one by one."""
+_NEEDED = ("run", "configuration", "configuration_digest", "config", "items", "counts", "complete", "started", "ended")
+_BY_MACHINE = ("dtype",)
+"""Parts of a checkpoint's identity that its settings leave to the machine (auto)."""
+
+
+def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collection[str] = ()) -> Iterator[str]:
+    """Yield a sentence for each thing in a run's folder that does not hold; nothing where all does.
+
+    `bar` goes on with each record. Raises UntrustedError where the run needs what `trust` does not name, DataError
+    where a file cannot be read.
+    """
+    result, manifest = _load(folder / RESULT, check_result), _load(folder / MANIFEST, check_manifest)
+    if missing := [name for name in _NEEDED if manifest.get(name) is None]:
+        yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
+        return
+    task = rebuild.task_of(manifest, trust)
+    asked = "algorithm" not in manifest["config"]
+    prompt = rebuild.prompt_of(task, manifest, trust) if asked else None
+    model = rebuild.model_of(manifest) if asked else None
+    yield from _of_seals(result, manifest)
+    yield from _of_settings(manifest, result, task, prompt, model, trust)
+    price = _price(manifest)
+    yield from _of_cost(result, manifest, model, price)
+    items = Traced(task.items())
+    path = records_in(folder)
+    if path is None:
+        for _ in items:
+            pass
+        yield from _of_items(items, manifest)
+        return
+    samples = _samples(manifest["config"])
+    check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None)
+    yield from check.problems(path, bar or itertools.count(), complete=result["complete"], paid="cost" in result)
+    yield from _of_items(items, manifest)
+    if check.seal != manifest.get("records"):
+        yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
+    again = summarize(task, records.read(path), samples)
+    expected = json.loads(json.dumps(result_json(again)))
+    if asked:
+        expected["usage"] = _usage(result["usage"], check.tokens, exact=result["complete"] and not check.openings)
+    expected |= {"run": manifest["run"], "complete": manifest["complete"]}
+    if "cost" in result:
+        expected["cost"] = _cost(result["cost"], check, price, exact=result["complete"] and not check.openings)
+    yield from differences(result, expected, RESULT)
+    yield from differences(manifest["counts"], json.loads(json.dumps(counts_of(again))), f"{MANIFEST}: counts")
+    if result["complete"] and again.curable:
+        yield f"{RESULT} says complete, and {again.curable:,} calls failed in a way that may pass."
+    for name, text in again.files.items():
+        file = inside(folder, *name.split("/"))
+        if file is None or read_bytes(file) != text.encode():
+            yield f"{name} is not what the records come to."
+
+
+def _of_seals(result: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the digests that are not those of what they stand for."""
+    if digest(manifest["configuration"]) != manifest["configuration_digest"]:
+        yield f"{MANIFEST}: the configuration's digest is another."
+    if digest(result) != manifest.get("result"):
+        yield f"{RESULT} is not the file of which {MANIFEST} holds the digest."
+    if digest({name: value for name, value in manifest.items() if name != SEALS}) != manifest.get(SEALS):
+        yield f"{MANIFEST} does not have its own digest: it was changed after the run."
+
+
+def _of_settings(
+    manifest: Mapping[str, Any],
+    result: Mapping[str, Any],
+    task: Task,
+    prompt: Prompt | None,
+    model: Model | None,
+    trust: Collection[str],
+) -> Iterator[str]:
+    """Yield where place and configuration do not follow from the settings that the run was started with."""
+    config = manifest["config"]
+    if prompt is None:
+        algorithm = rebuild.algorithm_of(manifest, trust)
+        expected = of_algorithm(task, algorithm, config["samples"], config["seed"])
+        identity = expected[1]["model"]
+        # The version of a library is the machine's: the run says its own.
+        expected[1]["model"] = identity | {
+            name: value for name, value in manifest["configuration"]["model"].items() if name == "causal-learn"
+        }
+    else:
+        yield from _of_prompt(prompt, manifest, task)
+        identity = manifest["configuration"]["model"] if model is None else model.identity
+        name = str(config["model"].get("name")) if model is None else model.name
+        expected = of_model(task, prompt, name, identity, _samples(config))
+        if model is None:
+            yield from _of_checkpoint(config["model"], identity)
+    place, configuration = json.loads(json.dumps(expected))
+    yield from differences(manifest["run"], place, f"{MANIFEST}: run", "from its settings")
+    yield from differences(result["run"], place, f"{RESULT}: run", "from its settings")
+    yield from differences(
+        manifest["configuration"], configuration, f"{MANIFEST}: configuration", "from its settings and today's data"
+    )
+    if manifest["complete"] != result["complete"]:
+        yield f"{MANIFEST} says complete: {manifest['complete']}, {RESULT} says {result['complete']}."
+    if manifest["ended"] < manifest["started"]:
+        yield f"{MANIFEST}: the run ended before it started."
+
+
+def _of_prompt(prompt: Prompt, manifest: Mapping[str, Any], task: Task) -> Iterator[str]:
+    """Yield where the prompt is not the one that was asked for, or not the one that ships under its name."""
+    asked = manifest["config"].get("prompt")
+    if asked is None:
+        if prompt.name not in task.prompts:
+            yield f"{MANIFEST}: the prompt {prompt.name} is none that the task takes where no prompt is named."
+    elif Path(str(asked)).stem != prompt.name:
+        yield f"{MANIFEST}: the run was started with prompt={asked} and is told as one of prompt {prompt.name}."
+    if asked is None or Path(str(asked)).suffix not in (".yaml", ".yml"):
+        shipped = rebuild.shipped_prompt(task, prompt.name, prompt.replies)
+        if shipped is not None and shipped.digest != prompt.digest:
+            yield f"the prompt {prompt.name} has other words today than in this run."
+
+
+def _of_checkpoint(settings: Mapping[str, Any], identity: Mapping[str, Any]) -> Iterator[str]:
+    """Yield where the identity of a model contradicts a setting of the same name."""
+    for name, value in identity.items():
+        if name in settings and name not in _BY_MACHINE and settings[name] is not None and settings[name] != value:
+            yield f"{MANIFEST}: model.{name} was {settings[name]!r:.80}, and the model's identity says {value!r:.80}."
+
+
+def _of_items(items: Traced, manifest: Mapping[str, Any]) -> Iterator[str]:
+    if items.told != manifest["items"]:
+        yield f"the task's items are others today: {items.told} instead of {manifest['items']}."
+
+
+def _of_cost(
+    result: Mapping[str, Any], manifest: Mapping[str, Any], model: Model | None, price: Price | None
+) -> Iterator[str]:
+    """Yield where what is said of prices contradicts itself."""
+    from harness.money.table import paid
+
+    if model is not None and paid(model) != ("cost" in result):
+        yield f"{RESULT}: answers of this model {'cost money' if paid(model) else 'are free'}, and it says otherwise."
+    if "cost" in result and result["cost"]["price"] != (None if price is None else str(price)):
+        yield f"{RESULT}: the price is not the one in {MANIFEST}."
+
+
+def _price(manifest: Mapping[str, Any]) -> Price | None:
+    """Return the price that the manifest holds; None where it holds none. Raises DataError for another form."""
+    if "price" not in manifest:
+        return None
+    try:
+        return from_told(manifest["price"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise DataError(f"{MANIFEST}: its price is none.") from None
+
+
+def _usage(there: Mapping[str, int], tokens: Mapping[str, int], *, exact: bool) -> Mapping[str, int]:
+    """Return the tokens that result.json should have: those of the records, and of openings, which leave no record."""
+    if exact:
+        return dict(tokens)
+    return {name: max(there.get(name, 0), tokens.get(name, 0)) for name in {**there, **tokens}}
+
+
+def _cost(there: Mapping[str, Any], check: RecordCheck, price: Price | None, *, exact: bool) -> dict[str, Any]:
+    """Return the cost that result.json should have. Sums of cents are not exact: near enough is what stands there."""
+    usd = None if price is None else check.usd
+    answers, without = check.answers, check.answers_without_cost
+    if not exact:
+        answers, without = max(answers, there["answers"]), max(without, there["answers_without_cost"])
+        usd = None if usd is None else max(usd, there["usd"] or 0.0)
+    if usd is not None and isinstance(there["usd"], int | float) and math.isclose(usd, there["usd"], abs_tol=2e-9):
+        usd = there["usd"]
+    return {"usd": usd, "answers": answers, "answers_without_cost": without, "price": there["price"]}
+
+
+def _samples(config: Mapping[str, Any]) -> int:
+    """Return how many answers each item has; an algorithm's samples are rows of its data."""
+    number = config.get("samples", 1) if "algorithm" not in config else 1
+    if type(number) is not int or number < 1:
+        raise DataError(f"{MANIFEST}: samples={number!r:.40} is no number of answers.")
+    return number
+
+
+def differences(there: Any, expected: Any, at: str, source: str = "from the records") -> Iterator[str]:
+    """Yield where two JSON values differ, at most a few."""
+    found = list(_walk(there, expected, at, source))
+    yield from found[:SHOWN]
+    if len(found) > SHOWN:
+        yield f"… and {len(found) - SHOWN:,} more numbers of {at.partition('.')[0]}."
+
+
+def _walk(there: Any, expected: Any, at: str, source: str) -> Iterator[str]:
+    if isinstance(there, dict) and isinstance(expected, dict):
+        for name in {**there, **expected}:
+            place = f"{at} / {name}" if ":" in at else f"{at}: {name}"
+            yield from _walk(there.get(name), expected.get(name), place, source)
+    elif there != expected or isinstance(there, bool) != isinstance(expected, bool):
+        yield f"{at}: {json.dumps(there)[:200]} there, {json.dumps(expected)[:200]} {source}."
+
+
+def _load(path: Path, check: Any) -> dict[str, Any]:
+    try:
+        content = read_json(path)
+        check(content)
+    except FileNotFoundError:
+        raise DataError(f"{path} is not there.") from None
+    except ValueError as error:
+        raise DataError(f"{path} {DAMAGED} ({error}).") from None
+    return content
