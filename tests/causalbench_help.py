@@ -1,0 +1,127 @@
+"""Answers to CausalBench's questions, and what they come to."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+
+from harness import parsing
+from harness.settings import build
+from harness.tasks.causalbench.networks import edges, load
+from harness.types import Failure, Item, Record, Response
+
+ROW_TO_COLUMN = "from row to column"
+
+
+MISSED = Failure("timeout", "late")
+
+
+COUNTED = ("f1", "precision", "recall", "accuracy")
+
+
+PAPERS = ("macro_f1", "cell_accuracy", "cell_shd", "parent_set_errors", "cell_density", "degree")
+
+
+DISTANCES = ("shd", "sid", "density", "average_in_degree", "average_out_degree", "acyclic")
+
+
+def causalbench(task: str, /, **settings):
+    section = {"_target_": f"harness.tasks.causalbench.{task}", "name": f"causalbench/{task.lower()}", "prompts": []}
+    return build(section | settings, "task")
+
+
+def record(item: Item, said) -> Record:
+    """`said`: a text, a Failure, or a Response."""
+    answer = None
+    if not isinstance(said, Failure):
+        said = Response(said) if isinstance(said, str) else said
+        if said.logprobs is None:
+            answer = parsing.verdict(said)
+        elif "entailment" in said.logprobs:
+            answer = parsing.entailment(said)
+        else:
+            answer = parsing.choice(said, ("Yes", "No"))
+    return Record(item.id, item.cluster, item.groups, item.labels, "r", said, answer)
+
+
+def right(item: Item) -> str:
+    return "Yes" if item.labels["exact"] else "No"
+
+
+def records(task, says=right) -> list[Record]:
+    return [record(item, says(item)) for item in task.items()]
+
+
+def some(seed: int = 0, other: tuple = ()):
+    """Answers at random, with a tenth of each of the `other` ones."""
+    draw = random.Random(seed)
+
+    def says(item: Item):
+        place = draw.randrange(10)
+        return other[place] if place < len(other) else draw.choice(["Yes", "No"])
+
+    return says
+
+
+def except_for(special: dict, otherwise=right):
+    return lambda item: special.get(item.id) or otherwise(item)
+
+
+def values(row) -> dict:
+    return {metric.name: metric.value for metric in row.metrics}
+
+
+def matrices(name: str):
+    """(the names, the true graph, its closure) through networkx."""
+    names = load(name).variables
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from(edges(load(name)))
+    closure = nx.transitive_closure_dag(graph)
+    true, closed = (nx.to_numpy_array(g, nodelist=names, dtype=int) for g in (graph, closure))
+    return names, true, closed
+
+
+def answers_of(found: list[Record], name: str, template: str, breakdown: str = "template") -> np.ndarray:
+    """n×n: 1 where the answer was Yes."""
+    names = load(name).variables
+    said = np.zeros((len(names), len(names)), dtype=int)
+    for one in found:
+        if one.groups["network"] == name and one.groups[breakdown] == template and one.answer:
+            a, b = one.groups["pair"].split(" -> ")
+            said[names.index(a), names.index(b)] = one.answer.label == 1
+    return said
+
+
+def pairs_that_differ(one: np.ndarray, other: np.ndarray) -> int:
+    n = len(one)
+    return sum(
+        (one[a, b], one[b, a]) != (other[a, b], other[b, a]) for a in range(n) for b in range(a + 1, n)
+    )  # fmt: skip
+
+
+def table_of(text: str) -> tuple[list[str], dict[tuple[str, str], str]]:
+    header, *rows = csv.reader(io.StringIO(text))
+    return header[1:], {(row[0], b): cell for row in rows for b, cell in zip(header[1:], row[1:], strict=True)}
+
+
+def graph_of(text: str, tmp_path: Path) -> nx.Graph:
+    (tmp_path / "graph.graphml").write_text(text, encoding="utf-8")
+    return nx.read_graphml(tmp_path / "graph.graphml")
+
+
+FIVE = [
+    ("Correlation", {}),
+    ("Causality", {}),
+    ("Causality", {"method": 2}),
+    ("Skeleton", {}),
+    ("Skeleton", {"convention": "paper"}),
+]
+
+
+HOLES = {"asia/cause/asia/tub": "Hard to say.", "asia/cause/smoke/lung": MISSED}

@@ -1,0 +1,211 @@
+"""The graphs that answers to CausalBench draw: distances one by one, and the files of a run."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+import networkx as nx
+import pytest
+from causalbench_help import (
+    COUNTED,
+    DISTANCES,
+    HOLES,
+    ROW_TO_COLUMN,
+    answers_of,
+    causalbench,
+    except_for,
+    graph_of,
+    matrices,
+    pairs_that_differ,
+    records,
+    some,
+    table_of,
+    values,
+)
+
+from harness.scoring.sid import sid
+from harness.tasks.causalbench.networks import edges, load
+
+
+def test_perfect_answers_about_causes_draw_the_closure():
+    task = causalbench("Causality", scale="small")
+    found = task.summarize(records(task)).scores["exact"]["network/template"]
+    for name in task.chosen_networks:
+        _, true, closed = matrices(name)
+        for template in ("cause", "influence"):
+            row = values(found[f"{name}/{template}"])
+            assert row["shd_closure"] == 0 and row["sid_closure"] == 0
+            assert row["shd"] == (closed - true).sum() and row["acyclic"] == 1
+            assert row["sid"] == sid(true, closed, edge_direction=ROW_TO_COLUMN)
+            assert row["density"] == closed.sum() / (len(true) * (len(true) - 1))
+            assert row["average_in_degree"] == row["average_out_degree"] == closed.sum() / len(true)
+        for template in ("causally_related", "causal_connection", "causality_between"):
+            assert set(values(found[f"{name}/{template}"])) == set(COUNTED)
+    assert found["asia/cause"]["shd"] == 10
+
+
+def test_perfect_answers_about_structures_draw_the_graph():
+    task = causalbench("Causality", scale="small", method=2)
+    found = task.summarize(records(task)).scores["exact"]["network/structure"]
+    for name in task.chosen_networks:
+        for structure in ("direct", "reversed_direct"):
+            row = values(found[f"{name}/{structure}"])
+            assert row["shd"] == row["sid"] == 0 and row["acyclic"] == 1
+            assert set(row) == {*COUNTED, *DISTANCES}  # no closure: the question asks for the edge
+        for structure in ("indirect", "reversed_indirect", "common_effect", "common_cause"):
+            assert set(values(found[f"{name}/{structure}"])) == set(COUNTED)
+
+
+def test_perfect_answers_about_adjacency_draw_the_skeleton():
+    task = causalbench("Skeleton", scale="small")
+    result = task.summarize(records(task))
+    for name in task.chosen_networks:
+        row = values(result.scores["exact"]["network/template"][f"{name}/directly_related"])
+        n = len(load(name).variables)
+        # Both directions of an edge count in the density of a symmetric matrix.
+        assert row["shd"] == 0 and row["density"] == 2 * len(edges(load(name))) / (n * (n - 1))
+        assert set(row) == {*COUNTED, "shd", "density"}
+        assert set(values(result.scores["exact"]["network/template"][f"{name}/related_given"])) == set(COUNTED)
+
+
+def test_distances_of_random_answers_one_by_one():
+    task = causalbench("Causality", networks=["asia", "survey"])
+    found = records(task, some(3))
+    scores = task.summarize(found).scores["exact"]["network/template"]
+    for name in ("asia", "survey"):
+        _, true, closed = matrices(name)
+        for template in ("cause", "influence"):
+            said = answers_of(found, name, template)
+            row = values(scores[f"{name}/{template}"])
+            assert row["shd"] == pairs_that_differ(true, said)
+            assert row["shd_closure"] == pairs_that_differ(closed, said)
+            assert row["sid"] == sid(true, said, edge_direction=ROW_TO_COLUMN)
+            assert row["sid_closure"] == sid(closed, said, edge_direction=ROW_TO_COLUMN)
+            assert row["acyclic"] == nx.is_directed_acyclic_graph(nx.from_numpy_array(said, create_using=nx.DiGraph))
+            assert row["average_in_degree"] == said.sum() / len(said)
+
+
+def test_the_reversed_structure_is_drawn_the_other_way_round(tmp_path):
+    # Who answers the reversed question as if it were the plain one turns every edge around.
+    task = causalbench("Causality", networks="asia", method=2)
+    found = records(task, lambda item: "Yes" if item.labels["paper"] else "No")
+    result = task.summarize(found)
+    _, true, _ = matrices("asia")
+    row = result.scores["exact"]["network/structure"]
+    assert row["asia/direct"]["shd"] == 0 and row["asia/reversed_direct"]["shd"] == 8
+    assert row["asia/reversed_direct"]["sid"] == sid(true, true.T, edge_direction=ROW_TO_COLUMN) > 0
+    drawn = graph_of(result.files["graphs/asia/reversed_direct.graphml"], tmp_path)
+    assert set(drawn.edges) == {(b, a) for a, b in edges(load("asia"))}
+    assert set(graph_of(result.files["graphs/asia/direct.graphml"], tmp_path).edges) == set(edges(load("asia")))
+    # The table holds what was answered: row a, column b.
+    _, cells = table_of(result.files["graphs/asia/reversed_direct.csv"])
+    assert {pair for pair, cell in cells.items() if cell == "1"} == set(edges(load("asia")))
+
+
+def test_distances_are_averaged_over_templates_then_networks():
+    task = causalbench("Causality", networks=["asia", "cancer"])
+    exact = task.summarize(records(task, some(4))).scores["exact"]
+    for metric in ("shd", "sid", "shd_closure", "density"):
+        of = {
+            name: [exact["network/template"][f"{name}/{t}"][metric] for t in ("cause", "influence")]
+            for name in ("asia", "cancer")
+        }
+        assert exact["network"]["asia"][metric] == fmean(of["asia"])
+        assert exact["template"]["cause"][metric] == fmean((of["asia"][0], of["cancer"][0]))
+        assert exact["template"]["causally_related"][metric] is None
+        assert metric not in values(exact["template"]["causally_related"])
+        everywhere = fmean((fmean(of["asia"]), fmean(of["cancer"])))
+        assert exact["overall"]["all"][metric] == exact["scale"]["small"][metric] == pytest.approx(everywhere)
+
+
+def test_a_failed_call_leaves_no_distance_and_only_there():
+    task = causalbench("Causality", networks=["asia", "cancer"])
+    exact = task.summarize(records(task, except_for(HOLES))).scores["exact"]
+    distances = {*DISTANCES, "shd_closure", "sid_closure"}
+    cells = exact["network/template"]
+    for row in (cells["asia/cause"], exact["network"]["asia"], exact["template"]["cause"], exact["overall"]["all"]):
+        assert {name for name, value in values(row).items() if value is None} == distances
+    for row in (cells["asia/influence"], cells["cancer/cause"], exact["network"]["cancer"]):
+        assert all(values(row)[name] is not None for name in distances)
+    assert {name for name, v in values(exact["overall"]["mean of networks"]).items() if v is None} == distances
+
+
+def test_an_unreadable_reply_draws_no_edge_and_leaves_the_distances():
+    task = causalbench("Causality", networks="asia")
+    exact = task.summarize(records(task, except_for({"asia/cause/asia/tub": "Hard to say."}))).scores["exact"]
+    row = exact["network/template"]["asia/cause"]
+    assert row["shd_closure"] == 1 and row["density"] == 17 / 56
+
+
+def test_the_files_say_what_was_not_read(tmp_path):
+    task = causalbench("Causality", networks="asia")
+    result = task.summarize(records(task, except_for(HOLES)))
+    header, cells = table_of(result.files["graphs/asia/cause.csv"])
+    assert tuple(header) == load("asia").variables
+    assert cells["asia", "tub"] == "unreadable" and cells["smoke", "lung"] == "failed"
+    assert cells["tub", "asia"] == "0" and cells["tub", "either"] == "1" and cells["asia", "asia"] == "0"
+    graph = graph_of(result.files["graphs/asia/cause.graphml"], tmp_path)
+    assert graph.graph["unanswered"] == "asia -> tub: unreadable; smoke -> lung: failed"
+    _, _, closed = matrices("asia")
+    missing = {("asia", "tub"), ("smoke", "lung")}
+    assert set(graph.edges) == {pair for pair, cell in cells.items() if cell == "1"}
+    assert len(graph.edges) == closed.sum() - 2 and not missing & set(graph.edges)
+    complete = graph_of(result.files["graphs/asia/influence.graphml"], tmp_path)
+    assert not complete.graph.get("unanswered") and len(complete.edges) == closed.sum()
+
+
+def test_a_graph_for_every_template_whose_yes_is_an_edge_and_a_table_for_every_pair_of_variables():
+    wanted = {
+        ("Correlation", ()): ("related correlated correlation relation connection", ""),
+        ("Causality", ()): (
+            "causally_related causal_connection cause influence causality_between",
+            "cause influence",
+        ),
+        ("Causality", (("method", 2),)): (
+            "direct indirect reversed_direct reversed_indirect common_effect common_cause",
+            "direct reversed_direct",
+        ),
+        ("Skeleton", ()): ("directly_related", "directly_related"),
+        ("Skeleton", (("convention", "paper"),)): ("directly_related", ""),
+    }
+    for (kind, settings), (tables, graphs) in wanted.items():
+        task = causalbench(kind, networks=["asia", "cancer"], **dict(settings))
+        names = {f"graphs/{n}/{t}.csv" for n in ("asia", "cancer") for t in tables.split()}
+        names |= {f"graphs/{n}/{t}.graphml" for n in ("asia", "cancer") for t in graphs.split()}
+        assert set(task.summarize(records(task)).files) == names
+
+
+@pytest.mark.parametrize("name", ["asia", "sachs", "win95pts"])
+def test_graphml_says_the_same_as_the_answers(name, tmp_path):
+    task = causalbench("Causality", networks=name)
+    found = records(task, lambda item: "Yes" if item.labels["paper"] and "asia" not in item.id.split("/")[2:] else "No")
+    result = task.summarize(found)
+    graph = graph_of(result.files[f"graphs/{name}/cause.graphml"], tmp_path)
+    assert graph.is_directed() and list(graph.nodes) == list(load(name).variables)
+    assert set(graph.edges) == {(a, b) for a, b in edges(load(name)) if "asia" not in (a, b)}
+    if name == "asia":
+        assert graph.degree("asia") == 0
+
+
+def test_graphml_of_the_skeleton_is_undirected(tmp_path):
+    task = causalbench("Skeleton", networks="asia")
+    graph = graph_of(task.summarize(records(task)).files["graphs/asia/directly_related.graphml"], tmp_path)
+    assert not graph.is_directed() and len(graph) == 8
+    assert {frozenset(edge) for edge in graph.edges} == {frozenset(edge) for edge in edges(load("asia"))}
+
+
+def test_the_skeletons_table_has_a_cell_for_the_direction_that_was_asked():
+    task = causalbench("Skeleton", networks="asia")
+    _, cells = table_of(task.summarize(records(task)).files["graphs/asia/directly_related.csv"])
+    asked = {tuple(item.id.split("/")[2:]) for item in task.items() if "/directly_related/" in item.id}
+    for (a, b), cell in cells.items():
+        assert (cell in "01" and cell != "") == ((a, b) in asked or a == b)
+    assert sum(cell == "1" for cell in cells.values()) == 8
+
+
+def test_what_was_not_asked_is_an_empty_cell():
+    task = causalbench("Correlation", networks="asia", kind="indirect")
+    _, cells = table_of(task.summarize(records(task)).files["graphs/asia/related.csv"])
+    together = {pair for a, b in edges(load("asia")) for pair in ((a, b), (b, a))}
+    for (a, b), cell in cells.items():
+        assert (cell == "") == ((a, b) in together)

@@ -1,0 +1,71 @@
+"""Scores of CausalBench's chains of causes."""
+
+from __future__ import annotations
+
+import pytest
+from causalbench_help import (
+    MISSED,
+    causalbench,
+    except_for,
+    records,
+    right,
+    values,
+)
+
+from harness.tasks.causalbench.chains import longest
+from harness.types import Response
+
+
+def test_the_longest_chain_has_every_shorter_one_right():
+    assert longest({3: True, 4: True, 5: True}) == 5
+    assert longest({3: True, 4: False, 5: True}) == 3
+    assert longest({5: True, 3: True, 4: False, 26: True}) == 3
+    assert longest({3: False, 4: True}) == 0
+    assert longest({6: True, 9: True}) == 9
+    assert longest({}) is None
+
+
+def chains(says, **settings):
+    task = causalbench("Chains", **settings)
+    return task.summarize(records(task, says)).scores["exact"]
+
+
+def test_perfect_answers_to_chains():
+    scores = chains(right)
+    assert scores["overall"]["all"]["f1"] == 1 and scores["overall"]["all"]["longest_chain"] == 26
+    assert {kind: row["longest_chain"] for kind, row in scores["kind"].items()} == {
+        "chain": 26,
+        "reversed": 24,
+        "broken": 25,
+        "shuffled": 26,
+    }
+    assert list(scores["length"]) == [str(length) for length in range(3, 27)]
+    assert all(row.items == 2 and row["accuracy"] == 1 for row in scores["length"].values())
+    assert "longest_chain" not in values(scores["length"]["3"])
+
+
+@pytest.mark.parametrize(("hole", "letters"), [("No", 10), ("Could be.", 10), (MISSED, None)])
+def test_the_longest_chain_ends_before_the_first_that_was_not_right(hole, letters):
+    scores = chains(except_for({"chain/11": hole}))
+    assert scores["kind"]["chain"]["longest_chain"] == letters == scores["overall"]["all"]["longest_chain"]
+    assert scores["kind"]["reversed"]["longest_chain"] == 24
+    assert (scores["overall"]["all"].failed, scores["overall"]["all"].unreadable) == (
+        int(hole is MISSED),
+        int(hole == "Could be."),
+    )
+
+
+def test_a_failed_call_after_the_first_wrong_answer_changes_no_length():
+    scores = chains(except_for({"chain/11": "No", "chain/12": MISSED}))
+    assert scores["kind"]["chain"]["longest_chain"] == 10
+
+
+def test_a_model_that_always_says_yes_is_no_good_at_chains():
+    scores = chains(lambda item: "Yes")
+    assert scores["kind"]["chain"]["accuracy"] == 1 and scores["kind"]["chain"]["longest_chain"] == 26
+    assert scores["overall"]["all"]["accuracy"] == 0.5 and scores["overall"]["all"]["longest_chain"] == 0
+
+
+def test_chains_of_a_probability_have_an_answer_as_well():
+    found = chains(lambda item: Response("x", logprobs={"Yes": -1.0 - (1 - item.labels["exact"]), "No": -1.5}))
+    assert found["overall"]["all"]["accuracy"] == 1 and found["overall"]["all"]["auroc"] == 1

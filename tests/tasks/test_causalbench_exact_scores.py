@@ -1,0 +1,266 @@
+"""CausalBench's scores over questions: perfect, random, unreadable and failed answers, against other libraries."""
+
+from __future__ import annotations
+
+import json
+import random
+from statistics import fmean
+
+import pytest
+from causalbench_help import (
+    COUNTED,
+    FIVE,
+    HOLES,
+    MISSED,
+    causalbench,
+    except_for,
+    records,
+    some,
+    values,
+)
+from sklearn.metrics import accuracy_score, f1_score
+
+from harness.board.plain import markdown
+from harness.result_json import result_from_json, result_json
+from harness.scoring.intervals import means
+from harness.tables import remarks, result_tables
+from harness.tasks.causalbench.networks import NETWORKS
+from harness.types import Metric, Record
+
+# By pair, not by place
+
+
+@pytest.mark.parametrize(("kind", "settings"), FIVE)
+def test_the_order_of_the_records_means_nothing(kind, settings):
+    task = causalbench(kind, networks=["asia", "cancer", "survey"], **settings)
+    found = records(task, some(other=("Who knows?", MISSED)))
+    mixed = list(found)
+    random.Random(1).shuffle(mixed)
+    one, other = task.summarize(found), task.summarize(mixed)
+    assert result_json(one) == result_json(other)
+    assert one.files == other.files
+    assert json.dumps(result_json(one)["scores"]) == json.dumps(result_json(other)["scores"])
+
+
+# Perfect answers
+
+
+@pytest.mark.parametrize(("kind", "settings"), FIVE)
+def test_perfect_answers_have_perfect_scores(kind, settings):
+    result = causalbench(kind, scale="small", **settings)
+    result = result.summarize(records(result))
+    for breakdown, groups in result.scores["exact"].items():
+        for name, row in groups.items():
+            assert row["accuracy"] == 1, (breakdown, name)
+            if breakdown != "relation":
+                assert row["f1"] in (1, None) and (row["f1"] == 1 or not row.positives or name == "mean of networks")
+    assert result.scores["exact"]["overall"]["all"]["f1"] == 1
+
+
+def test_exact_scores_of_random_answers_by_scikit_learn():
+    task = causalbench("Causality", networks=["asia", "cancer", "child"])
+    found = records(task, some(7))
+    scores = task.summarize(found).scores
+
+    def metrics(chosen: list[Record], label_set: str) -> dict:
+        gold = [one.labels[label_set] for one in chosen]
+        said = [one.answer.label for one in chosen]
+        return {"f1": f1_score(gold, said), "accuracy": accuracy_score(gold, said)}
+
+    for label_set, gold in (("exact", "exact"), ("direct", "paper")):
+        everything = scores[label_set]
+        for breakdown in ("network", "scale", "template", "relation"):
+            groups = {one.groups[breakdown] for one in found}
+            assert set(everything[breakdown]) == groups
+            for group in groups:
+                wanted = metrics([one for one in found if one.groups[breakdown] == group], gold)
+                row = everything[breakdown][group]
+                assert row["accuracy"] == pytest.approx(wanted["accuracy"])
+                assert (row["f1"] or 0) == pytest.approx(wanted["f1"])
+        pooled = metrics(found, gold)
+        assert {name: everything["overall"]["all"][name] for name in pooled} == pytest.approx(pooled)
+        for name in ("asia", "cancer", "child"):
+            for template in task.asked_templates:
+                chosen = [o for o in found if (o.groups["network"], o.groups["template"]) == (name, template)]
+                row = everything["network/template"][f"{name}/{template}"]
+                assert row.items == len(chosen) and row["f1"] == pytest.approx(metrics(chosen, gold)["f1"])
+
+
+@pytest.mark.parametrize(("kind", "settings"), FIVE)
+def test_the_mean_of_networks_weighs_them_alike(kind, settings):
+    task = causalbench(kind, networks=["asia", "cancer", "child"], **settings)
+    exact = task.summarize(records(task, some(2))).scores["exact"]
+    mean, rows = exact["overall"]["mean of networks"], list(exact["network"].values())
+    assert {metric.name for metric in mean.metrics} == {metric.name for metric in rows[0].metrics} >= set(COUNTED)
+    for metric in mean.metrics:
+        assert metric.value == pytest.approx(fmean(row[metric.name] for row in rows)), metric.name
+    assert mean["accuracy"] != exact["overall"]["all"]["accuracy"]
+    assert mean.items == exact["overall"]["all"].items
+
+
+# Intervals
+
+
+def test_rows_of_several_networks_draw_networks_and_rows_of_one_draw_pairs():
+    task = causalbench("Causality", networks=[*NETWORKS[:6], "insurance"])
+    result = task.summarize(records(task, some(8)))
+    exact = result.scores["exact"]
+    drawn = {
+        ("overall", "all"): (7, ""),
+        ("overall", "mean of networks"): (7, ""),
+        ("template", "cause"): (7, ""),
+        ("network", "asia"): (28, "pair"),
+        ("network", "cancer"): (10, "pair"),
+        ("network/template", "asia/cause"): (28, "pair"),
+        ("scale", "small"): (5, ""),
+    }
+    for (breakdown, group), expected in drawn.items():
+        row = exact[breakdown][group]
+        assert (row.clusters, row.unit) == expected, group
+        assert bool(row.metric("f1").interval) == (group != "small")
+    for row in (exact["network"]["asia"], exact["scale"]["small"]):
+        assert row.metric("shd").interval is None and row.metric("shd").no_interval
+    shds = {name: row["shd"] for name, row in exact["network"].items()}
+    expected = means({name: {"shd": Metric("shd", shd)} for name, shd in shds.items()})[0]
+    for group in ("all", "mean of networks"):
+        assert exact["overall"][group].metric("shd") == expected and expected.interval
+    low, high = exact["overall"]["mean of networks"].metric("f1").interval
+    assert low < exact["overall"]["mean of networks"]["f1"] < high
+    paper = result.scores["paper"]
+    assert paper["overall"]["all"].metric("macro_f1").interval and paper["overall"]["all"].clusters == 7
+    asia = paper["network"]["asia"]
+    assert (asia.clusters, asia.unit, asia.metric("macro_f1").interval) == (1, "", None)
+
+
+@pytest.mark.parametrize(("kind", "settings"), FIVE)
+def test_the_interval_of_one_network_is_over_pairs_in_either_order(kind, settings):
+    task = causalbench(kind, networks="survey", **settings)
+    found = records(task, some(3))
+    row = task.summarize(found).scores["exact"]["overall"]["all"]
+    pairs = {frozenset(one.groups["pair"].split(" -> ")) for one in found}
+    assert (row.clusters, row.unit) == (len(pairs), "pair") and len(pairs) <= 15
+    assert row.metric("accuracy").interval
+    mean = task.summarize(found).scores["exact"]["overall"]["mean of networks"]
+    assert (mean.clusters, mean.resamples) == (1, 0) and mean.metric("accuracy").interval is None
+
+
+def test_bounds_are_of_the_decisions_and_of_their_means():
+    task = causalbench("Causality", networks=["asia", "cancer"])
+    exact = task.summarize(records(task, except_for(HOLES))).scores["exact"]
+    assert exact["network/template"]["asia/cause"].metric("accuracy").bounds == (54 / 56, 1)
+    assert exact["network"]["cancer"].metric("accuracy").bounds is None
+    asia = exact["network"]["asia"].metric("accuracy").bounds
+    assert exact["overall"]["mean of networks"].metric("accuracy").bounds == ((asia[0] + 1) / 2, 1)
+
+
+def test_the_longest_chain_is_no_mean_over_clusters():
+    row = causalbench("Chains").summarize(records(causalbench("Chains"), some(3))).overall
+    assert row.clusters == 48 and row.metric("f1").interval
+    assert row.metric("longest_chain").no_interval and row.metric("longest_chain").interval is None
+
+
+# Which label sets there are
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "label_sets"),
+    [
+        ("Correlation", {}, ["exact", "paper"]),
+        ("Correlation", {"convention": "paper"}, ["paper", "exact"]),
+        ("Causality", {}, ["exact", "direct", "paper"]),
+        ("Causality", {"convention": "paper"}, ["paper", "exact", "direct"]),
+        ("Causality", {"method": 2}, ["exact", "paper"]),
+        ("Skeleton", {}, ["exact"]),
+        ("Skeleton", {"convention": "paper"}, ["paper", "exact"]),
+    ],
+)
+def test_label_sets_and_the_one_that_comes_first(kind, settings, label_sets):
+    task = causalbench(kind, networks="cancer", **settings)
+    result = task.summarize(records(task, some()))
+    assert list(result.scores) == label_sets and result.headline == label_sets[0]
+    if "paper" in label_sets:
+        assert "f1" not in values(result.scores["paper"]["overall"]["all"])
+    if "direct" in label_sets:
+        assert set(values(result.scores["direct"]["overall"]["all"])) == set(COUNTED)
+        positives = {name: result.scores[name]["template"]["cause"].positives for name in ("exact", "direct")}
+        # cancer: 4 edges, and 4 longer paths.
+        assert positives == {"exact": 8, "direct": 4}
+
+
+def test_rows_come_in_the_papers_order():
+    task = causalbench("Causality", networks=["child", "asia", "sachs"])
+    found = records(task, some())
+    random.Random(0).shuffle(found)
+    for rows in task.summarize(found).scores.values():
+        assert list(rows["network"]) == ["asia", "sachs", "child"]
+        assert list(rows["scale"]) == ["small", "medium"]
+        assert list(rows["template"]) == list(task.asked_templates)
+        assert list(rows["network/template"])[:6] == [
+            *(f"asia/{template}" for template in task.asked_templates),
+            "sachs/causally_related",
+        ]
+        assert "pair" not in rows
+
+
+def test_an_unreadable_reply_and_a_failed_call_are_counted_beside():
+    task = causalbench("Causality", networks=["asia", "cancer"])
+    result = task.summarize(records(task, except_for(HOLES)))
+    for label_set in ("exact", "direct", "paper"):
+        for breakdown, group in (
+            ("overall", "all"),
+            ("network", "asia"),
+            ("scale", "small"),
+            ("template", "cause"),
+            ("network/template", "asia/cause"),
+        ):
+            row = result.scores[label_set][breakdown][group]
+            assert (row.unreadable, row.failed) == (1, 1), (label_set, breakdown)
+        assert result.scores[label_set]["network"]["cancer"].unreadable == 0
+    assert result.failures == {"timeout": 1}
+    asia = result.scores["exact"]["network/template"]["asia/cause"]
+    # 56 questions, 18 positive: one wrong, one not counted.
+    assert asia["accuracy"] == 54 / 55 and asia["recall"] == 16 / 17 and asia["precision"] == 1
+
+
+def test_unreadable_replies_may_score_as_no():
+    says = except_for({"asia/cause/asia/tub": "Hard to say.", "asia/cause/tub/asia": "Hard to say."})
+    rows = {}
+    for unreadable in ("wrong", "no"):
+        task = causalbench("Causality", networks="asia", unreadable=unreadable)
+        rows[unreadable] = task.summarize(records(task, says)).scores["exact"]["network/template"]["asia/cause"]
+    assert rows["wrong"]["accuracy"] == 54 / 56 and rows["no"]["accuracy"] == 55 / 56
+
+
+# Results
+
+
+@pytest.mark.parametrize(("kind", "settings"), [*FIVE, ("Causality", {"limit": 50}), ("Causality", {"seed": 1})])
+def test_a_result_survives_its_file(kind, settings):
+    task = causalbench(kind, networks=["asia", "cancer"], **settings)
+    result = task.summarize(records(task, some(1, ("Well.", MISSED))))
+    back = result_from_json(json.loads(json.dumps(result_json(result))))
+    assert result_tables(back) == result_tables(result) and remarks(back) == remarks(result)
+    assert result_json(back) == result_json(result)
+
+
+def test_the_tables_show_the_headline_and_the_papers_numbers_beside():
+    task = causalbench("Causality", networks=["asia", "cancer"])
+    result = task.summarize(records(task, some(1)))
+    shown = markdown(result_tables(result))
+    first, second = shown.split("\n\n")
+    assert first.startswith("| exact labels") and second.startswith("| paper labels")
+    assert "SHD" in first and "SID" in first and "parent set errors" in second and "macro F1" in second
+    for row in ("| all ", "| mean of networks ", "| network: asia ", "| template: cause ", "| scale: small "):
+        assert row in first
+    assert "asia/cause" not in shown
+    turned = causalbench("Causality", networks=["asia", "cancer"], convention="paper")
+    assert markdown(result_tables(turned.summarize(records(turned, some(1))))).startswith("| paper labels")
+
+
+@pytest.mark.parametrize(("kind", "settings"), [*FIVE, ("Chains", {})])
+def test_no_records_at_all(kind, settings):
+    task = causalbench(kind, **settings)
+    result = task.summarize([])
+    assert result.headline == task.headline and result.overall.items == 0 and not result.files
+    assert set(values(result.overall).values()) == {None}
+    result_tables(result)

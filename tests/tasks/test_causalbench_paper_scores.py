@@ -1,0 +1,209 @@
+"""The numbers that CausalBench's paper prints, by its own rules: of random answers, of parts, of its skeleton."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from statistics import fmean
+
+import pytest
+from causalbench_help import (
+    HOLES,
+    MISSED,
+    PAPERS,
+    answers_of,
+    causalbench,
+    except_for,
+    matrices,
+    records,
+    some,
+    values,
+)
+from sklearn.metrics import accuracy_score, f1_score
+
+from harness.tasks.causalbench.networks import load
+from harness.types import Failure, Item, Record, Response
+
+
+@pytest.mark.parametrize(("kind", "settings"), [("Correlation", {}), ("Causality", {}), ("Causality", {"method": 2})])
+def test_papers_numbers_of_random_answers_one_by_one(kind, settings):
+    task = causalbench(kind, networks=["cancer", "asia"], **settings)
+    found = records(task, some(5))
+    paper = task.summarize(found).scores["paper"]
+    breakdown = "structure" if settings else "template"
+    rows = defaultdict(list)
+    for name in ("asia", "cancer"):
+        _, true, _ = matrices(name)
+        truth = true | true.T if kind == "Correlation" else true
+        n = len(truth)
+        for template in task.asked_templates:
+            said = answers_of(found, name, template, breakdown)
+            wanted = {
+                "macro_f1": f1_score(truth.ravel(), said.ravel(), average="macro"),
+                "cell_accuracy": (truth == said).mean(),
+                "cell_shd": (truth != said).sum(),
+                "parent_set_errors": sum((truth[:, k] != said[:, k]).any() for k in range(n)),
+                "cell_density": said.sum() / (n * (n - 1)),
+                "degree": said.sum() / n,
+            }
+            assert values(paper[f"network/{breakdown}"][f"{name}/{template}"]) == pytest.approx(wanted)
+            rows[name].append(wanted)
+            rows[template].append(wanted)
+
+    def mean(some_rows: list[dict]) -> dict:
+        return {metric: fmean(row[metric] for row in some_rows) for metric in PAPERS}
+
+    for name in ("asia", "cancer"):
+        assert values(paper["network"][name]) == pytest.approx(mean(rows[name]))
+    for template in task.asked_templates:
+        assert values(paper[breakdown][template]) == pytest.approx(mean(rows[template]))
+    everywhere = mean([mean(rows["asia"]), mean(rows["cancer"])])
+    assert values(paper["overall"]["all"]) == values(paper["scale"]["small"]) == pytest.approx(everywhere)
+    assert "relation" not in paper
+
+
+def test_a_template_with_a_failed_call_has_no_numbers_of_the_papers():
+    # Left out, the cell would let the diagonal, which is always right, speak for it.
+    task = causalbench("Causality", networks="asia")
+    result = task.summarize(records(task, except_for(HOLES)))
+    rows = result.scores["paper"]["network/template"]
+    assert set(values(rows["asia/cause"]).values()) == {None}
+    assert rows["asia/influence"]["cell_accuracy"] is not None
+    assert any("1 of 1 networks lack some" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("convention", ["exact", "paper"])
+def test_a_network_of_which_every_call_failed_has_no_numbers_of_the_papers(convention):
+    # As after an opening that was not answered.
+    task = causalbench("Causality", networks=["asia", "cancer"], convention=convention)
+    found = records(task, lambda item: MISSED if item.cluster == "cancer" else "No")
+    paper = task.summarize(found).scores["paper"]
+    assert set(values(paper["network"]["cancer"]).values()) == {None}
+    assert paper["overall"]["all"]["cell_accuracy"] is None
+
+
+@pytest.mark.parametrize(("kind", "settings"), [("Correlation", {}), ("Causality", {}), ("Causality", {"method": 2})])
+def test_under_a_limit_there_are_no_numbers_of_the_papers(kind, settings):
+    task = causalbench(kind, networks=["asia", "cancer"], limit=150, **settings)
+    result = task.summarize(records(task, some()))
+    for groups in result.scores["paper"].values():
+        for row in groups.values():
+            assert set(values(row)) == set(PAPERS) and set(values(row).values()) == {None}
+    assert result.scores["exact"]["overall"]["all"]["accuracy"] is not None
+    assert result.scores["exact"]["overall"]["all"].items == 150
+
+
+def test_a_run_that_was_cut_short_has_the_papers_numbers_of_whole_networks_only():
+    task = causalbench("Causality", networks=["asia", "cancer"])
+    whole = records(task, some())
+    cut = [one for one in whole if one.item != "cancer/influence/Smoker/Xray"]
+    assert len(cut) == len(whole) - 1
+    paper = task.summarize(cut).scores["paper"]
+    assert values(paper["network"]["asia"]) == values(task.summarize(whole).scores["paper"]["network"]["asia"])
+    assert None not in values(paper["network"]["asia"]).values()
+    for row in (paper["network"]["cancer"], paper["network/template"]["cancer/influence"], paper["overall"]["all"]):
+        assert set(values(row).values()) == {None}
+    assert paper["network/template"]["cancer/cause"]["macro_f1"] is not None
+    exact = task.summarize(cut).scores["exact"]["network/template"]
+    assert exact["cancer/influence"]["shd"] is None and exact["cancer/cause"]["shd"] is not None
+
+
+@pytest.mark.parametrize(("kind", "there"), [("all", True), ("direct", False), ("indirect", False)])
+def test_the_papers_numbers_need_every_pair_and_not_those_of_a_kind(kind, there):
+    task = causalbench("Correlation", networks="asia", kind=kind)
+    paper = task.summarize(records(task, some(9))).scores["paper"]["network/template"]["asia/related"]
+    assert (paper["macro_f1"] is not None) == there
+
+
+def test_a_limit_that_takes_every_question_leaves_the_papers_numbers():
+    for limit, there in ((99, False), (100, True)):
+        task = causalbench("Causality", networks="cancer", limit=limit)
+        paper = task.summarize(records(task, some(9))).scores["paper"]["overall"]["all"]
+        assert (paper["macro_f1"] is not None) == there
+
+
+def test_the_papers_reading_takes_yes_and_no_alone():
+    texts = {
+        "asia/cause/asia/tub": "Yes, they are.",  # an edge
+        "asia/cause/smoke/lung": "Yes.",  # an edge
+        "asia/cause/smoke/bronc": " Yes\n",  # an edge
+        "asia/cause/tub/asia": "No, it does not.",
+        "asia/cause/lung/smoke": "No.",
+    }
+    task = causalbench("Causality", networks="asia")
+    found = records(task, except_for(texts, lambda item: "Yes" if item.labels["paper"] else "No"))
+    scores = task.summarize(found).scores
+    exact = scores["direct"]["network/template"]["asia/cause"]
+    assert exact["accuracy"] == 1 and exact.unreadable == 0
+    _, true, _ = matrices("asia")
+    codes, names = true.copy(), load("asia").variables
+    codes[names.index("asia"), names.index("tub")] = codes[names.index("tub"), names.index("asia")] = 2
+    paper = scores["paper"]["network/template"]["asia/cause"]
+    assert paper["cell_accuracy"] == 62 / 64 and paper["cell_shd"] == 2 and paper["parent_set_errors"] == 2
+    assert paper["macro_f1"] == pytest.approx(f1_score(true.ravel(), codes.ravel(), average="macro"))
+    assert paper["cell_density"] == 9 / 56 and paper["degree"] == 7 / 8
+
+
+@pytest.mark.parametrize("how", ["rank", "entail"])
+def test_ranked_and_entailed_answers_count_by_their_label_in_both(how):
+    def says(item: Item) -> Response:
+        low, high = (-0.1, -2.5) if item.labels["paper"] else (-2.5, -0.1)
+        if how == "rank":
+            return Response("ranked", logprobs={"Yes": low, "No": high})
+        return Response("entailment", logprobs={"entailment": low, "neutral": high, "contradiction": -9.0})
+
+    task = causalbench("Causality", networks="asia", method=2)
+    scores = task.summarize(records(task, says)).scores
+    row = scores["paper"]["network/structure"]["asia/direct"]
+    assert (row["macro_f1"], row["cell_accuracy"], row["cell_shd"]) == (1, 1, 0)
+    assert scores["exact"]["network/structure"]["asia/direct"]["f1"] == 1
+    assert scores["exact"]["network/structure"]["asia/direct"]["auroc"] == 1
+
+
+def test_a_tie_of_a_ranking_is_unreadable_in_both():
+    task = causalbench("Causality", networks="cancer", method=2)
+    found = records(task, lambda item: Response("Yes", logprobs={"Yes": -1.0, "No": -1.0}))
+    scores = task.summarize(found).scores
+    assert scores["exact"]["overall"]["all"].unreadable == 120
+    assert scores["paper"]["overall"]["all"]["cell_accuracy"] == pytest.approx(1 / 5)
+
+
+def test_the_published_skeletons_numbers_are_over_its_questions():
+    task = causalbench("Skeleton", networks=["asia", "survey", "sachs"], convention="paper")
+    said = ("Yes, indeed.", MISSED)
+    found = records(task, some(11, said))
+    result = task.summarize(found)
+    paper = result.scores["paper"]
+
+    def metrics(chosen: list[Record]) -> dict:
+        there = [one for one in chosen if not isinstance(one.outcome, Failure)]
+        gold = [one.labels["paper"] for one in there]
+        codes = [{"Yes": 1, "No": 0}.get(one.outcome.text, 2) for one in there]
+        return {"macro_f1": f1_score(gold, codes, average="macro"), "accuracy": accuracy_score(gold, codes)}
+
+    of = {name: metrics([o for o in found if o.cluster == name]) for name in ("asia", "survey", "sachs")}
+    for name, wanted in of.items():
+        assert values(paper["network"][name]) == pytest.approx(wanted)
+    cells = defaultdict(list)
+    for one in found:
+        cells[one.groups["network"], one.groups["template"]].append(one)
+    for (name, template), chosen in cells.items():
+        assert values(paper["network/template"][f"{name}/{template}"]) == pytest.approx(metrics(chosen))
+    for metric in ("macro_f1", "accuracy"):
+        assert result.overall[metric] == pytest.approx(fmean(row[metric] for row in of.values()))
+    assert result.scores["exact"]["overall"]["all"]["f1"] is not None
+
+
+def test_always_yes_on_the_published_skeleton():
+    # Zhou et al.'s rule: 84 of asia's 156 questions have the answer Yes, all of cancer's.
+    task = causalbench("Skeleton", networks=["asia", "cancer"], convention="paper")
+    paper = task.summarize(records(task, lambda item: "Yes")).scores["paper"]["network"]
+    assert paper["asia"]["accuracy"] == 84 / 156
+    assert paper["asia"]["macro_f1"] == pytest.approx((168 / 240) / 2)
+    assert paper["cancer"]["macro_f1"] == paper["cancer"]["accuracy"] == 1
+
+
+def test_any_sample_of_the_published_skeleton_has_the_same_metrics():
+    for limit in range(1, 6):
+        task = causalbench("Skeleton", networks="cancer", convention="paper", limit=limit)
+        row = task.summarize(records(task)).overall
+        assert set(values(row)) == {"macro_f1", "accuracy"}, limit
