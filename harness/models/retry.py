@@ -244,8 +244,8 @@ class Policy:
                 f"{self.where} redirects to {detail} ({got}), which is not followed: if that is your server, set "
                 "model.base_url to it."
             )
-            # An address that was right before any call has been answered is right: this one item was sent elsewhere.
-            if not self._answers:
+            # Where nobody is answered it is the address that is wrong; one among others was sent elsewhere by itself.
+            if not self._answers and self._open == 1:
                 raise RunStopped(f"{sentence} Answers so far are kept.")
             return Failure("redirect", sentence)
         if "context_length" in why or "maximum context length" in detail:
