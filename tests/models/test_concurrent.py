@@ -110,15 +110,16 @@ def test_what_is_under_way_is_handed_out_when_the_source_of_requests_raises(erro
     assert sorted(stored) == ["0", "1", "2", "3", "4"] and got is error
 
 
-def test_a_bug_is_raised_rather_than_the_stop_that_it_brings():
+@pytest.mark.parametrize("first", ["bug", "stop"])
+def test_a_bug_is_raised_rather_than_a_stop_before_or_after_it(first):
     stopping = asyncio.Event()
 
     async def call(request):
-        if request.messages[0].content == "1":
-            await asyncio.sleep(0)
+        if request.messages[0].content != "1":
+            await stopping.wait()
+        if (request.messages[0].content == "1") == (first == "bug"):
             raise TypeError("bug")
-        await stopping.wait()
-        raise RunStopped("the run was stopped while a call waited for its retry.")
+        raise RunStopped("stop")
 
     _, got = handed_out(answer_all(numbered(4), call, pace=Pace(8), stopping=stopping, close=nothing))
     assert isinstance(got, TypeError)

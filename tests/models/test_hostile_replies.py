@@ -159,6 +159,29 @@ def test_any_field_of_a_ranking_may_be_anything(raw, key):
             assert outcome.logprobs == {"Yes": -0.5, "No": -0.5} and outcome.usage.input == 18
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("token_logprobs", [None, -1.0, True]),
+        ("token_logprobs", [None, -1.0, None]),
+        ("token_logprobs", [None, -1.0]),
+        ("token_logprobs", [None, -1.0, -(10**400)]),
+        ("token_logprobs", [None, -1.0, -math.inf]),
+        ("text_offset", [500, 501, 502]),
+        ("text_offset", [0, 2, 8.0]),
+        ("text_offset", [0, 2, 8, 9]),
+    ],
+)
+def test_a_ranking_without_a_number_for_each_token_is_none(raw, key, field, value):
+    """The missing ones are not certain, which would make their choice the best."""
+    bad, good = mutated(ECHO, ("choices", 0, "logprobs", field), value), json.dumps(ECHO).encode()
+    server = raw(lambda prompt, times: http(bad if prompt == "So 0003? Yes" else good))
+    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes", "No")) for k in range(6)]
+    outcomes = asked(server, requests, Completions, method="rank")
+    assert {request for request in requests if isinstance(outcomes[request], Failure)} == {requests[3]}
+    assert outcomes[requests[3]].kind in ("invalid_reply", "invalid_logprobs")
+
+
 def test_a_server_that_cannot_rank_stops_the_run_and_one_reply_that_does_not_is_a_failure(raw, key):
     none = mutated(ECHO, ("choices", 0, "logprobs"), None)
     server = raw(lambda prompt, times: http(none if "0003" in prompt else json.dumps(ECHO).encode()))

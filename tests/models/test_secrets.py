@@ -153,8 +153,11 @@ def reply_with(place: str, words: str) -> bytes:
 @pytest.mark.parametrize("status", [200, 400])
 @pytest.mark.parametrize("page", [False, True])
 def test_a_key_in_another_coding_of_letters_is_hidden(key, coding, status, page):
-    body = f"<p>bad key {KEY}</p>" if page else json.dumps(chat_reply(f"You sent {KEY}.") | {"error": f"bad key {KEY}"})
-    server = RawServer(lambda *_: http(body.encode(coding), status=status))
+    body = (
+        f"<p>bad key {KEY} x</p>" if page else json.dumps(chat_reply(f"You sent {KEY}.") | {"error": f"bad key {KEY}"})
+    )
+    sent = (b"<html>" if page else b"") + body.encode(coding)  # a page may be a mixture
+    server = RawServer(lambda *_: http(sent, status=status))
     try:
         (outcome,) = dict(chat(server.url, attempts=1).respond([ask("?")])).values()
     finally:
