@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from harness.models.concurrent import answer_all
 from harness.models.pace import Pace
 from harness.models.protocol import Landing
-from harness.models.replies import InvalidReplyError
+from harness.models.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.retry import Policy
 from harness.models.wire import Wire
 from harness.types import Failure, Request, Response
@@ -65,13 +65,15 @@ async def _attempt(endpoint: Endpoint, wire: Wire, pace: Pace, request: Request)
         # A limit of our own: the transport's counts from the last byte, so a slow drip would pass it.
         async with asyncio.timeout(endpoint.timeout):
             reply = await endpoint.send(wire, request)
-    except ValueError as error:
-        raise InvalidReplyError(f"the reply is not JSON ({error})") from error
     except Exception as error:
         pace.failed(error)
         raise
     pace.succeeded()
     try:
         return endpoint.read(reply, request, round(time.perf_counter() - started, 4))
-    except (AttributeError, TypeError, IndexError, KeyError, ValueError) as error:
-        raise InvalidReplyError(f"the reply is not of the API's form ({error})") from error
+    except Exception as error:
+        # What is read is the server's. `read` checks what it takes; should a reply break it all the same, it is that
+        # reply which cannot be used. A bug of ours breaks every reply: the run stops with the name of the error.
+        why = str(error) if isinstance(error, InvalidReplyError) else f"{type(error).__name__}: {error}"
+        kind = type(error) if isinstance(error, InvalidReplyError) else InvalidReplyError
+        raise kind(why, usage_of(reply) if isinstance(reply, dict) else usage_in_all(reply)) from error
