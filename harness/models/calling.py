@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
+from harness.errors import BudgetReached
+from harness.models.billing import usage_of_any, usage_of_failed
 from harness.models.concurrent import answer_all
 from harness.models.pace import Pace
-from harness.models.protocol import Landing
+from harness.models.protocol import Admission, Landing
 from harness.models.replies import InvalidReplyError
 from harness.models.retry import Policy
 from harness.models.wire import Wire
@@ -18,15 +21,21 @@ from harness.types import Failure, Request, Response
 if TYPE_CHECKING:
     from harness.models.endpoint import Endpoint
 
+GRACE = 60.0
+"""Seconds for which calls under way are waited for once the time is over, or twice what the slowest answer took."""
+
 
 def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
     """Calls in flight, answers as they land."""
     endpoint.check_key()
+    admission = requests if isinstance(requests, Admission) else Admission(requests)
+    slowest = 0.0
     policy = Policy(
         endpoint.base_url,
         attempts=endpoint.attempts,
         max_wait=endpoint.max_wait,
         max_total_wait=endpoint.max_total_wait,
+        left=lambda: admission.left,
     )
     pace = Pace(
         endpoint.max_concurrency,
@@ -36,34 +45,54 @@ def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
     wire = Wire(endpoint.base_url, endpoint.key, endpoint.timeout, pace)
 
     async def call(request: Request) -> Response | Failure:
+        nonlocal slowest
         if declined := endpoint.declines(request):
             pace.landed()
             return declined
         tries, landed = 0, False
+        last: Exception | Failure | None = None
 
         async def attempt() -> Response | Failure:
-            nonlocal tries, landed
+            nonlocal tries, landed, last
             tries += 1
+            if tries > 1:
+                await policy.until(partial(admission.again, request))
             # A call that waits for its retry is outside, and holds no slot.
-            async with pace.turn(tokens=endpoint.tokens(request), again=tries > 1):
-                outcome = await _attempt(endpoint, wire, pace, request)
+            async with pace.turn(tokens=endpoint.tokens(request), again=tries > 1, within=admission.left):
+                try:
+                    limit = min(endpoint.timeout, admission.left + max(GRACE, 2 * slowest))
+                    outcome = await _attempt(endpoint, wire, pace, request, admission, limit)
+                except Exception as error:
+                    last = error
+                    admission.failed(request, usage_of_failed(error))
+                    if isinstance(error, TimeoutError) and admission.left <= 0:
+                        last = Failure("timeout", "no answer came, and the run's time is over")
+                        raise BudgetReached(last.detail) from error
+                    raise
                 pace.landed()
                 landed = True
             return outcome
 
-        outcome = await policy.call(attempt)
+        try:
+            outcome = await policy.call(attempt)
+        except BudgetReached:
+            outcome = policy.ended(last)
+        if isinstance(outcome, Response):
+            slowest = max(slowest, outcome.seconds)
         if not landed:
             pace.landed()
         return outcome
 
-    return answer_all(requests, call, pace=pace, stopping=policy.stopping, close=wire.close)
+    return answer_all(admission, call, pace=pace, stopping=policy.stopping, close=wire.close)
 
 
-async def _attempt(endpoint: Endpoint, wire: Wire, pace: Pace, request: Request) -> Response | Failure:
+async def _attempt(
+    endpoint: Endpoint, wire: Wire, pace: Pace, request: Request, admission: Admission, limit: float
+) -> Response | Failure:
     started = time.perf_counter()
     try:
         # A limit of our own: the transport's counts from the last byte, so a slow drip would pass it.
-        async with asyncio.timeout(endpoint.timeout):
+        async with asyncio.timeout(limit):
             reply = await endpoint.send(wire, request)
     except ValueError as error:
         raise InvalidReplyError(f"the reply is not JSON ({error})") from error
@@ -72,6 +101,9 @@ async def _attempt(endpoint: Endpoint, wire: Wire, pace: Pace, request: Request)
         raise
     pace.succeeded()
     try:
-        return endpoint.read(reply, request, round(time.perf_counter() - started, 4))
+        outcome = endpoint.read(reply, request, round(time.perf_counter() - started, 4))
     except (AttributeError, TypeError, IndexError, KeyError, ValueError) as error:
-        raise InvalidReplyError(f"the reply is not of the API's form ({error})") from error
+        raise InvalidReplyError(f"the reply is not of the API's form ({error})", usage_of_any(reply)) from error
+    if isinstance(outcome, Failure):  # which the server may have billed: no usage is in it
+        admission.failed(request, usage_of_any(reply))
+    return outcome

@@ -9,7 +9,11 @@ from harness.types import Response, Usage
 
 
 class InvalidReplyError(Exception):
-    """A reply that is no answer: not JSON, a proxy's page, no choices."""
+    """A reply that is no answer: not JSON, a proxy's page, no choices. `usage` is what it cost all the same."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()
 
 
 def response(reply: Mapping[str, Any], text: str, seconds: float, finish_reason: str | None) -> Response:
@@ -22,7 +26,7 @@ def response(reply: Mapping[str, Any], text: str, seconds: float, finish_reason:
 def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     """The first choice of a reply. Raises InvalidReplyError where there is none."""
     if not reply.get("choices"):
-        raise InvalidReplyError("the reply has no choices")
+        raise InvalidReplyError("the reply has no choices", usage_of(reply))
     choice: Mapping[str, Any] = reply["choices"][0]
     return choice
 

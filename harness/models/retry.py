@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -48,6 +49,8 @@ class Policy:
     max_wait: float
     max_total_wait: float
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    left: Callable[[], float] = lambda: math.inf
+    """Seconds until the run's time is over: no call waits longer for its retry."""
     _reached: bool = False
     _succeeded: bool = False
     _in_a_row: list[str] = field(default_factory=list)
@@ -117,12 +120,23 @@ class Policy:
     async def _sleep(self, seconds: float) -> None:
         """Sleeps, unless the run ends meanwhile."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
+        while (left := min(until - time.monotonic(), self.left())) > 0:
             if STOP.requested:
                 raise Interrupted("interrupted while a call waited for its retry.")
             if self.stopping.is_set():
                 raise RunStopped("the run was stopped while a call waited for its retry.")
             await asyncio.sleep(min(left, 0.2))
+
+    async def until(self, allowed: Callable[[], bool]) -> None:
+        """Waits until a call may be tried again, unless the run ends meanwhile."""
+        while not allowed():
+            await self._sleep(0.05)
+
+    def ended(self, last: Exception | Failure | None) -> Failure:
+        """The outcome of a call that a budget ends: its last try's, which says nothing of the calls after it."""
+        if last is None:
+            return Failure("unanswered", "the time was over before the call went out")
+        return last if isinstance(last, Failure) else self._failure(last, waited=0.0)
 
     def _give_up_unreached(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
