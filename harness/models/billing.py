@@ -35,8 +35,12 @@ def usage_of_any(reply: Any) -> Usage:
 
 
 def _unreached(error: BaseException) -> bool:
-    """Whether no connection was made, so that nothing can have been sent."""
-    cause = error.__cause__
-    return cause is not None and any(
-        kind.__name__ in ("ConnectError", "ConnectTimeout") for kind in type(cause).__mro__
-    )
+    """Whether no connection was made, so that nothing can have been sent.
+
+    Only aiohttp's own error tells: the SDK's transport calls it a timeout of connecting as well when a server hangs up
+    in the middle of a call.
+    """
+    cause: BaseException | None = error
+    while cause is not None and not any(kind.__name__ == "ClientConnectorError" for kind in type(cause).__mro__):
+        cause = cause.__cause__
+    return cause is not None
