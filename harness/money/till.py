@@ -6,9 +6,10 @@ When its reply lands, what the server counted replaces what was set aside; where
 taken what was counted, the most stays spent.
 
 What a server does not tell beforehand (a proxy's own prompt, a model that writes more than max_tokens) is learned from
-its replies: the greatest excess of any reply so far is added to what every other try may take. Until a first reply has
-told its usage, tries go out one at a time, or as many as the limit bears if each held `FIRST` such tokens. So a limit
-is passed by one call at most, unless a server begins to bill more than it ever has while many tries are under way.
+its replies: the greatest excess of any reply so far is added to what every other try may take. The fewer replies there
+are, the less is known: as many tries are under way at once as the limit would bear if each held further `UNSEEN` tokens,
+a quarter of them after one reply, a ninth after two. So a limit is passed by one call at most, unless a server begins
+to bill more than it ever has while many tries are under way, or never counts what it bills.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ from harness.money.price import Price, countable, dollars
 from harness.money.size import Size, size
 from harness.types import Failure, Request, Response, Usage
 
-FIRST = 200_000
-"""Tokens that a call may hold unseen, as long as no reply has told otherwise; few contexts are longer."""
+UNSEEN = 200_000
+"""Tokens that a call may take beside those of its request, as long as no reply is known; few contexts are longer."""
+_UNCOUNTED = 4
+"""Tries without a count that say as much as a reply with one: not all of a server's replies may lack it."""
 _LONGEST = 16
 """Characters a token at most, over a whole text: a count of fewer tokens is none."""
 _UNBILLED = frozenset({"context_length", "rate_limit", "empty_prompt"})
@@ -59,8 +62,8 @@ class Till:
         self._waiting: dict[Request, Size] = {}
         """Tries that are to be repeated and for which nothing could be set aside yet."""
         self._hidden_input = self._hidden_output = 0
-        self._learned = budget.usd is None and budget.tokens is None
-        """Whether a reply has told its usage; a limit on neither has nothing to learn."""
+        self._replies = 0
+        """Counted by the server, since the last one that took more than any before; half of those that came earlier."""
         self._began: float | None = None
 
     @property
@@ -185,14 +188,13 @@ class Till:
         return None
 
     def _wide(self, size: Size) -> bool:
-        """Whether so many tries may be under way before any reply has told its usage."""
-        # A server that never counts is asked by one more after each reply.
-        if self._learned or len(self._under_way) <= self._uncounted.total():
+        """Whether the limit bears what is not known yet of one try more, where others are under way."""
+        if not self._under_way or (self.budget.usd is None and self.budget.tokens is None):
             return True
-        unseen = Amounts(self._price.most(FIRST, 0) if self._price else 0.0, FIRST)
-        aside = Amounts() + self._aside_sum
-        aside.add(unseen, len(self._under_way) + 1)
-        return self._limit(size, aside) is None
+        known = 1 + self._replies + self._uncounted.total() // _UNCOUNTED
+        unseen = len(self._under_way) * UNSEEN // known**2
+        usd = self._price.most(unseen, 0) if self._price else 0.0
+        return self._limit(size, self._aside_sum + Amounts(usd, unseen)) is None
 
     def _enter(self, size: Size, usage: Usage | None, characters: int = 0) -> None:
         """Enters what one try took; `characters` are those of the reply."""
@@ -209,7 +211,7 @@ class Till:
         self._learn(size, input, output)
         enough = _LONGEST * input >= size.characters and _LONGEST * output >= characters
         if size.calls == 0 or (countable(usage) and enough):
-            self._learned = True
+            self._replies += 1
             usd = (self._price.cost(usage) or 0.0) if self._price else 0.0
             self._counted.add(Amounts(usd, input + output, size.calls))
         else:
@@ -229,6 +231,7 @@ class Till:
             return
         self._hidden_input = max(self._hidden_input, unseen)
         self._hidden_output = max(self._hidden_output, beyond)
+        self._replies //= 2
         self._aside_sum, self._uncounted_sum = Amounts(), Amounts()
         for one in self._aside.values():
             self._aside_sum.add(self._most(one))
