@@ -193,7 +193,7 @@ class Till:
             return True
         known = 1 + self._replies + self._uncounted.total() // _UNCOUNTED
         unseen = len(self._under_way) * UNSEEN // known**2
-        usd = self._price.most(unseen, 0) if self._price else 0.0
+        usd = self._price.most(1, unseen) if self._price else 0.0  # written, which is dearer
         return self._limit(size, self._aside_sum + Amounts(usd, unseen)) is None
 
     def _enter(self, size: Size, usage: Usage | None, characters: int = 0) -> None:
