@@ -6,17 +6,17 @@ import asyncio
 import time
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import BudgetReached
-from harness.models.billing import usage_of_any, usage_of_failed
+from harness.models.billing import usage_of_failed
 from harness.models.concurrent import answer_all
 from harness.models.pace import Pace
 from harness.models.protocol import Admission, Landing
-from harness.models.replies import InvalidReplyError
+from harness.models.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.retry import Policy
 from harness.models.wire import Wire
-from harness.types import Failure, Request, Response
+from harness.types import Failure, Request, Response, Usage
 
 if TYPE_CHECKING:
     from harness.models.endpoint import Endpoint
@@ -94,16 +94,23 @@ async def _attempt(
         # A limit of our own: the transport's counts from the last byte, so a slow drip would pass it.
         async with asyncio.timeout(limit):
             reply = await endpoint.send(wire, request)
-    except ValueError as error:
-        raise InvalidReplyError(f"the reply is not JSON ({error})") from error
     except Exception as error:
         pace.failed(error)
         raise
     pace.succeeded()
     try:
         outcome = endpoint.read(reply, request, round(time.perf_counter() - started, 4))
-    except (AttributeError, TypeError, IndexError, KeyError, ValueError) as error:
-        raise InvalidReplyError(f"the reply is not of the API's form ({error})", usage_of_any(reply)) from error
-    if isinstance(outcome, Failure):  # which the server may have billed: no usage is in it
-        admission.failed(request, usage_of_any(reply))
+    except Exception as error:
+        # What is read is the server's. `read` checks what it takes; should a reply break it all the same, it is that
+        # reply which cannot be used. A bug of ours breaks every reply: the run stops with the name of the error.
+        why = str(error) if isinstance(error, InvalidReplyError) else f"{type(error).__name__}: {error}"
+        kind = type(error) if isinstance(error, InvalidReplyError) else InvalidReplyError
+        raise kind(why, _usage(reply)) from error
+    if isinstance(outcome, Failure):
+        admission.failed(request, _usage(reply))
     return outcome
+
+
+def _usage(reply: Any) -> Usage:
+    """Return what the server has counted for a reply, or for those to a request's several calls."""
+    return usage_of(reply) if isinstance(reply, dict) else usage_in_all(reply)

@@ -10,11 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from harness.errors import ConfigError, RunStopped
+from harness.errors import ConfigError
 from harness.models.endpoint import Endpoint
 from harness.models.protocol import as_text
-from harness.models.replies import first_choice, response, usage_of
-from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Transcript, Usage
+from harness.models.replies import (
+    InvalidReplyError,
+    NoLogprobsError,
+    first_choice,
+    name_of,
+    one_line,
+    response,
+    text_of,
+    usage_in_all,
+)
+from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Transcript
 
 if TYPE_CHECKING:
     from harness.models.wire import Wire
@@ -82,12 +91,15 @@ class Chat(Endpoint):
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
         """The message, or why there is none."""
         choice = first_choice(reply)
-        message, finish_reason = choice["message"], choice.get("finish_reason")
+        message, finish_reason = choice.get("message"), choice.get("finish_reason")
         if finish_reason == "content_filter":
             return Failure("content_filter", "the server withheld the reply")
-        if message.get("refusal") and not message.get("content"):
-            return Failure("refusal", message["refusal"])
-        return response(reply, message.get("content") or "", seconds, finish_reason)
+        if not isinstance(message, dict):
+            raise InvalidReplyError("the reply's choice has no message")
+        text, refusal = text_of(message.get("content"), "the content"), message.get("refusal")
+        if refusal and not text:
+            return Failure("refusal", one_line(text_of(refusal, "the refusal")))
+        return response(reply, text, seconds, finish_reason)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +134,12 @@ class Completions(Endpoint):
             calls = (
                 wire.post("/completions", {**scored, "prompt": f"{prompt} {choice}"}) for choice in request.choices
             )
-            return await asyncio.gather(*calls)
+            # All of them are awaited, also where one fails: none goes on unseen, beside the retry of all.
+            replies = await asyncio.gather(*calls, return_exceptions=True)
+            for reply in replies:
+                if isinstance(reply, BaseException):
+                    raise reply
+            return replies
         parameters = {"model": self.model, "prompt": prompt, "max_tokens": request.max_tokens}
         if request.stop:
             parameters["stop"] = list(request.stop)
@@ -132,7 +149,9 @@ class Completions(Endpoint):
         """The text, or the log-probability of each choice."""
         if not isinstance(request, ChoiceRequest):
             choice = first_choice(reply)
-            return response(reply, choice["text"], seconds, choice.get("finish_reason"))
+            if choice.get("text") is None:
+                raise InvalidReplyError("the reply's choice has no text")
+            return response(reply, text_of(choice["text"], "the text"), seconds, choice.get("finish_reason"))
         start = len(as_text(request.messages))
         logprobs = {
             choice: _continuation(first_choice(body).get("logprobs"), start, start + 1 + len(choice), self.base_url)
@@ -141,19 +160,33 @@ class Completions(Endpoint):
         if not all(map(math.isfinite, logprobs.values())):
             return Failure("invalid_logprobs", f"the server's log-probabilities are {logprobs}")
         best = max(logprobs, key=lambda choice: logprobs[choice])
-        usage = Usage(input=sum(usage_of(body).input or 0 for body in reply), output=0)
-        return Response(best, logprobs, usage, "stop", reply[0].get("model") or "", seconds)
+        return Response(best, logprobs, usage_in_all(reply), "stop", name_of(reply[0].get("model")), seconds)
 
 
 def _continuation(logprobs: Any, start: int, end: int, where: str) -> float:
-    """The summed log-probability of the tokens between two characters of the echoed text.
+    """Return the summed log-probability of the tokens between two characters of the echoed text.
 
     A token that begins before `start` counts where it reaches past it; what a server writes after `end`, though
     it was asked for nothing, does not.
     """
-    if not logprobs or not logprobs.get("token_logprobs") or not logprobs.get("text_offset"):
-        raise RunStopped(f"{where} gives no log-probabilities for a prompt (echo): use model.method=generate.")
-    begins = logprobs["text_offset"]
-    ends = [*begins[1:], math.inf]
-    spans = zip(logprobs["token_logprobs"], begins, ends, strict=True)
-    return float(sum(p for p, begin, stop in spans if stop > start and begin < end and p is not None))
+    tokens, begins = (
+        logprobs.get(part) if isinstance(logprobs, dict) else None for part in ("token_logprobs", "text_offset")
+    )
+    if not tokens or not begins:
+        raise NoLogprobsError(f"{where} gives no log-probabilities for a prompt (echo): use model.method=generate.")
+    if not (_are(tokens, int, float, type(None)) and _are(begins, int) and len(tokens) == len(begins)):
+        raise InvalidReplyError("the reply's log-probabilities are not one number and one offset for each token")
+    spans = zip(tokens, begins, [*begins[1:], math.inf], strict=True)
+    # Nothing comes before the first token of all, so that it has no probability.
+    inside = [p for p, begin, stop in spans if stop > start and begin < end and (p is not None or begin > 0)]
+    if not inside or None in inside:
+        raise InvalidReplyError("the reply has no log-probability for a token that was asked for")
+    try:
+        return float(sum(inside))
+    except OverflowError:
+        return math.nan
+
+
+def _are(values: object, *kinds: type) -> bool:
+    """Return whether something is a list of values of these very types; True and False are no numbers."""
+    return isinstance(values, list) and all(type(value) in kinds for value in values)

@@ -10,19 +10,24 @@ import asyncio
 import email.utils
 import math
 import random
+import re
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
 from harness.errors import Interrupted, RunStopped
-from harness.models.replies import InvalidReplyError
+from harness.models.replies import InvalidReplyError, LostError, NoLogprobsError, one_line
 from harness.stop import STOP
 from harness.types import FINAL_FAILURES, Failure, Response
 
 _BACKOFF = wait_random_exponential(multiplier=0.5, max=60)
-_TRANSIENT = {408, 409, 429}
+_TRANSIENT = {408: "timeout", 409: "conflict", 425: "too_early", 429: "rate_limit"}
+"""What is tried again below 500, and what it is called in the end."""
 _QUOTA = "says that the quota is used up ({}): run the same command again once there is more"
 _FATAL = {
     401: "refuses the key ({}): check the key and that it belongs to this server",
@@ -33,11 +38,29 @@ _FATAL = {
 FUTILE_AFTER = 8
 """So many calls in a row that failed in the same way, with no success before them, and the run is stopped."""
 LOST_AFTER = 32
-"""The same once there has been a success."""
+"""The same once there has been a success; connections that are lost while nobody gets a reply stay at FUTILE_AFTER."""
 UNREACHED_AFTER = 3
-"""So many refused connections before the server was ever reached, and the run is stopped."""
+"""So many tries of a call without a connection before the server was ever reached, and the run is stopped."""
 TIMEOUTS = 2
 """Tries of a call that times out: the server may well have worked on each of them, and bill it."""
+AWAY, NEVER_THERE = 30.0, 2.0
+"""The longest wait for a server that is away, and for one that has never been there. Ten tries wait for a server that
+was there for 73 to 122 seconds: long enough for it to be started anew."""
+LATEST = 32
+"""Replies by which it is judged what share of the calls a server refuses."""
+CHANCE = 1e-4
+"""Refusals in a row that are less likely than this are held to be no chance."""
+_REACHED: set[str] = set()
+"""Servers that this process has had a reply of: each turn of an opening has a Policy of its own."""
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
+
+
+@dataclass(eq=False)
+class _Trouble:
+    """A call that has failed, and how many replies and answers others had had by then."""
+
+    replies: int
+    answers: int
 
 
 @dataclass
@@ -51,28 +74,39 @@ class Policy:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     left: Callable[[], float] = lambda: math.inf
     """Seconds until the run's time is over: no call waits longer for its retry."""
-    _reached: bool = False
-    _succeeded: bool = False
+    _replies: int = 0
+    """HTTP replies of any kind, to any call."""
+    _answers: int = 0
+    _refusals: deque[bool] = field(default_factory=lambda: deque(maxlen=LATEST))
+    """Which of the latest replies were refusals for now (429)."""
+    _open: int = 0
+    _lost: set[_Trouble] = field(default_factory=set)
+    """Open calls whose latest try ended without a reply."""
+    _ever_lost: int = 0
     _in_a_row: list[str] = field(default_factory=list)
 
     async def call(self, attempt: Callable[[], Awaitable[Response | Failure]]) -> Response | Failure:
-        """The outcome of a call, tried again as often as makes sense. Raises RunStopped."""
+        """Return the outcome of a call, tried again as often as makes sense. Raises RunStopped."""
+        self._open += 1
         try:
             outcome = await attempt()
         except Exception as error:
             outcome = await self._again(attempt, error)
-        if isinstance(outcome, Response):
-            self._succeeded = True
-            self._in_a_row.clear()
         else:
-            self._count(outcome)
+            self._replied()
+        finally:
+            self._open -= 1
+        if isinstance(outcome, Response):
+            self._answers += 1
+            self._in_a_row.clear()
         return outcome
 
     async def _again(
         self, attempt: Callable[[], Awaitable[Response | Failure]], first: Exception
     ) -> Response | Failure:
-        """The outcome of a call that has failed once. Only those pay for tenacity, which costs as much as a call."""
+        """Return the outcome of a call that failed once. Only those pay for tenacity, which costs as much as a call."""
         errors = [first]
+        trouble = _Trouble(self._replies, self._answers)
 
         async def next_attempt() -> Response | Failure:
             if errors:
@@ -82,15 +116,27 @@ class Policy:
         retrying = AsyncRetrying(
             stop=self._enough,
             wait=self._wait,
-            retry=retry_if_exception(self._passes),
+            retry=retry_if_exception(partial(self._passes, trouble)),
             sleep=self._sleep,
             before_sleep=self._give_up_unreached,
             reraise=True,
         )
         try:
-            return await retrying(next_attempt)
+            outcome: Response | Failure = await retrying(next_attempt)
         except Exception as error:
-            return self._failure(error, waited=retrying.statistics.get("idle_for", 0.0))
+            failure = self._failure(error, trouble, waited=retrying.statistics.get("idle_for", 0.0))
+            self._count(failure, trouble)
+            return failure
+        finally:
+            self._lost.discard(trouble)
+        self._replied()
+        return outcome
+
+    def _replied(self, *, refused: bool = False) -> None:
+        if not self._replies:
+            _REACHED.add(self.where)
+        self._replies += 1
+        self._refusals.append(refused)
 
     def _enough(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
@@ -98,24 +144,52 @@ class Policy:
         too_long = state.idle_for + state.upcoming_sleep > self.max_total_wait
         return self.stopping.is_set() or STOP.requested or too_long or state.attempt_number >= limit
 
-    def _passes(self, error: BaseException) -> bool:
-        """Whether the same call may succeed later."""
-        if status(error) is not None:
-            self._reached = True
+    def _passes(self, trouble: _Trouble, error: BaseException) -> bool:
+        """Return whether the same call may succeed later."""
+        self._note(trouble, error)
         if "insufficient_quota" in code(error) or _header(error, "x-should-retry") == "false":
             return False
         if (retry_after(error) or 0) > self.max_wait:
             return False
+        if isinstance(error, NoLogprobsError):
+            return self._answers > 0
         got = status(error) or 0
-        return isinstance(error, InvalidReplyError) or _lost(error) or got in _TRANSIENT or got >= 500
+        transient = isinstance(error, InvalidReplyError | LostError) or timed_out(error)
+        return transient or got in _TRANSIENT or got >= 500
+
+    def _note(self, trouble: _Trouble, error: BaseException) -> None:
+        """Remembers what a failed try says about the server."""
+        if isinstance(error, LostError):
+            self._ever_lost += trouble not in self._lost
+            self._lost.add(trouble)
+            return
+        self._lost.discard(trouble)
+        if status(error) is not None or isinstance(error, InvalidReplyError):
+            self._replied(refused=status(error) == 429)
 
     def _wait(self, state: RetryCallState) -> float:
-        """What the server asks for and a little more, so that not all come back at once; else exponential."""
+        """Return what the server asks for and a little more, so that not all come back at once; else what is usual."""
         error = state.outcome.exception() if state.outcome else None
         asked = retry_after(error) if error else None
         if asked:
             return asked + random.random() * min(0.25 * asked, 1.0)
-        return min(_BACKOFF(state), self.max_wait)
+        if isinstance(error, LostError):
+            longest = AWAY if self._reached else NEVER_THERE
+            wait = min(0.5 * 2.0 ** min(state.attempt_number - 1, 30), longest) * random.uniform(0.6, 1.0)
+        elif error and status(error) == 429 and self._by_chance(state.attempt_number):
+            wait = random.random()
+        else:
+            wait = _BACKOFF(state)
+        return min(wait, self.max_wait)
+
+    def _by_chance(self, tries: int) -> bool:
+        """Return whether a server that refuses calls whatever their rate may well have refused one so often.
+
+        Then it is soon answered, and a longer wait helps nobody. Where more than two of three calls are refused, or
+        this call again and again while others are not, time has to pass.
+        """
+        share = sum(self._refusals) / max(1, len(self._refusals))
+        return share <= 2 / 3 and share**tries >= CHANCE
 
     async def _sleep(self, seconds: float) -> None:
         """Sleeps, unless the run ends meanwhile."""
@@ -133,36 +207,61 @@ class Policy:
             await self._sleep(0.05)
 
     def ended(self, last: Exception | Failure | None) -> Failure:
-        """The outcome of a call that a budget ends: its last try's, which says nothing of the calls after it."""
+        """Return the outcome of a call that a budget ends: its last try's, which says nothing of other calls."""
         if last is None:
             return Failure("unanswered", "the time was over before the call went out")
-        return last if isinstance(last, Failure) else self._failure(last, waited=0.0)
+        return last if isinstance(last, Failure) else self._failure(last, _Trouble(-1, -1), waited=0.0)
+
+    @property
+    def _reached(self) -> bool:
+        return self._replies > 0 or self.where in _REACHED
 
     def _give_up_unreached(self, state: RetryCallState) -> None:
+        """Stops a run whose server has never been there: no reply yet, and nobody is waiting for one any more.
+
+        Connections that break may be the fault of single items, and are held to be the server's when many do.
+        """
         error = state.outcome.exception() if state.outcome else None
-        refused = error is not None and _lost(error) and not timed_out(error)
-        if error and refused and not self._reached and state.attempt_number >= UNREACHED_AFTER:
+        if not isinstance(error, LostError) or self._reached or state.attempt_number < UNREACHED_AFTER:
+            return
+        if len(self._lost) == self._open and (not error.connected or self._ever_lost >= FUTILE_AFTER):
             raise self._unreachable(error)
 
-    def _failure(self, error: Exception, waited: float) -> Failure:
-        """The name of what went wrong with one item, or RunStopped where it concerns all of them."""
+    def _failure(self, error: Exception, trouble: _Trouble, waited: float) -> Failure:
+        """Return the name of what went wrong with one item; raises RunStopped where it concerns all of them."""
         if isinstance(error, RunStopped):
             raise error
         detail = _said(error) + f" (after {waited:.0f} s of waiting for retries)" * (waited >= 1)
         if timed_out(error):
             return Failure("timeout", f"no answer within model.timeout, {TIMEOUTS} times over")
-        if _lost(error):
-            if self._reached or self._succeeded:
-                return Failure("connection_lost", detail)
-            raise self._unreachable(error) from error
-        got, why = status(error), code(error)
+        if isinstance(error, LostError):
+            alone = self._replies == trouble.replies and len(self._lost) == self._open
+            if alone and not error.connected:
+                raise self._unreachable(error)
+            return Failure("connection_lost", detail)
+        if isinstance(error, NoLogprobsError) and not self._answers:
+            raise RunStopped(str(error))
         if isinstance(error, InvalidReplyError):
             return Failure("invalid_reply", detail)
-        if got is None:
-            raise error
+        if (got := status(error)) is None:
+            raise error  # no fault of the server's, nor of the network's: a bug, which ends the run
+        return self._refused(error, got, detail)
+
+    def _refused(self, error: Exception, got: int, detail: str) -> Failure:
+        """Return the name of what a reply of that HTTP status means for its item; raises RunStopped as `_failure`."""
+        why = code(error)
         if got in _FATAL or "insufficient_quota" in why:
             sentence = _FATAL.get(got, _QUOTA).format(f"{got}: {detail}")
             raise RunStopped(f"{self.where} {sentence}. Answers so far are kept.")
+        if got < 400:
+            sentence = (
+                f"{self.where} redirects to {detail} ({got}), which is not followed: if that is your server, set "
+                "model.base_url to it."
+            )
+            # Where nobody is answered it is the address that is wrong; one among others was sent elsewhere by itself.
+            if not self._answers and self._open == 1:
+                raise RunStopped(f"{sentence} Answers so far are kept.")
+            return Failure("redirect", sentence)
         if "context_length" in why or "maximum context length" in detail:
             return Failure("context_length", detail)
         if "content_filter" in why or "content_policy" in why:
@@ -171,16 +270,22 @@ class Policy:
             asked = retry_after(error) or 0
             too_long = f" (it asks to wait {asked:.0f} s, model.max_wait is {self.max_wait:g} s)"
             return Failure("rate_limit", detail + too_long * (asked > self.max_wait))
-        return Failure("server_error" if got >= 500 else "bad_request", f"{got}: {detail}")
+        kind = _TRANSIENT.get(got) or ("server_error" if got >= 500 else "bad_request")
+        return Failure(kind, f"{got}: {detail}")
 
-    def _count(self, failure: Failure) -> None:
-        """Stops a run in which everything fails in the same way."""
-        if failure.kind in FINAL_FAILURES:
+    def _count(self, failure: Failure, trouble: _Trouble) -> None:
+        """Stops a run in which everything fails in the same way.
+
+        A call says nothing about the others where one of them was answered while this one was tried again.
+        """
+        lost = failure.kind == "connection_lost"
+        alone = self._replies == trouble.replies if lost else self._answers == trouble.answers
+        if failure.kind in FINAL_FAILURES or not alone:
             return
         if self._in_a_row and self._in_a_row[-1] != failure.kind:
             self._in_a_row.clear()
         self._in_a_row.append(failure.kind)
-        limit = LOST_AFTER if self._succeeded else FUTILE_AFTER
+        limit = LOST_AFTER if self._answers and not lost else FUTILE_AFTER
         if len(self._in_a_row) >= limit:
             raise RunStopped(
                 f"{limit} calls to {self.where} in a row failed with {failure.kind}: {failure.detail}. Answers so far "
@@ -188,9 +293,10 @@ class Policy:
             )
 
     def _unreachable(self, error: BaseException) -> RunStopped:
+        gone = " any more" if self._reached else ""
         return RunStopped(
-            f"{self.where} cannot be reached ({_said(error)}): check model.base_url, the network and that the server "
-            "runs. Answers so far are kept."
+            f"{self.where} cannot be reached{gone} ({_said(error)}): check model.base_url, the network and that the "
+            "server runs. Answers so far are kept."
         )
 
 
@@ -206,16 +312,24 @@ def code(error: BaseException) -> str:
 
 
 def retry_after(error: BaseException) -> float | None:
-    """Seconds that the server asks to wait: retry-after-ms, or Retry-After in seconds or as a date."""
+    """Return the seconds that the server asks to wait: retry-after-ms, or Retry-After in seconds or as a date."""
     milliseconds, given = _header(error, "retry-after-ms"), _header(error, "retry-after")
     for text, scale in ((milliseconds, 0.001), (given, 1.0)):
-        try:
-            return max(0.0, float(text or "") * scale)
-        except ValueError:
-            continue
+        if text is not None and _SECONDS.fullmatch(text.strip()):
+            return float(text) * scale
+    if given is None or (until := _date(given)) is None:
+        return None
+    # A date is one of the server's clock, which need not go as ours does.
+    now = _date(_header(error, "date") or "")
+    return max(0.0, until - (time.time() if now is None else now))
+
+
+def _date(text: str) -> float | None:
+    """Return the time that a header's date names, in seconds since 1970; None where it is no date."""
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(given or "").timestamp() - time.time())
-    except ValueError:
+        date: datetime = email.utils.parsedate_to_datetime(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    except Exception:  # ValueError is promised; odd texts have raised half a dozen others
         return None
 
 
@@ -224,29 +338,13 @@ def _header(error: BaseException, name: str) -> str | None:
     return headers.get(name) if headers is not None else None
 
 
-def _lost(error: BaseException) -> bool:
-    """Whether no HTTP reply came at all."""
-    return isinstance(error, TimeoutError) or _is(error, "APIConnectionError")
-
-
 def timed_out(error: BaseException) -> bool:
-    """Whether the server took the call and did not answer in time.
-
-    The aiohttp transport reports a refused connection as a timeout too, of connecting: that is not meant here.
-    """
-    return (isinstance(error, TimeoutError) or _is(error, "APITimeoutError")) and not (
-        error.__cause__ is not None and _is(error.__cause__, "ConnectTimeout")
-    )
-
-
-def _is(error: BaseException, name: str) -> bool:
-    return any(kind.__name__ == name for kind in type(error).__mro__)
+    """Return whether the server took the call and did not answer in time."""
+    return isinstance(error, TimeoutError)
 
 
 def _said(error: BaseException) -> str:
-    """The server's message, else the exception's, on one line."""
+    """Return the server's message, else the exception's, on one line."""
     body = getattr(error, "body", None)
     message = body.get("message") if isinstance(body, dict) else None
-    if not message and error.__cause__ is not None:
-        message = error.__cause__
-    return " ".join(str(message or error or type(error).__name__).split())[:300]
+    return one_line(str(message or error or type(error).__name__))

@@ -7,9 +7,9 @@ taken what was counted, the most stays spent.
 
 What a server does not tell beforehand (a proxy's own prompt, a model that writes more than max_tokens) is learned from
 its replies: the greatest excess of any reply so far is added to what every other try may take. The fewer replies there
-are, the less is known: as many tries are under way at once as the limit would bear if each held further `UNSEEN` tokens,
-a quarter of them after one reply, a ninth after two. So a limit is passed by one call at most, unless a server begins
-to bill more than it ever has while many tries are under way, or never counts what it bills.
+are, the less is known: so many tries are under way at once as the limit would bear if each took `UNSEEN` tokens more, a
+quarter of them after one reply, a ninth after two. So a limit is passed by one call at most, unless a server begins to
+bill more than it ever has while many tries are under way, or never counts what it bills.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
 from clocks import Virtual
 from openai_server import chat_reply, error
+from virtual_wire import InVirtualTime
 
-from harness.models import calling, retry
+from harness.models import retry
 from harness.models.openai import Chat
 from harness.models.pace import ENOUGH, HALVINGS, START, TRIAL, Bucket, Pace, seconds
 from harness.types import ChatRequest, Failure, Message
@@ -57,42 +56,6 @@ class Limited:
             return error(429, "slow down", "rate_limit_exceeded")
         self.left -= 1
         return chat_reply("No")
-
-
-class InVirtualTime:
-    """A server behind a wire that takes a fixed time: nothing of a run's time is the machine's."""
-
-    def __init__(self, monkeypatch, delay: float) -> None:
-        self.loop, self.delay, self.calls = Virtual(), delay, []
-        self.now = self.loop.time
-        monkeypatch.setattr(asyncio, "new_event_loop", lambda: self.loop)
-        monkeypatch.setattr(calling, "Wire", lambda *_: self)
-        monkeypatch.setattr(retry, "time", SimpleNamespace(monotonic=self.now))
-        monkeypatch.setitem(Pace.__init__.__kwdefaults__, "clock", self.now)
-        random.seed(0)  # of the waits
-
-    async def post(self, path, body):
-        import httpx2
-        import openai
-
-        self.calls.append(body)
-        number = len(self.calls)
-        await asyncio.sleep(self.delay)
-        said = self.reply(path, body, number)
-        if isinstance(said, dict):
-            return said
-        status, content, headers = said
-        response = httpx2.Response(status, headers=headers, request=httpx2.Request("POST", "http://virtual"))
-        raise openai.APIStatusError("refused", response=response, body=content["error"])
-
-    async def close(self) -> None:
-        """Nothing is open."""
-
-    def answers(self, reply, number: int) -> dict:
-        """What became of so many requests."""
-        self.reply = reply
-        model = Chat(name="m", model="m", base_url="http://virtual/v1")
-        return dict(model.respond(ask(f"{k}?") for k in range(number)))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from openai_server import KEY, chat_reply, error
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.openai import Chat, Completions
-from harness.models.secrets import hidden
+from harness.models.secrets import Secret
 from harness.types import ChatRequest, Failure, Message
 
 LEAKED = "sk-proj-abcdefghijklmnopqrstuvwxyz"
@@ -86,7 +86,7 @@ def test_a_placeholder_is_a_word_that_replies_may_hold(serve, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     found = dict(chat(serve(lambda *_: chat_reply("There is none.")).url).respond([ask("?")]))
     assert found[ask("?")].text == "There is none."
-    assert hidden(rb"a\/b" + b"-" * 16, "a/b" + "-" * 16) == b"[the key]"
+    assert Secret("none").loads(b'"none"') == "none"
 
 
 def run(harness, url: str, *more: str, **settings):

@@ -1,0 +1,57 @@
+"""The calls of a run in virtual time: the real policy and pace over a wire that takes as long as a test says."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from types import SimpleNamespace
+
+from clocks import Virtual
+
+from harness.models import calling, retry
+from harness.models.openai import Chat
+from harness.models.pace import Pace
+from harness.types import ChatRequest, Message
+
+
+class InVirtualTime:
+    """A server behind a wire that takes a fixed time: nothing of a run's time is the machine's."""
+
+    def __init__(self, monkeypatch, delay: float) -> None:
+        self.loop, self.delay, self.calls, self.handed_out = Virtual(), delay, [], {}
+        self.now = self.loop.time
+        monkeypatch.setattr(asyncio, "new_event_loop", lambda: self.loop)
+        monkeypatch.setattr(calling, "Wire", lambda *_: self)
+        monkeypatch.setattr(retry, "time", SimpleNamespace(monotonic=self.now))
+        monkeypatch.setitem(Pace.__init__.__kwdefaults__, "clock", self.now)
+        random.seed(0)  # of the waits
+
+    async def post(self, path, body):
+        import httpx2
+        import openai
+
+        self.calls.append(body)
+        number = len(self.calls)
+        await asyncio.sleep(self.delay)
+        outcome = self.reply(path, body, number)
+        if isinstance(outcome, dict):
+            return outcome
+        if isinstance(outcome, Exception):
+            raise outcome
+        status, content, headers = outcome
+        response = httpx2.Response(status, headers=headers, request=httpx2.Request("POST", "http://virtual"))
+        raise openai.APIStatusError("refused", response=response, body=content["error"])
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    def answers(self, reply, number: int, **settings) -> dict:
+        """What became of so many requests. `reply(path, body, number of the call)` may return an exception."""
+        self.reply = reply
+        model = Chat(name="m", model="m", base_url="http://virtual/v1", **settings)
+        requests = (ChatRequest((Message("user", f"{k}?"),), max_tokens=4) for k in range(number))
+        outcomes = {}
+        for request, outcome in model.respond(requests):
+            outcomes[request] = outcome
+            self.handed_out = outcomes
+        return outcomes
