@@ -17,7 +17,7 @@ from harness.money.till import Till
 from harness.types import ChatRequest, Message, Response
 
 LIMITS = {"usd": 0.3, "tokens": 15_000, "requests": 130}
-"""Some 130 honest calls."""
+"""Some 130 honest calls; three to six of those that bring thousands of hidden tokens."""
 WORDS = "The premise says that A causes B, and that nothing else does. " * 5
 
 
@@ -188,8 +188,24 @@ def ask(server: BillingServer, *, number: int = 3000, **limits: float) -> tuple[
     return answers, ""
 
 
-@pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("name", HABITS)
+TRIED_AGAIN = [
+    "no choices now and then",
+    "no JSON",
+    "cut in the body",
+    "server errors after the work",
+    "429",
+    "429, wait",
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        *((name, "usd") for name in HABITS),
+        *((name, "tokens") for name in HABITS if "hidden" in name or name in ("honest", "usage missing", "zero")),
+        *((name, "requests") for name in ("honest", *TRIED_AGAIN)),
+    ],
+)
 def test_a_server_bills_no_more_than_the_limit_and_one_call(name, limit, key):
     with server_with(*HABITS[name], seed=len(name)) as server:
         answers, why = ask(server, **{limit: LIMITS[limit]})
@@ -199,15 +215,35 @@ def test_a_server_bills_no_more_than_the_limit_and_one_call(name, limit, key):
         assert server.bill[limit] >= 0.91 * LIMITS[limit] and answers == server.number
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 60))])
 def test_the_limit_holds_whatever_comes_together(seed, key):
     draw = random.Random(seed)
-    # What nobody could know is left out: tokens beyond those of the request that the server never once counts.
     names = draw.sample([name for name in HABITS if name != "absurd"], 3)
     habits = [sometimes(draw.choice((0.1, 0.3)), habit) for name in names for habit in HABITS[name]]
     limit = draw.choice(list(LIMITS))
-    allowed = draw.choice((0.1, 1)) * LIMITS[limit]
+    allowed = draw.choice((1, 3)) * LIMITS[limit]
     with server_with(*habits, seed=seed) as server:
         _, why = ask(server, **{limit: allowed})
     assert server.bill[limit] <= allowed + server.most[limit] * (limit != "requests"), (names, why)
     assert "budget." in why or "in a row" in why
+
+
+def test_calls_begin_one_at_a_time_where_the_limit_would_not_bear_what_they_may_hide(key):
+    under_way_at_first: list[int] = []
+
+    def notes(done: Done) -> None:
+        if done.number <= 2:  # the second comes when the first has been answered
+            under_way_at_first.append(server.most_under_way)
+
+    with server_with(notes) as server:
+        ask(server, tokens=LIMITS["tokens"])
+    assert under_way_at_first == [1, 1] and server.most_under_way > 4
+
+
+def test_calls_begin_together_where_the_limit_is_far(serve, key):
+    server = serve(together=8)  # nobody is answered before so many have come
+    model = Chat(name="m", model="m", base_url=server.url)
+    requests = [ChatRequest((Message("user", f"{WORDS}{k}"),), max_tokens=16) for k in range(20)]
+    till = Till(Budget(usd=500, tokens=1e7), PRICE, model)
+    assert len(list(Budgeted(model, till).respond(requests))) == 20
+    assert server.together == 8
