@@ -138,7 +138,8 @@ class Pace:
 
     async def _enter(self, tokens: float, again: bool) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._queues[0 if again else 1].append((turn, tokens))
+        queue, place = self._queues[0 if again else 1], (turn, tokens)
+        queue.append(place)
         self._admit()
         try:
             await turn
@@ -146,6 +147,8 @@ class Pace:
             if turn.done() and not turn.cancelled():
                 self._under_way -= 1
                 self._admit()
+            elif place in queue:  # a place that nobody waits in takes the room of another
+                queue.remove(place)
             raise
 
     def _admit(self) -> None:
