@@ -6,7 +6,8 @@
     │   └── UntrustedError  a results folder names code, a file or an address that nobody has said to trust
     ├── StoreError          the cache or a results folder cannot be read or written
     └── RunStopped          nothing that is asked later can succeed either (key, quota, unreachable server)
-        └── Interrupted     the user pressed Ctrl-C
+        ├── Interrupted     the user pressed Ctrl-C
+        └── BudgetReached   a limit that the user has set leaves no room for another call
 
 A reply that cannot be used is none of these: it is a `types.Failure`, a value that ends up in a record.
 """
@@ -44,6 +45,10 @@ class RunStopped(HarnessError):
 
 class Interrupted(RunStopped):
     """The user pressed Ctrl-C; what was under way has ended and is kept."""
+
+
+class BudgetReached(RunStopped):
+    """A limit that the user has set leaves no room for another call."""
 
 
 def nearest(got: str, names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.errors import RunStopped
 from harness.models.pace import Pace
-from harness.models.protocol import Landing, Outcome
+from harness.models.protocol import Admission, Landing, Outcome
 from harness.types import Failure, Request, Response
 
 Call = Callable[[Request], Coroutine[Any, Any, Response | Failure]]
@@ -104,8 +104,7 @@ class _Calls:
     def _more(self, begun: int) -> bool:
         if self.stopped is not None or self._exhausted or not self._pace.room(len(self._open), begun):
             return False
-        # Requests that know a `ready` (a budget's) may have to wait until a call under way has landed.
-        return not self._open or getattr(self._requests, "ready", True)
+        return not self._open or not isinstance(self._requests, Admission) or self._requests.ready
 
     def landed(self) -> Iterator[Outcome]:
         """Waits until a call has ended, or there is room for another; the outcomes of those that have."""

@@ -9,6 +9,7 @@ and calls keep just below it from then on; if the refusals go on, only the refus
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import time
 from collections import deque
@@ -16,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from harness.errors import BudgetReached
 from harness.models.retry import status, timed_out
 
 START = 8
@@ -115,9 +117,19 @@ class Pace:
         self._stale = 0  # calls under way when the rate was last lowered
 
     @asynccontextmanager
-    async def turn(self, *, tokens: float, again: bool) -> AsyncIterator[None]:
-        """A slot: entered when a call may go out, left when its reply is there."""
-        await self._enter(tokens, again)
+    async def turn(self, *, tokens: float, again: bool, within: float = math.inf) -> AsyncIterator[None]:
+        """A slot: entered when a call may go out, left when its reply is there.
+
+        Raises BudgetReached where that takes longer than `within` seconds.
+        """
+        if within == math.inf:
+            await self._enter(tokens, again)
+        else:
+            try:
+                async with asyncio.timeout(within):
+                    await self._enter(tokens, again)
+            except TimeoutError:
+                raise BudgetReached("the time was over before a call's turn came") from None
         try:
             yield
         finally:
@@ -126,7 +138,8 @@ class Pace:
 
     async def _enter(self, tokens: float, again: bool) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._queues[0 if again else 1].append((turn, tokens))
+        queue, place = self._queues[0 if again else 1], (turn, tokens)
+        queue.append(place)
         self._admit()
         try:
             await turn
@@ -134,6 +147,8 @@ class Pace:
             if turn.done() and not turn.cancelled():
                 self._under_way -= 1
                 self._admit()
+            elif place in queue:  # a place that nobody waits in takes the room of another
+                queue.remove(place)
             raise
 
     def _admit(self) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from harness.types import JSON, Failure, Message, Request, Response, Transcript
+from harness.types import JSON, Failure, Message, Request, Response, Transcript, Usage
 
 Outcome = tuple[Request, Response | Failure]
 
@@ -57,6 +58,38 @@ class Landing(Iterator[Outcome]):
     def close(self) -> None:
         """Cancels what is under way."""
         self._outcomes.close()
+
+
+class Admission(Iterator[Request]):
+    """Requests, and which of their tries may go out: here all of them, at any time. A budget admits fewer."""
+
+    def __init__(self, source: Iterable[Request]) -> None:
+        """Takes the requests from `source`."""
+        self._source = iter(source)
+
+    def __next__(self) -> Request:
+        return next(self._source)
+
+    @property
+    def ready(self) -> bool:
+        """Whether next() need not be put off until a call under way has landed."""
+        return True
+
+    @property
+    def left(self) -> float:
+        """Seconds after which nothing more may go out."""
+        return math.inf
+
+    def failed(self, request: Request, usage: Usage | None) -> None:
+        """Takes note of a try that went out and has no answer; called for every such try.
+
+        `usage` is what the server has counted for it all the same: None where it has certainly done no work, and
+        without counts where nobody knows.
+        """
+
+    def again(self, request: Request) -> bool:
+        """Whether a request whose last try has failed may go out again now. Raises BudgetReached if it never may."""
+        return True
 
 
 def as_text(messages: Transcript) -> str:

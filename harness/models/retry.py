@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import math
 import random
 import re
 import time
@@ -71,6 +72,8 @@ class Policy:
     max_wait: float
     max_total_wait: float
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    left: Callable[[], float] = lambda: math.inf
+    """Seconds until the run's time is over: no call waits longer for its retry."""
     _replies: int = 0
     """HTTP replies of any kind, to any call."""
     _answers: int = 0
@@ -191,12 +194,23 @@ class Policy:
     async def _sleep(self, seconds: float) -> None:
         """Sleeps, unless the run ends meanwhile."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
+        while (left := min(until - time.monotonic(), self.left())) > 0:
             if STOP.requested:
                 raise Interrupted("interrupted while a call waited for its retry.")
             if self.stopping.is_set():
                 raise RunStopped("the run was stopped while a call waited for its retry.")
             await asyncio.sleep(min(left, 0.2))
+
+    async def until(self, allowed: Callable[[], bool]) -> None:
+        """Waits until a call may be tried again, unless the run ends meanwhile."""
+        while not allowed():
+            await self._sleep(0.05)
+
+    def ended(self, last: Exception | Failure | None) -> Failure:
+        """Return the outcome of a call that a budget ends: its last try's, which says nothing of other calls."""
+        if last is None:
+            return Failure("unanswered", "the time was over before the call went out")
+        return last if isinstance(last, Failure) else self._failure(last, _Trouble(-1, -1), waited=0.0)
 
     @property
     def _reached(self) -> bool:

@@ -18,14 +18,15 @@ class Ledger:
     """Counts every distinct request once: items that share one, and openings that items share, are paid for once.
 
     So the sums are less than those over the records where items share requests, and more by the openings, which are
-    in no record. What a failed call has cost is told by no usage, and is not in here.
+    in no record. What replies that were no answer have cost is told when it is spent, and is no part of the sums:
+    those are the same whether the answers were asked now or came from the cache.
     """
 
     def __init__(self, price: Price | None, *, paid: bool) -> None:
         """`price` is None where nobody knows it; `paid` says whether the answers may cost money at all."""
         self.price = price
         self.paid = paid
-        self.usd = self.usd_now = 0.0
+        self.usd = self.usd_now = self.usd_discarded = 0.0
         self.calls = self.calls_now = self.uncounted = 0
         self._tokens: Counter[str] = Counter()
         self._known: set[int] = set()
@@ -47,6 +48,15 @@ class Ledger:
         else:
             self.usd += cost
             self.usd_now += 0.0 if response.cached else cost
+
+    def discard(self, usage: Usage) -> None:
+        """Enters the usage of a reply that was no answer."""
+        self.usd_discarded += (self.price.cost(usage) or 0.0) if self.price else 0.0
+
+    @property
+    def spent_now(self) -> float:
+        """USD of what was asked now, replies that were no answer included."""
+        return self.usd_now + self.usd_discarded
 
     def cost(self, response: Response) -> float | None:
         """USD of one answer; None where its price or its tokens are unknown."""
@@ -74,7 +84,7 @@ class Ledger:
 
     def lines(self) -> list[str]:
         """What the command says in the end; nothing where answers cost nothing."""
-        if not self.paid or not self.calls:
+        if not self.paid or not (self.calls or self.usd_discarded):
             return []
         if self.price is None:
             return ["Cost of these answers: unknown, as the model's price is (model.price tells it)."]
@@ -82,8 +92,10 @@ class Ledger:
         missing = f" {self.uncounted:,} answers came without a count of tokens and are not in it." * (
             self.uncounted > 0
         )
+        discarded = f", {dollars(self.usd_discarded)} of it for replies that were no answer" * (self.usd_discarded > 0)
+        now = f"{dollars(self.spent_now)}{discarded}{rest}"
         return [
-            f"Cost of these answers: {dollars(self.usd)}; asked now: {dollars(self.usd_now)}{rest}.{missing}",
+            f"Cost of these answers: {dollars(self.usd)}; asked now: {now}.{missing}",
             f"Prices: {self.price}.",
         ]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from harness.codec import token_count
 from harness.types import JSON, Usage
 
 Steps = tuple[tuple[int, float], ...]
@@ -31,14 +32,13 @@ class Price:
         return not any(usd for steps in (self.input, self.output) for _, usd in steps)
 
     def cost(self, usage: Usage) -> float | None:
-        """USD of one call's tokens; None where nobody counted them.
+        """USD of one call's tokens; None where nobody counted them, or they cannot be those of one call.
 
         Cached and written input are parts of input, reasoning is a part of output, as in OpenAI's usage.
         """
-        if usage.input is None or usage.output is None:
+        if not countable(usage) or usage.input is None or usage.output is None:
             return None
-        cached = min(usage.cached_input or 0, usage.input)
-        written = min(usage.cache_write or 0, usage.input - cached)
+        cached, written = usage.cached_input or 0, usage.cache_write or 0
         parts = (
             (usage.input - cached - written, self.input),
             (cached, self.cached_input or self.input),
@@ -70,6 +70,19 @@ class Price:
     def __str__(self) -> str:
         cached = "" if self.cached_input is None else f"{_shown(self.cached_input)} cached, "
         return f"{_shown(self.input)} in, {cached}{_shown(self.output)} out per million tokens: {self.source}"
+
+
+def countable(usage: Usage) -> bool:
+    """Return whether the counts can be those of one call: there, none negative, no part above the whole.
+
+    A call without any input does not exist: servers that do not count report 0.
+    """
+    input, output = token_count(usage.input), token_count(usage.output)
+    parts = [token_count(count or 0) for count in (usage.cached_input, usage.cache_write, usage.reasoning)]
+    if not input or output is None or None in parts:
+        return False
+    cached, written, reasoning = (count or 0 for count in parts)
+    return cached + written <= input and reasoning <= output
 
 
 def from_told(said: Mapping[str, Any]) -> Price:

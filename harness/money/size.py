@@ -25,6 +25,8 @@ class Size:
     input_most: int
     output_least: int
     output_most: int
+    characters: int = 0
+    """Of the texts that are sent."""
 
     @property
     def tokens_most(self) -> int:
@@ -44,12 +46,13 @@ def size(request: Request, model: object) -> Size:
         texts = [message.content for message in request.messages]
     about = sum(map(_about, texts)) + _AROUND * len(texts)
     most = sum(map(_bytes, texts)) + _AROUND_MOST * (len(texts) + 1)
+    length = sum(map(len, texts))
     if isinstance(request, ChoiceRequest):  # every choice is a text of its own, and nothing is written
         calls = len(request.choices)
-        return Size(calls, calls * about, calls * most + sum(map(_bytes, request.choices)), 0, calls)
+        return Size(calls, calls * about, calls * most + sum(map(_bytes, request.choices)), 0, calls, calls * length)
     if isinstance(request, ChatRequest):
-        return Size(1, about, most, 1, request.max_tokens + room_to_think(model))
-    return Size(1, about, most, 0, 0)
+        return Size(1, about, most, 1, request.max_tokens + room_to_think(model), length)
+    return Size(1, about, most, 0, 0, length)
 
 
 def room_to_think(model: Any) -> int:

@@ -10,9 +10,11 @@ from typing import Any
 
 from harness.models.protocol import Model
 from harness.money import table
-from harness.money.budget import Amounts, Budget, Budgeted, Till
+from harness.money.admission import Budgeted
+from harness.money.budget import Amounts, Budget
 from harness.money.ledger import Ledger, Metered
 from harness.money.price import Price, dollars
+from harness.money.till import Till
 from harness.prompts import Prompt
 from harness.stop import STOP
 from harness.tasks.protocol import Task
@@ -78,8 +80,8 @@ class Spending:
         """
         before = self._announce if self._paid else None
         price = self.price if self._paid else table.FREE
-        self._till = Till(self._budget, price, self.model)
-        return Budgeted(self.model, self._till, before)
+        self._till = Till(self._budget, price, self.model, self.ledger.discard)
+        return Budgeted(self.model, self._till, before, count=self._paid)
 
     def metered(self, model: Model) -> Model:
         """The model behind its cache, its answers entered into the ledger."""
@@ -88,9 +90,9 @@ class Spending:
     def so_far(self) -> str:
         """What was asked now has cost, and what was taken of the limits; nothing where neither is known."""
         limits = self._budget
-        said = [dollars(self.ledger.usd_now)] if self.ledger.usd_now else []
+        said = [dollars(self.ledger.spent_now)] if self.ledger.spent_now else []
         if limits.usd is not None and self.ledger.price is not None:
-            said = [f"{dollars(self.ledger.usd_now)} of ${limits.usd:g}"]
+            said = [f"{dollars(self.ledger.spent_now)} of ${limits.usd:g}"]
         spent = self._till.spent if self._till else Amounts()
         if limits.tokens is not None:
             said.append(f"{spent.tokens:,.0f} of {limits.tokens:,.0f} tokens")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,10 +13,12 @@ from harness.cache import CachedModel, Store
 from harness.errors import ConfigError, RunStopped
 from harness.models.openai import Chat, Completions
 from harness.models.scripted import Scripted
-from harness.money import budget
-from harness.money.budget import Budget, Budgeted, Till
+from harness.money import till as till_module
+from harness.money.admission import Budgeted
+from harness.money.budget import Budget
 from harness.money.price import Price
 from harness.money.size import size
+from harness.money.till import Till
 from harness.stop import STOP
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, PairRequest, Response, Usage
 
@@ -96,7 +99,7 @@ def test_tokens_hold_and_a_reasoning_model_has_its_room_to_think_set_aside(serve
 
 def test_time_ends_a_run_after_the_calls_under_way(serve, key, monkeypatch):
     clock = SimpleNamespace(now=1000.0, monotonic=lambda: clock.now)
-    monkeypatch.setattr(budget, "time", clock)
+    monkeypatch.setattr(till_module, "time", clock)
     begun = []
 
     def reply(path, body, number):
@@ -170,10 +173,12 @@ def test_a_model_that_pulls_ahead_is_asked_in_rounds():
 
 
 def test_a_model_that_forgets_requests_does_not_hang():
+    numbers = itertools.count()
+
     class Forgetful(Scripted):
         def respond(self, requests):
-            for k, outcome in enumerate(super().respond(requests)):
-                if k % 2:
+            for outcome in super().respond(requests):
+                if next(numbers) % 2:
                     yield outcome
 
     answered, why, till = spend(Forgetful(lambda request: Response("No", usage=Usage(1, 1))), asks(100), tokens=3000)

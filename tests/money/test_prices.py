@@ -64,7 +64,7 @@ def test_costs_agree_with_the_packages_own_arithmetic():
 
     for name in ("gpt-4", "gpt-4o", "gpt-3.5-turbo-1106", "o3-mini", "gpt-5", "davinci-002"):
         price = table.price_of(Model(name))
-        for input, cached, output in ((450, 0, 16), (5000, 4096, 700), (0, 0, 3)):
+        for input, cached, output in ((450, 0, 16), (5000, 4096, 700), (1, 0, 3)):
             theirs = genai_prices.calc_price(
                 genai_prices.Usage(input_tokens=input, cache_read_tokens=cached, output_tokens=output),
                 name,
