@@ -4,6 +4,7 @@
     ├── ConfigError         a setting, a name or a combination that cannot run
     ├── DataError           a data file or a row of it that cannot be read
     ├── StoreError          the cache or a results folder cannot be read or written
+    ├── OutputError         standard output cannot be written
     └── RunStopped          nothing that is asked later can succeed either (key, quota, unreachable server)
         └── Interrupted     the user pressed Ctrl-C
 
@@ -31,6 +32,10 @@ class DataError(HarnessError):
 
 class StoreError(HarnessError):
     """The cache or a results folder cannot be read or written."""
+
+
+class OutputError(HarnessError):
+    """Standard output cannot be written."""
 
 
 class RunStopped(HarnessError):

@@ -17,8 +17,9 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from harness import cli
+from harness import cli, terminal
 from harness.errors import HarnessError, Interrupted
+from harness.models.secrets import masked
 from harness.results import RESULT
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def job(config: DictConfig, run_one: RunOne) -> int:
     if hydra.mode != RunMode.MULTIRUN:
         run_one(config, brief=False)
         return 0
-    print(f"[{hydra.job.num}] {' '.join(hydra.overrides.task)}", file=sys.stderr)
+    print(terminal.clean(f"[{hydra.job.num}] {masked(' '.join(hydra.overrides.task))}"), file=sys.stderr)
     folder = Path(hydra.runtime.output_dir)
     try:
         note(folder, run=run_one(config, brief=True), error=None)
@@ -59,8 +60,8 @@ def job(config: DictConfig, run_one: RunOne) -> int:
     except HarnessError as error:
         if config.debug:
             raise
-        print(f"error: {error}", file=sys.stderr)
-        note(folder, run=None, error=str(error))
+        terminal.complain(error)
+        note(folder, run=None, error=masked(str(error)))
         return cli.ERROR
     return 0
 
@@ -75,7 +76,7 @@ def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) ->
     """Prints the tables of the sweep that has just ended, if one has; the exit code."""
     if not _started:
         return 0
-    from harness import leaderboard, terminal
+    from harness import leaderboard
     from harness.board.build import build
     from harness.board.plain import markdown
 
@@ -92,5 +93,5 @@ def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) ->
         leaderboard.write(markdown(parts), folder / "LEADERBOARD.md")
     errors = [(file.parent.name, one["error"]) for file, one in zip(outcomes, said, strict=True) if one["error"]]
     for job, error in errors:
-        print(f"error in job {job}: {error}", file=sys.stderr)
+        terminal.complain(error, f"error in job {job}")
     return 1 if errors or not outcomes else 0
