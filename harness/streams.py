@@ -56,7 +56,10 @@ class _Output(io.TextIOWrapper):
         _discard(self.fileno())
         if isinstance(error, BrokenPipeError):
             return error
-        return OutputError(f"standard output cannot be written ({error.strerror}): what was to be printed is lost, what stands in files is not.")
+        return OutputError(
+            f"standard output cannot be written ({error.strerror}): what was to be printed is lost, what stands in "
+            "files is not."
+        )
 
 
 class _Errors(io.TextIOWrapper):

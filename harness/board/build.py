@@ -93,13 +93,26 @@ def _known(choice: Choice, rows: Sequence[Row]) -> None:
 
 def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
     unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.complete]
-    said = [f"Not complete, so not ranked: {', '.join('/'.join(names) for names in unfinished)}."] if unfinished else []
+    said = not_ranked(rows)
     sets = peers(rows, choice.sort)
     if not sets:
         yield Table(task, notes=said, unfinished=unfinished)
     for number, found in enumerate(sets, 1):
         last = number == len(sets)
         yield _table(task, found, choice, said if last else [], unfinished if last else [])
+
+
+def not_ranked(rows: Sequence[Row]) -> list[str]:
+    """Return the sentences about runs that stand in no table, by name."""
+    incomplete = [_named(row) for row in rows if not row.complete and not row.trouble]
+    return [
+        *([f"Not complete, so not ranked: {', '.join(incomplete)}."] if incomplete else []),
+        *(f"Not ranked: {_named(row)} {row.trouble}; its command makes it whole." for row in rows if row.trouble),
+    ]
+
+
+def _named(row: Row) -> str:
+    return f"{row.variant}/{row.prompt}/{row.model}"
 
 
 @dataclass(frozen=True)

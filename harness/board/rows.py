@@ -9,9 +9,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from harness.codec import digest
 from harness.errors import ConfigError, DataError, unknown
 from harness.result_json import result_from_json
-from harness.results import DAMAGED, MANIFEST, RESULT
+from harness.results import DAMAGED, MANIFEST, RESULT, counts
 from harness.types import Result
 
 
@@ -24,6 +25,7 @@ class Row:
     prompt: str
     model: str
     complete: bool
+    """Whether it may be ranked: the run has ended, and its manifest says so of this very result."""
     result: Result
     items: str | None = None
     """SHA-256 of the items that were asked, from the manifest; None where there is none."""
@@ -35,6 +37,8 @@ class Row:
     """What its answers depend on (task, data, prompt, model), from the manifest; empty where there is none."""
     usd: float | None = None
     """What its answers cost; None where nothing was paid, or where the cost of some answer is not known."""
+    trouble: str = ""
+    """Why a result that calls itself complete is not ranked, in words that follow the run's name."""
 
 
 def load(path: Path, folder: str = "") -> Row:
@@ -43,21 +47,25 @@ def load(path: Path, folder: str = "") -> Row:
         said = json.loads(path.read_text(encoding="utf-8"), parse_constant=int)  # NaN is no number: a ValueError
         "".join(said["run"].values()).encode()  # raises where one is no text
         manifest = _manifest(path.with_name(MANIFEST))
+        result = result_from_json(said)
+        complete = said["complete"] is True and manifest.get("complete", True) is True
+        trouble = _trouble(manifest, said["run"], result) if complete else ""
         row = Row(
             **said["run"],
-            complete=said["complete"],
-            result=result_from_json(said),
+            complete=complete and not trouble,
+            result=result,
             items=manifest.get("items", {}).get("sha256"),
             folder=folder,
             path=str(path.parent),
             configuration=manifest.get("configuration", {}),
             usd=_usd(said.get("cost", {})),
+            trouble=trouble,
         )
         _ = row.result.overall
         return row
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}).") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise DataError(f"{path} {DAMAGED}.") from None
 
 
@@ -65,11 +73,29 @@ def _manifest(path: Path) -> dict[str, Any]:
     """What the manifest says; nothing where it is not there or is not one."""
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     parts = [said.get(name, {}) for name in ("items", "configuration")] if isinstance(said, dict) else [None]
     parts += parts[-1].values() if isinstance(parts[-1], dict) else []
     return said if all(isinstance(part, dict) for part in parts) else {}
+
+
+def _trouble(manifest: Mapping[str, Any], run: Mapping[str, str], result: Result) -> str:
+    """Why the manifest beside a complete result does not bear it out; empty where it does.
+
+    The manifest is written last: a run that was killed before left one that says so, or one of an earlier run.
+    """
+    if not manifest:
+        return f"has no {MANIFEST} that can be read"
+    items = manifest.get("items", {}).get("count")
+    differing = {
+        "run": manifest.get("run") != run,
+        "items": items != result.overall.items,
+        "counts": manifest.get("counts") != json.loads(json.dumps(counts(result))),
+        "configuration_digest": manifest.get("configuration_digest") != digest(manifest.get("configuration")),
+    }
+    names = [name for name, differs in differing.items() if differs]
+    return f"has a {MANIFEST} that is not of this {RESULT} ({', '.join(names)})" if names else ""
 
 
 def _usd(cost: Mapping[str, Any]) -> float | None:
