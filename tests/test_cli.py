@@ -294,7 +294,10 @@ def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
     assert json.loads((place / "result.json").read_text())["complete"] is True
 
 
-@pytest.mark.parametrize(("number", "times"), [(signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGINT, 2)])
+@pytest.mark.parametrize(
+    ("number", "times"),
+    [(signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGQUIT, 1), (signal.SIGINT, 2)],
+)
 def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):
     server = serve(held=60)
     job = started(tmp_path, server.url)
