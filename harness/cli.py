@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -75,7 +76,13 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
         except Exception as error:
             errors.append(error)
 
-    hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=config_name)(quiet)()
+    run = hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=config_name)(quiet)
+    if any(argument.startswith(("--cfg", "-c", "--info", "-i")) for argument in sys.argv[1:]):
+        with redirect_stdout(io.StringIO()) as shown:  # what the config files say, keys too
+            run()
+        print(secrets.masked_yaml(shown.getvalue()), end="")
+    else:
+        run()
     if errors:
         raise errors[0]
     return max(codes, default=0)

@@ -19,8 +19,9 @@ from omegaconf import DictConfig
 
 from harness import cli, terminal
 from harness.errors import HarnessError, Interrupted
-from harness.models.secrets import masked
+from harness.models.secrets import masked, refuse_config
 from harness.results import RESULT
+from harness.settings import plain
 
 if TYPE_CHECKING:
     from harness.board.rows import Row
@@ -49,11 +50,13 @@ def job(config: DictConfig, run_one: RunOne) -> int:
     """One run of a command, or one job of a sweep; the exit code."""
     hydra = HydraConfig.get()
     if hydra.mode != RunMode.MULTIRUN:
+        refuse_config(plain(config))
         run_one(config, brief=False)
         return 0
     print(terminal.clean(f"[{hydra.job.num}] {masked(' '.join(hydra.overrides.task))}"), file=sys.stderr)
     folder = Path(hydra.runtime.output_dir)
     try:
+        refuse_config(plain(config))
         note(folder, run=run_one(config, brief=True), error=None)
     except Interrupted as stop:
         raise KeyboardInterrupt from stop  # ends the sweep too

@@ -27,6 +27,8 @@ _CREDENTIALS = re.compile(r"://[^/\s@'\"]+@")
 """user:password in an address."""
 _PAIR = re.compile(r"""(?P<name>[\w.-]+)(?P<between>=|["']\s*:\s*)(?P<quote>["']?)(?P<value>[^\s"',;&}\])]+)""")
 """name=value, and 'name': value inside of what was once a mapping."""
+_LINE = re.compile(r"^(?P<name>[ \t-]*[\w.-]+)(?P<between>:[ \t]+)(?P<quote>)(?P<value>\S.*)$", re.MULTILINE)
+"""A line of YAML that is a name and its value."""
 
 _ALWAYS = frozenset(
     {
@@ -129,6 +131,11 @@ def masked(text: str) -> str:
     return _PAIR.sub(_masked_pair, text)
 
 
+def masked_yaml(text: str) -> str:
+    """Return a printed config with all that looks like a key replaced."""
+    return masked(_LINE.sub(_masked_pair, text))
+
+
 def _masked_pair(pair: re.Match[str]) -> str:
     name = pair["name"].rpartition(".")[2]
     if not secret_name(name) or pair["value"] in _PLACEHOLDERS:
@@ -152,6 +159,13 @@ def refuse(settings: Mapping[str, Any], key: str, key_env: str) -> None:
             or (where == "model.base_url" and _in_path(value))
         ):
             raise refusal(where, key_env)
+
+
+def refuse_config(config: Mapping[str, Any]) -> None:
+    """Raises ConfigError for a composed config that holds a key, in a part of the user's own too: manifests have it."""
+    for where, name, value in _strings(config, "", inside=True):
+        if looks_like_key(value) or secret_name(name):
+            raise refusal(where.lstrip("."), "")
 
 
 def refuse_arguments(arguments: Sequence[str]) -> None:
