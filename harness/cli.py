@@ -77,12 +77,17 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
             errors.append(error)
 
     run = hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=config_name)(quiet)
-    if any(argument.startswith(("--cfg", "-c", "--info", "-i")) for argument in sys.argv[1:]):
-        with redirect_stdout(io.StringIO()) as shown:  # what the config files say, keys too
+    try:
+        if any(argument.startswith(("--cfg", "-c", "--info", "-i")) for argument in sys.argv[1:]):
+            with redirect_stdout(io.StringIO()) as shown:  # what the config files say, keys too
+                run()
+            print(secrets.masked_yaml(shown.getvalue()), end="")
+        else:
             run()
-        print(secrets.masked_yaml(shown.getvalue()), end="")
-    else:
-        run()
+    except SystemExit as end:
+        if isinstance(end.__cause__, HarnessError):  # a sweep's
+            raise end.__cause__ from None
+        raise
     if errors:
         raise errors[0]
     return max(codes, default=0)

@@ -35,7 +35,11 @@ class Remember(Callback):
     """Hydra tells a callback, and nobody else, where a sweep will leave its files."""
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
-        """Called once, in the process that starts the sweep."""
+        """Called once, in the process that starts the sweep, before anything is written."""
+        try:
+            refuse_config(plain(config))
+        except HarnessError as error:
+            raise SystemExit(cli.ERROR) from error  # any other exception becomes a warning of Hydra's
         _started.append(Path(config.hydra.sweep.dir))
 
 
