@@ -8,6 +8,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import Any
 
 from harness import stop, streams, terminal, usage

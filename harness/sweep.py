@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from harness import cli, terminal
 from harness.errors import HarnessError, Interrupted
@@ -37,7 +37,9 @@ class Remember(Callback):
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
         """Called once, in the process that starts the sweep, before anything is written."""
         try:
-            refuse_config(plain(config))
+            written = OmegaConf.to_container(config, resolve=False)
+            assert isinstance(written, dict)
+            refuse_config({str(name): value for name, value in written.items() if name != "hydra"})
         except HarnessError as error:
             raise SystemExit(cli.ERROR) from error  # any other exception becomes a warning of Hydra's
         _started.append(Path(config.hydra.sweep.dir))
