@@ -104,15 +104,16 @@ def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
 
 def not_ranked(rows: Sequence[Row]) -> list[str]:
     """Return the sentences about runs that stand in no table, by name."""
-    incomplete = [_named(row) for row in rows if not row.complete and not row.trouble]
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if not row.complete:
+            reasons[row.trouble].append(f"{row.variant}/{row.prompt}/{row.model}")
     return [
-        *([f"Not complete, so not ranked: {', '.join(incomplete)}."] if incomplete else []),
-        *(f"Not ranked: {_named(row)} {row.trouble}; its command makes it whole." for row in rows if row.trouble),
+        f"Not ranked, having {trouble}: {', '.join(names)}. The same command makes it whole."
+        if trouble
+        else f"Not complete, so not ranked: {', '.join(names)}."
+        for trouble, names in sorted(reasons.items())
     ]
-
-
-def _named(row: Row) -> str:
-    return f"{row.variant}/{row.prompt}/{row.model}"
 
 
 @dataclass(frozen=True)

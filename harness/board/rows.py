@@ -38,7 +38,7 @@ class Row:
     usd: float | None = None
     """What its answers cost; None where nothing was paid, or where the cost of some answer is not known."""
     trouble: str = ""
-    """Why a result that calls itself complete is not ranked, in words that follow the run's name."""
+    """What a run has, or lacks, for which its result is not ranked though it calls itself complete; else empty."""
 
 
 def load(path: Path, folder: str = "") -> Row:
@@ -86,7 +86,7 @@ def _trouble(manifest: Mapping[str, Any], run: Mapping[str, str], result: Result
     The manifest is written last: a run that was killed before left one that says so, or one of an earlier run.
     """
     if not manifest:
-        return f"has no {MANIFEST} that can be read"
+        return f"no {MANIFEST} that can be read"
     items = manifest.get("items", {}).get("count")
     differing = {
         "run": manifest.get("run") != run,
@@ -95,7 +95,7 @@ def _trouble(manifest: Mapping[str, Any], run: Mapping[str, str], result: Result
         "configuration_digest": manifest.get("configuration_digest") != digest(manifest.get("configuration")),
     }
     names = [name for name, differs in differing.items() if differs]
-    return f"has a {MANIFEST} that is not of this {RESULT} ({', '.join(names)})" if names else ""
+    return f"a {MANIFEST} that is not of this {RESULT} ({', '.join(names)})" if names else ""
 
 
 def _usd(cost: Mapping[str, Any]) -> float | None:
