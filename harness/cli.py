@@ -15,6 +15,7 @@ from harness import stop, streams, terminal, usage
 from harness.errors import HarnessError, Interrupted, unknown
 from harness.models import secrets
 from harness.settings import CONFIGS, listed
+from harness.whole import full
 
 ERROR = 1
 _SETTING = re.compile(r"(?!hydra)[\w/.@+~]+=")
@@ -156,8 +157,10 @@ def _sentence(error: Exception, config_name: str) -> str:
         )
     if type(error).__module__.startswith("yaml"):
         return f"a config file is not YAML: {said}"
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename} cannot be used: {error.strerror}."
+    if isinstance(error, OSError) and error.strerror:
+        if full(error):
+            return f"there is no room for a file ({error.strerror}): make room, or choose another results=."
+        return f"{error.filename or 'a file'} cannot be used: {error.strerror}."
     return f"{kind}: {said} (this should not have been: debug=true shows where)"
 
 
@@ -178,7 +181,10 @@ def _unknown_key(key: str, config_name: str) -> str:
         try:
             config = compose(config_name, overrides=given)
         except HydraException:  # one of the choices is wrong as well: suggest from the default ones
-            config = compose(config_name)
+            try:
+                config = compose(config_name)
+            except HydraException as error:  # nothing composes, whatever the key is
+                return " ".join(str(error).split())
     names = [str(name) for name in config if name != "hydra"]
     for section in (*_groups(config_name), "budget"):
         names += [f"{section}.{name}" for name in config.get(section) or {} if name != "_target_"]

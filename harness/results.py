@@ -8,7 +8,6 @@ whatever moment: where manifest.json says complete, everything is of one run; el
 
 from __future__ import annotations
 
-import errno
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -23,6 +22,7 @@ from harness.errors import ConfigError, DataError, StoreError
 from harness.records import Writer, compress, same_lines
 from harness.result_json import result_json
 from harness.types import JSON, Result
+from harness.whole import full
 
 if TYPE_CHECKING:
     from harness.money.ledger import Ledger
@@ -205,11 +205,6 @@ class Folder:
     def _trouble(self, error: OSError) -> StoreError:
         way_out = "make room, or choose another results=, and start again" if full(error) else "choose another results="
         return StoreError(f"the results folder {self.path} cannot be written ({error.strerror}): {way_out}.")
-
-
-def full(error: OSError) -> bool:
-    """Return whether there is no room left: on the disk, in a quota, or below the greatest size of a file."""
-    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def records_in(folder: Path) -> Path | None:

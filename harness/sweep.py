@@ -22,6 +22,7 @@ from harness.errors import HarnessError, Interrupted
 from harness.models.secrets import masked, refuse_config
 from harness.results import RESULT
 from harness.settings import plain
+from harness.whole import written
 
 if TYPE_CHECKING:
     from harness.board.rows import Row
@@ -77,8 +78,8 @@ def job(config: DictConfig, run_one: RunOne) -> int:
 
 def note(folder: Path, *, run: Path | None, error: str | None) -> None:
     """What a job came to."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / OUTCOME).write_text(json.dumps({"run": str(run) if run else None, "error": error}), encoding="utf-8")
+    with written(str(folder / OUTCOME), "results=") as file:
+        json.dump({"run": str(run) if run else None, "error": error}, file)
 
 
 def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) -> int:

@@ -13,6 +13,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from harness import compare
+from harness.board.plain import csv_text
 from harness.models.baselines import Baseline
 from harness.prompts import load as prompt_named
 from harness.records import Writer

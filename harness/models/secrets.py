@@ -14,6 +14,8 @@ from harness.errors import ConfigError
 SECRET = 16
 """Characters from which on a key is one. Shorter ones (none, EMPTY) are for local servers that ask for none: they are
 words that replies may hold."""
+PASSWORD = 8
+"""Characters from which on a setting of the user's own with such a name holds a key: `header: 0` is none."""
 _FORM = re.compile(
     r"\b(?:sk|pk|rk|xai|nvapi|github_pat|glpat|xox[abeprs])[-_][\w-]{16,}|\b(?:hf|gsk|gh[opsru]|r8|tgp)_[A-Za-z0-9]{16,}"
     r"|\bAIza[\w-]{30,}|\bA[KS]IA[A-Z0-9]{16}\b|\beyJ[\w-]{8,}\.[\w-]+|\b[Bb]earer\s+\S{8,}|\b[Bb]asic\s+[\w+/]{12,}=*"
@@ -166,7 +168,7 @@ def refuse(settings: Mapping[str, Any], key: str, key_env: str) -> None:
 def refuse_config(config: Mapping[str, Any]) -> None:
     """Raises ConfigError for a composed config that holds a key, in a part of the user's own too: manifests have it."""
     for where, name, value in _strings(config, "", inside=True):
-        if looks_like_key(value) or secret_name(name):
+        if looks_like_key(value) or (secret_name(name) and value != name and len(value) >= PASSWORD):
             raise refusal(where.lstrip("."), "")
 
 
@@ -182,7 +184,7 @@ def refuse_arguments(arguments: Sequence[str]) -> None:
         addresses = re.split(r"[,\s\[\]'\"]", value) if setting == "base_url" else []
         if (
             looks_like_key(argument)
-            or (setting and secret_name(setting) and value.lower() not in _NOTHING)
+            or (secret_name(setting) and value.lower() not in _NOTHING and (inside or len(value) >= PASSWORD))
             or pairs
             or (inside and setting not in _OPEN and _HEX.search(value))
             or any(map(_in_path, addresses))
