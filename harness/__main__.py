@@ -28,12 +28,16 @@ def main() -> None:
     stop.at_once(stop.sentence())
     from harness import cli  # a second on a cold disk
 
-    code = cli.launch(job, "config")
-    if "harness.sweep" in sys.modules:
-        from harness import sweep
+    stop.leave(cli.launch(job, "config", conclude))
 
-        code = max(code, sweep.conclude())
-    stop.leave(code)
+
+def conclude() -> int:
+    """The tables of a sweep, where there was one."""
+    if "harness.sweep" not in sys.modules:
+        return 0
+    from harness import sweep
+
+    return sweep.conclude()
 
 
 def job(config: DictConfig) -> int:

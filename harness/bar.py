@@ -9,7 +9,6 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from harness import terminal
-from harness.board.drawing import clean
 from harness.stop import LAST
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def line(progress: Progress, width: int) -> RenderableType:
     from rich.text import Text
 
     facts = progress.facts(time.monotonic())
-    title = Text(clean(progress.title))
+    title = Text(terminal.clean(progress.title))
     numbers, room = "", 0
     for number in range(len(LEAST_NEEDED) + 1):
         numbers = " · ".join(text for name, text in facts.items() if name not in LEAST_NEEDED[:number])

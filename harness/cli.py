@@ -2,44 +2,60 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import redirect_stdout
 from typing import Any
 
-from harness import stop, usage
+from harness import stop, streams, terminal, usage
 from harness.errors import HarnessError, Interrupted, unknown
+from harness.models import secrets
 from harness.settings import CONFIGS, listed
+from harness.whole import full
 
 ERROR = 1
 _SETTING = re.compile(r"(?!hydra)[\w/.@+~]+=")
 """key=value, where the key is not one of Hydra's own."""
 
 
-def launch(job: Callable[[Any], int], config_name: str) -> int:
-    """Runs `job` with the config that the command line composes; the exit code."""
-    arguments = sys.argv[1:]
-    debug = any(argument.replace(" ", "").lower() in ("debug=true", "debug=1") for argument in arguments)
-    try:
-        if {"-h", "--help"} & set(arguments):
+def launch(job: Callable[[Any], int], config_name: str, conclude: Callable[[], int] = lambda: 0) -> int:
+    """Runs `job` with the config that the command line composes, then `conclude`; the exit code."""
+    streams.prepare()
+
+    def begin() -> int:
+        if {"-h", "--help"} & set(sys.argv[1:]):
             print(usage.text(config_name))
             return 0
+        secrets.refuse_arguments(sys.argv[1:])
         return _hydra(job, config_name)
+
+    return max(_ended(begin, config_name), _ended(conclude, config_name))
+
+
+def _ended(action: Callable[[], int], config_name: str) -> int:
+    """The exit code of a part of a command; what ends it early is said in one sentence."""
+    try:
+        code = action()
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ERROR
-    except Interrupted as told:
-        print(told, file=sys.stderr)
+    except Interrupted as reason:
+        print(reason, file=sys.stderr)
         return stop.INTERRUPTED
     except KeyboardInterrupt:  # a sweep's; by itself Ctrl-C raises none in a command
         print(stop.sentence(), file=sys.stderr)
         return stop.INTERRUPTED
     except Exception as error:
-        if debug:
-            raise
-        print(f"error: {_sentence(error, config_name)}", file=sys.stderr)
+        if any(argument.replace(" ", "").lower() in ("debug=true", "debug=1") for argument in sys.argv[1:]):
+            print(secrets.masked(terminal.clean(traceback.format_exc())), end="", file=sys.stderr)
+        else:
+            terminal.complain(_sentence(error, config_name))
         return ERROR
 
 
@@ -47,20 +63,9 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
     import hydra
 
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra hands errors on instead of printing them
-    from hydra.core.config_search_path import ConfigSearchPath
-    from hydra.core.plugins import Plugins
-    from hydra.plugins.search_path_plugin import SearchPathPlugin
+    from harness.own_configs import register
 
-    class OwnConfigs(SearchPathPlugin):
-        """Adds ./configs of the working directory, after the package's own."""
-
-        def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-            """Called by Hydra for every composition."""
-            own = Path.cwd() / "configs"
-            if own.is_dir() and own != CONFIGS:
-                search_path.append("working directory", f"file://{own}")
-
-    Plugins.instance().register(OwnConfigs)
+    register()
     if (config := _single(config_name)) is not None:
         return job(config)
     codes: list[int] = []
@@ -73,7 +78,18 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
         except Exception as error:
             errors.append(error)
 
-    hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=config_name)(quiet)()
+    run = hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=config_name)(quiet)
+    try:
+        if any(argument.startswith(("--cfg", "-c", "--info", "-i")) for argument in sys.argv[1:]):
+            with redirect_stdout(io.StringIO()) as shown:  # what the config files say, keys too
+                run()
+            print(secrets.masked_yaml(shown.getvalue()), end="")
+        else:
+            run()
+    except SystemExit as end:
+        if isinstance(end.__cause__, HarnessError):  # a sweep's
+            raise end.__cause__ from None
+        raise
     if errors:
         raise errors[0]
     return max(codes, default=0)
@@ -141,8 +157,10 @@ def _sentence(error: Exception, config_name: str) -> str:
         )
     if type(error).__module__.startswith("yaml"):
         return f"a config file is not YAML: {said}"
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename} cannot be used: {error.strerror}."
+    if isinstance(error, OSError) and error.strerror:
+        if full(error):
+            return f"there is no room for a file ({error.strerror}): make room, or choose another results=."
+        return f"{error.filename or 'a file'} cannot be used: {error.strerror}."
     return f"{kind}: {said} (this should not have been: debug=true shows where)"
 
 
@@ -163,7 +181,10 @@ def _unknown_key(key: str, config_name: str) -> str:
         try:
             config = compose(config_name, overrides=given)
         except HydraException:  # one of the choices is wrong as well: suggest from the default ones
-            config = compose(config_name)
+            try:
+                config = compose(config_name)
+            except HydraException as error:  # nothing composes, whatever the key is
+                return " ".join(str(error).split())
     names = [str(name) for name in config if name != "hydra"]
     for section in (*_groups(config_name), "budget"):
         names += [f"{section}.{name}" for name in config.get(section) or {} if name != "_target_"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -14,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from harness import options
-from harness.board.plain import markdown
+from harness.board.plain import csv_text, markdown
 from harness.board.table import Part
 from harness.comparison.measure import Comparison, compare
 from harness.comparison.runs import load
@@ -168,11 +166,7 @@ def _rows(one: Comparison) -> list[dict[str, Any]]:
 
 def _csv(found: list[Comparison]) -> str:
     rows = [{"run_a": one.first, "run_b": one.second, **row} for one in found for row in _rows(one)]
-    file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue()
+    return csv_text(list(rows[0]), rows)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,13 +46,17 @@ class Settings:
 def main() -> None:
     """The command."""
     stop.at_once(stop.sentence("runs that ended are kept"))
-    code = cli.launch(job, "discover")
-    if "hydra" in sys.modules:
-        from harness import sweep
-        from harness.tasks.causalbench.comparison import table
+    stop.leave(cli.launch(job, "discover", conclude))
 
-        code = max(code, sweep.conclude(table))
-    stop.leave(code)
+
+def conclude() -> int:
+    """The table of a sweep, where there was one."""
+    if "harness.sweep" not in sys.modules:
+        return 0
+    from harness import sweep
+    from harness.tasks.causalbench.comparison import table
+
+    return sweep.conclude(table)
 
 
 def job(config: DictConfig) -> int:
@@ -97,7 +102,8 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     def learn(network: str) -> Pattern:
         return _learn(algorithm, network, settings, progress)
 
-    outcome = leave(task, items, answers(task, items, learn), folder, progress)
+    answered = takewhile(lambda _: not stop.STOP.requested, answers(task, items, learn))
+    outcome = leave(task, items, answered, folder, progress)
     if brief:
         print(f"    {tables.brief(outcome.result)}", file=sys.stderr)
     else:

@@ -5,6 +5,7 @@
     ├── DataError           a data file or a row of it that cannot be read
     │   └── UntrustedError  a results folder names code, a file or an address that nobody has said to trust
     ├── StoreError          the cache or a results folder cannot be read or written
+    ├── OutputError         standard output cannot be written
     └── RunStopped          nothing that is asked later can succeed either (key, quota, unreachable server)
         ├── Interrupted     the user pressed Ctrl-C
         └── BudgetReached   a limit that the user has set leaves no room for another call
@@ -37,6 +38,10 @@ class UntrustedError(DataError):
 
 class StoreError(HarnessError):
     """The cache or a results folder cannot be read or written."""
+
+
+class OutputError(HarnessError):
+    """Standard output cannot be written."""
 
 
 class RunStopped(HarnessError):

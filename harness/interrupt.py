@@ -1,4 +1,4 @@
-"""Ctrl-C that loses nothing: the first one ends a run in order, the second one at once."""
+"""Signals that lose nothing: the first one ends a run in order, the second one at once."""
 
 from __future__ import annotations
 
@@ -11,19 +11,26 @@ from itertools import takewhile
 from operator import length_hint
 from types import FrameType
 
-from harness.errors import Interrupted
+from harness.errors import HarnessError, Interrupted
 from harness.models.protocol import Landing, Model, Outcome
 from harness.progress import Progress
 from harness.settings import CacheMode
 from harness.stop import STOP
 from harness.types import Request
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
 
 @contextmanager
 def interruptible(progress: Progress) -> Iterator[None]:
-    """The first Ctrl-C (or SIGTERM) requests a stop; the second one is what it was before: a command's end at once."""
+    """The first Ctrl-C (SIGTERM, SIGQUIT, SIGHUP) requests a stop; the second is what Ctrl-C was before: an end now.
+
+    A terminal that goes away sends SIGHUP, more than once where a shell passes it on: it is never the second one.
+    """
 
     def on_signal(number: int, frame: FrameType | None) -> None:
+        if STOP.requested and number == signal.SIGHUP:
+            return
         if STOP.requested:
             if callable(at_once := before[signal.SIGINT]):
                 at_once(number, frame)
@@ -35,7 +42,9 @@ def interruptible(progress: Progress) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    if before[signal.SIGHUP] is signal.SIG_IGN:  # nohup
+        del before[signal.SIGHUP]
     try:
         for number in before:
             signal.signal(number, on_signal)
@@ -44,6 +53,17 @@ def interruptible(progress: Progress) -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
         STOP.requested = False
+
+
+def finish_calls(outcomes: Iterable[object]) -> None:
+    """Lets the calls under way end and be stored where nothing can be done with their outcomes; asks nothing more."""
+    before, STOP.requested = STOP.requested, True
+    try:
+        with suppress(HarnessError):
+            for _ in outcomes:
+                continue
+    finally:
+        STOP.requested = before
 
 
 _KEPT: Mapping[CacheMode, str] = {

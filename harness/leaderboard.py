@@ -12,9 +12,9 @@ from harness import options
 from harness.board.build import Choice, build
 from harness.board.plain import as_csv, as_json, markdown
 from harness.board.rows import Row, below, chosen, load
-from harness.board.table import Table
+from harness.board.table import Part, Table
 from harness.board.typeset import html, latex
-from harness.errors import ConfigError
+from harness.errors import ConfigError, StoreError
 from harness.options import Words
 from harness.whole import check, written
 
@@ -88,7 +88,7 @@ def _dashed(arguments: Sequence[str]) -> list[str]:
     return found
 
 
-def job(given: list[str], settings: Settings) -> str | list[Table]:
+def job(given: list[str], settings: Settings) -> str | list[Part]:
     """The leaderboard, as text where a format is asked for; writes it too."""
     folders = given or ["results"]
     form = _format(settings)
@@ -107,8 +107,11 @@ def job(given: list[str], settings: Settings) -> str | list[Table]:
             Path(str(settings.out)), f"# Leaderboard\n\n{markdown(found)}" if form == "markdown" else DRAWN[form](found)
         )
     elif settings == Settings() and len(folders) == 1:
-        write(markdown(found), Path(folders[0]) / "LEADERBOARD.md")
-    return found if settings.format is None else DRAWN[settings.format](found)
+        try:
+            write(markdown(found), Path(folders[0]) / "LEADERBOARD.md")
+        except StoreError as error:  # somebody else's folder: the table is what was asked for
+            return [*found, f"Not written: {error}"]
+    return [*found] if settings.format is None else DRAWN[settings.format](found)
 
 
 def _chosen(folders: Sequence[str], settings: Settings) -> list[Table]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
-from harness import terminal
+from harness import streams, terminal
 from harness.board.table import Part
 from harness.errors import ConfigError, HarnessError, unknown
 from harness.settings import first_sentence
@@ -30,20 +31,36 @@ def command(
 ) -> int:
     """Prints what the job makes of the command line, or the help, or one sentence; the exit code."""
     arguments = list(sys.argv[1:] if given is None else given)
-    if {"-h", "--help"} & set(arguments):
-        print(help)
-        return 0
-    try:
+
+    def run() -> int:
+        if {"-h", "--help"} & set(arguments):
+            print(help)
+            return 0
         said = job(*parsed(arguments, settings))
+        with suppress(BrokenPipeError):  # | head
+            terminal.show([said] if isinstance(said, str) else said)
+            sys.stdout.flush()
+        return 0
+
+    return ended(run)
+
+
+def ended(action: Callable[[], int]) -> int:
+    """Return a command's exit code, which is what it returns; say in one sentence what ends it otherwise."""
+    streams.prepare()
+    try:
+        code = action()
+        sys.stdout.flush()
+        return code
     except HarnessError as error:
-        print(f"error: {error}", file=sys.stderr)
+        terminal.complain(error)
+        return 1
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt as stop:
         print(stop if stop.args else "interrupted.", file=sys.stderr)
         return INTERRUPTED
-    with suppress(BrokenPipeError):  # | head
-        terminal.show([said] if isinstance(said, str) else said)
-    return 0
 
 
 def parsed(arguments: Sequence[str], settings: type[S]) -> tuple[list[str], S]:

@@ -6,7 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import timedelta
 from math import ceil
 from operator import length_hint
@@ -69,7 +69,8 @@ class Progress:
 
     def say(self, sentence: str) -> None:
         """A line for the user, beside the bar."""
-        print(sentence, file=sys.stderr, flush=True)
+        with suppress(OSError):  # the terminal has gone
+            print(terminal.clean(sentence), file=sys.stderr, flush=True)
 
     def facts(self, now: float) -> dict[str, str]:
         """What is known and not zero, in the order in which it is shown; `now` is of time.monotonic.

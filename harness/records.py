@@ -164,26 +164,20 @@ def lines(path: Path) -> Iterator[bytes]:
 
 
 def compress(plain: Path, target: Path) -> None:
-    """Writes the records once more as gzip, without time and name: the same records give the same bytes.
-
-    A file that holds these records already stays as it is, since another machine's zlib would write other bytes.
-    """
-    if target.exists() and _same(plain, target):
-        return
-    temporary = target.with_name(f".{target.name}.tmp")
+    """Writes the records once more as gzip, without time and name: the same records give the same bytes."""
     with (
         plain.open("rb") as source,
-        temporary.open("wb") as file,
+        target.open("wb") as file,
         gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed,
     ):
         shutil.copyfileobj(source, compressed)
-    temporary.replace(target)
 
 
-def _same(one: Path, other: Path) -> bool:
+def same_lines(one: Path, other: Path) -> bool:
+    """Return whether two files hold the same lines; a damaged one holds none."""
     try:
         return all(a == b for a, b in zip_longest(lines(one), lines(other)))
-    except DataError:  # a damaged file is written anew
+    except DataError:
         return False
 
 

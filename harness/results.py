@@ -1,7 +1,9 @@
 """One run's folder: results/<task>/<variant>/<prompt>/<model>/ with records, result and manifest.
 
-Records are written beside those of an earlier run and take their place only when the run has ended; a
-complete result is replaced by a complete one only. So a run that was cut short leaves no complete result.
+Records are written beside those of an earlier run and take their place only when the run has ended; a complete result
+is replaced by a complete one only. All that a run leaves is first written beside its place, then renamed: manifest.json
+last, and where a complete one is there, it says first that the run has not ended. So whatever kills a run, and at
+whatever moment: where manifest.json says complete, everything is of one run; elsewhere the same command makes it so.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest, text_digest
 from harness.errors import ConfigError, DataError, StoreError
-from harness.records import Writer, compress
+from harness.records import Writer, compress, same_lines
 from harness.result_json import result_json
 from harness.storage.files import DAMAGED, inside
 from harness.types import JSON, Result
+from harness.whole import full
 
 if TYPE_CHECKING:
     from harness.money.ledger import Ledger
@@ -95,66 +98,92 @@ class Folder:
 
     def finish(self, result: Result, *, items: Mapping[str, JSON], complete: bool) -> None:
         """Puts the records in their place and writes result.json and manifest.json; `items` tells what was asked."""
+        ready: dict[Path, Path] = {}
         try:
             if not complete and self._complete():
                 return  # an earlier complete run of the same configuration stays
             if not complete and not self.recorded.stat().st_size:
                 return  # nothing was answered, so the place is not taken
-            self._keep_records()
             spent = self.ledger.told if self.ledger is not None else {}
-            said = json.loads(json.dumps({"run": self.run, "complete": complete, **result_json(result), **spent}))
-            for name, text in result.files.items():
-                file = self.path / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8")
-            if complete and self._same(said, items):
-                return  # the manifest goes on telling how the result first came about
-            _write(self.path / RESULT, said)
-            ended = datetime.now(UTC).isoformat(timespec="seconds")
-            became = {"items": items, "counts": counts_of(result), "ended": ended, "complete": complete}
-            manifest = {**self._manifest(), **became, "records": self._records, "result": digest(said)}
-            _write(self.path / MANIFEST, manifest | {SEALS: digest(manifest)})
+            content = _as_read({"run": self.run, "complete": complete, **result_json(result), **spent})
+            became = _as_read({"items": items, "counts": counts(result), "records": self._records})
+            same = complete and self._same(content, became)
+            self._prepare(ready, result, None if same else content)
+            if not same:
+                ended = datetime.now(UTC).isoformat(timespec="seconds")
+                final = self._manifest() | became | {"ended": ended, "complete": complete, "result": digest(content)}
+                final |= {SEALS: digest(final)}
+                _prepare(ready, self.path / MANIFEST, f"{_laid_out(final)}\n")
+                if self._complete():  # what is renamed from now on is of two runs until all of it is
+                    _write(self.path / MANIFEST, self._begun())
+            for place, temporary in ready.items():
+                temporary.replace(place)
+                if place.name in (RECORDS, COMPRESSED):
+                    self._only(place)
         except OSError as error:
+            for temporary in ready.values():
+                if temporary.name != PARTIAL:
+                    with suppress(OSError):  # gives back the room that it takes
+                        temporary.unlink(missing_ok=True)
             raise self._trouble(error) from error
 
-    def _keep_records(self) -> None:
-        """Puts the records in their place, in one form."""
+    def _prepare(self, ready: dict[Path, Path], result: Result, content: Mapping[str, JSON] | None) -> None:
+        """Writes records, the result's files and result.json beside their places, in the order in which they go there.
+
+        No `content` for a result that is there already.
+        """
         plain, compressed = self.path / RECORDS, self.path / COMPRESSED
         if self.form == "gzip" or (self.form is None and compressed.exists()):
-            compress(self.recorded, compressed)
-            plain.unlink(missing_ok=True)
-            self.recorded.unlink()
-            self.recorded = compressed
+            ready[compressed] = _beside(compressed)
+            if compressed.exists() and same_lines(self.recorded, compressed):
+                del ready[compressed]  # another machine's zlib would write other bytes
+                self._only(compressed)
+            else:
+                compress(self.recorded, ready[compressed])
         else:
-            compressed.unlink(missing_ok=True)
-            self.recorded = self.recorded.replace(plain)
+            ready[plain] = self.recorded
+        for name, text in result.files.items():
+            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+            _prepare(ready, self.path / name, text)
+        if content is not None:
+            _prepare(ready, self.path / RESULT, f"{_laid_out(content)}\n")
 
-    def _same(self, said: Mapping[str, JSON], items: Mapping[str, JSON]) -> bool:
-        """Whether the result is there already, complete and from the same items."""
-        manifest = _load(self.path / MANIFEST)
-        return (
-            self._complete()
-            and _load(self.path / RESULT) == said
-            and manifest.get("items") == items
-            and manifest.get("records") == self._records
-        )
+    def _only(self, place: Path) -> None:
+        """Takes `place` for where the records stand, and removes them elsewhere."""
+        self.recorded = place
+        for name in {RECORDS, COMPRESSED, PARTIAL} - {place.name}:
+            (self.path / name).unlink(missing_ok=True)
+
+    def _same(self, content: Mapping[str, JSON], became: Mapping[str, JSON]) -> bool:
+        """Whether the result is there already, complete and from the same items, and its manifest tells of it.
+
+        Such a manifest goes on telling how the result first came about.
+        """
+        expected = {
+            "run": dict(self.run),
+            "configuration_digest": digest(self.configuration),
+            "complete": True,
+            **became,
+        }
+        manifest = _there(self.path / MANIFEST)
+        return {name: manifest.get(name) for name in expected} == expected and _there(self.path / RESULT) == content
 
     def _complete(self) -> bool:
-        result = self.path / RESULT
-        return result.exists() and bool(_load(result).get("complete"))
+        return (self.path / RESULT).exists() and _there(self.path / MANIFEST).get("complete") is True
 
     def _claim(self) -> None:
         """Takes the place for this configuration, or refuses where another one has left something."""
+        for unfinished in self.path.rglob(".*.tmp"):  # of a run that was killed
+            unfinished.unlink(missing_ok=True)
         manifest = self.path / MANIFEST
         if not any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)):
-            _write(manifest, self._manifest() | {"ended": None, "complete": False})
+            _write(manifest, self._begun())
             return
         if not manifest.exists():
             raise StoreError(
                 f"{self.path} holds a run without its {MANIFEST}: move it away or choose another results=."
             )
-        there = _load(manifest).get("configuration", {})
-        mine = json.loads(json.dumps(self.configuration))
+        there, mine = _configuration(manifest), _as_read(self.configuration)
         if there.get("prompt") != mine.get("prompt") and there | {"prompt": mine.get("prompt")} == mine:
             raise ConfigError(
                 f"{self.path} holds a run with other words of the prompt {self.run['prompt']}: save the new words "
@@ -174,10 +203,13 @@ class Folder:
             **self.provenance,
         }
 
+    def _begun(self) -> dict[str, JSON]:
+        """The manifest of a run that has not ended."""
+        return self._manifest() | {"ended": None, "complete": False}
+
     def _trouble(self, error: OSError) -> StoreError:
-        return StoreError(
-            f"the results folder {self.path} cannot be written ({error.strerror}): choose another results=."
-        )
+        way_out = "make room, or choose another results=, and start again" if full(error) else "choose another results="
+        return StoreError(f"the results folder {self.path} cannot be written ({error.strerror}): {way_out}.")
 
 
 def records_in(folder: Path) -> Path | None:
@@ -214,8 +246,8 @@ def _difference(there: Any, mine: Any, at: str = "") -> str:
     return f"{at}: {_said(there)} there, {_said(mine)} now"
 
 
-def counts_of(result: Result) -> dict[str, JSON]:
-    """What became of the items, and under which names the server answered."""
+def counts(result: Result) -> dict[str, JSON]:
+    """Return what became of the items, and under which names the server answered, as the manifest has it."""
     overall = result.overall
     return {
         "items": overall.items,
@@ -236,9 +268,29 @@ def _said(value: Any) -> str:
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     """All of it or nothing: a reader never sees half a file."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(f"{_laid_out(content)}\n", encoding="utf-8")
-    temporary.replace(path)
+    temporary = path.with_name(".begun.tmp")  # another final one may lie beside it
+    try:
+        temporary.write_text(f"{_laid_out(content)}\n", encoding="utf-8")
+        temporary.replace(path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def _prepare(ready: dict[Path, Path], place: Path, text: str) -> None:
+    """Writes a file beside its place and adds it to those that are `ready`, also where only half of it was written."""
+    ready[place] = _beside(place)
+    ready[place].write_text(text, encoding="utf-8")
+
+
+def _beside(place: Path) -> Path:
+    return place.with_name(f".{place.name}.tmp")
+
+
+def _as_read(value: Any) -> Any:
+    """A value as it is when it has been written as JSON and read again."""
+    return json.loads(json.dumps(value))
 
 
 def _laid_out(value: Any, indent: str = "") -> str:
@@ -253,9 +305,18 @@ def _laid_out(value: Any, indent: str = "") -> str:
     return "{\n" + ",\n".join(members) + f"\n{indent}}}"
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _configuration(manifest: Path) -> dict[str, Any]:
+    """Return the configuration that a manifest tells. Raises StoreError where it is not what a run leaves."""
+    there = _there(manifest).get("configuration")
+    if not isinstance(there, dict):
+        raise StoreError(f"{manifest} {DAMAGED}.")
+    return there
+
+
+def _there(path: Path) -> dict[str, Any]:
+    """Return the JSON object of a file; empty where there is no file, or none that is whole."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        raise StoreError(f"{path} {DAMAGED}.") from None
+    except (FileNotFoundError, ValueError, RecursionError):
+        return {}
     return content if isinstance(content, dict) else {}

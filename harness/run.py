@@ -9,6 +9,7 @@ from itertools import islice
 from harness import conversation, prompts, records
 from harness.codec import KINDS, request_digest
 from harness.errors import ConfigError, RunStopped
+from harness.interrupt import finish_calls
 from harness.models.protocol import Model
 from harness.progress import Progress
 from harness.prompts import Prompt, Replies
@@ -54,11 +55,15 @@ def leave(
     stopped: RunStopped | None = None
     with folder.claimed():
         with folder.recording(task.headline) as writer:
+            tracked = progress.track(answered, items, samples)
             try:
-                for record, request in progress.track(answered, items, samples):
+                for record, request in tracked:
                     writer.write(record, request)
             except RunStopped as reason:
                 stopped = reason
+            except Exception:  # a full disk: that of the cache may have room
+                finish_calls(tracked)
+                raise
         result = folder.accounted(summarize(task, records.read(folder.recorded), samples))
         if stopped is None and result.curable:
             stopped = RunStopped(

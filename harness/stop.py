@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -48,7 +49,8 @@ def at_once(said: str, code: int = INTERRUPTED) -> None:
             except Exception:  # the reader of our output has gone, or the signal came in the middle of a flush
                 continue
         if said:
-            os.write(2, f"{said}\n".encode())
+            with suppress(OSError):  # the terminal has gone
+                os.write(2, f"{said}\n".encode())
         os._exit(code)
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:

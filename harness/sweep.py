@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
-from harness import cli
+from harness import cli, terminal
 from harness.errors import HarnessError, Interrupted
+from harness.models.secrets import masked, refuse_config
 from harness.results import RESULT
+from harness.settings import plain
+from harness.whole import written
 
 if TYPE_CHECKING:
     from harness.board.rows import Row
@@ -33,7 +36,13 @@ class Remember(Callback):
     """Hydra tells a callback, and nobody else, where a sweep will leave its files."""
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
-        """Called once, in the process that starts the sweep."""
+        """Called once, in the process that starts the sweep, before anything is written."""
+        try:
+            written = OmegaConf.to_container(config, resolve=False)
+            assert isinstance(written, dict)
+            refuse_config({str(name): value for name, value in written.items() if name != "hydra"})
+        except HarnessError as error:
+            raise SystemExit(cli.ERROR) from error  # any other exception becomes a warning of Hydra's
         _started.append(Path(config.hydra.sweep.dir))
 
 
@@ -48,34 +57,36 @@ def job(config: DictConfig, run_one: RunOne) -> int:
     """One run of a command, or one job of a sweep; the exit code."""
     hydra = HydraConfig.get()
     if hydra.mode != RunMode.MULTIRUN:
+        refuse_config(plain(config))
         run_one(config, brief=False)
         return 0
-    print(f"[{hydra.job.num}] {' '.join(hydra.overrides.task)}", file=sys.stderr)
+    print(terminal.clean(f"[{hydra.job.num}] {masked(' '.join(hydra.overrides.task))}"), file=sys.stderr)
     folder = Path(hydra.runtime.output_dir)
     try:
+        refuse_config(plain(config))
         note(folder, run=run_one(config, brief=True), error=None)
     except Interrupted as stop:
         raise KeyboardInterrupt from stop  # ends the sweep too
     except HarnessError as error:
         if config.debug:
             raise
-        print(f"error: {error}", file=sys.stderr)
-        note(folder, run=None, error=str(error))
+        terminal.complain(error)
+        note(folder, run=None, error=masked(str(error)))
         return cli.ERROR
     return 0
 
 
 def note(folder: Path, *, run: Path | None, error: str | None) -> None:
     """What a job came to."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / OUTCOME).write_text(json.dumps({"run": str(run) if run else None, "error": error}), encoding="utf-8")
+    with written(str(folder / OUTCOME), "results=") as file:
+        json.dump({"run": str(run) if run else None, "error": error}, file)
 
 
 def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) -> int:
     """Prints the tables of the sweep that has just ended, if one has; the exit code."""
     if not _started:
         return 0
-    from harness import leaderboard, terminal
+    from harness import leaderboard
     from harness.board.build import build
     from harness.board.plain import markdown
 
@@ -92,5 +103,5 @@ def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) ->
         leaderboard.write(markdown(parts), folder / "LEADERBOARD.md")
     errors = [(file.parent.name, one["error"]) for file, one in zip(outcomes, said, strict=True) if one["error"]]
     for job, error in errors:
-        print(f"error in job {job}: {error}", file=sys.stderr)
+        terminal.complain(error, f"error in job {job}")
     return 1 if errors or not outcomes else 0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from harness.board.table import Part
+from harness.models.secrets import masked
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,6 +30,25 @@ def console(stream: TextIO) -> Console:
     return Console(file=stream, no_color=no_color, markup=False, emoji=False, highlight=False)
 
 
+def clean(text: str) -> str:
+    """Return the text without what a terminal would obey, hide or reorder: others choose their words.
+
+    Escape sequences and other control characters, marks without width and half an emoji become U+FFFD; line breaks and
+    tabs stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() or sign in _LAYOUT else "\N{REPLACEMENT CHARACTER}" for sign in text)
+
+
+_LAYOUT = "\n\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}"
+
+
+def complain(error: object, what: str = "error") -> None:
+    """Says on standard error what went wrong, without keys and without what a terminal would obey."""
+    print(f"{what}: {masked(clean(str(error)))}", file=sys.stderr, flush=True)
+
+
 def show(parts: Sequence[Part], *, title: str = "") -> None:
     """Prints paragraphs and tables; on a terminal below a title."""
     if capable(sys.stdout):
@@ -39,8 +59,3 @@ def show(parts: Sequence[Part], *, title: str = "") -> None:
         from harness.board.plain import markdown
 
         print(markdown(parts), flush=True)
-
-
-def clean(text: str) -> str:
-    """Return a text as one line without characters that steer a terminal."""
-    return " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())

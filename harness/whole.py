@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -17,10 +18,16 @@ BUFFER = 1 << 20
 """Bytes that are written at a time: a hundred lines and more."""
 
 
+def full(error: OSError) -> bool:
+    """Return whether there is no room left: on the disk, in a quota, or below the greatest size of a file."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def cannot_write(out: str, why: str | OSError, setting: str = "out=") -> StoreError:
     """The error to raise where writing failed, or would fail; it names the `setting` that chooses another place."""
     said = why.strerror or why if isinstance(why, OSError) else why
-    return StoreError(f"{out} cannot be written ({said}): choose another {setting}.")
+    room = "make room, or " if isinstance(why, OSError) and full(why) else ""
+    return StoreError(f"{out} cannot be written ({said}): {room}choose another {setting}.")
 
 
 def check(out: str, *, folder: bool = False) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from manifest_help import write_manifest
+
 from harness.result_json import result_json
 from harness.types import Metric, Result, Scores, Usage
 
@@ -34,7 +36,7 @@ def put(
     cost: dict | None = None,
     complete: bool = True,
 ) -> Path:
-    """A run's folder with result.json and, where its items are told, manifest.json."""
+    """A run's folder with result.json and manifest.json; without `items`, it tells neither these nor settings."""
     place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
     folder = results.joinpath(*task.split("/"), variant, prompt, model)
     folder.mkdir(parents=True)
@@ -42,9 +44,10 @@ def put(
     result = Result(headline, said, 9, {}, {}, usage)
     told = {"run": place, "complete": complete, **result_json(result), **({"cost": cost} if cost else {})}
     (folder / "result.json").write_text(json.dumps(told), encoding="utf-8")
+    configuration = {}
     if items:
-        task_said = dict(part.split("=") for part in variant.split(",")) if variant != "default" else {}
-        configuration = {"task": task_said, "data": {}, "prompt": {"name": prompt}, "model": {"kind": kind}}
-        manifest = {"items": {"sha256": items * 64}, "configuration": configuration}
-        (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        settings = dict(part.split("=") for part in variant.split(",")) if variant != "default" else {}
+        configuration = {"task": settings, "data": {}, "prompt": {"name": prompt}, "model": {"kind": kind}}
+    sha256 = items and items * 64
+    write_manifest(folder, place, result, complete=complete, items=sha256, configuration=configuration)
     return folder

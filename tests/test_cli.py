@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import forks
@@ -294,7 +295,10 @@ def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
     assert json.loads((place / "result.json").read_text())["complete"] is True
 
 
-@pytest.mark.parametrize(("number", "times"), [(signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGINT, 2)])
+@pytest.mark.parametrize(
+    ("number", "times"),
+    [(signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGQUIT, 1), (signal.SIGINT, 2)],
+)
 def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):
     server = serve(held=60)
     job = started(tmp_path, server.url)
@@ -499,3 +503,41 @@ def test_items_of_a_data_format_tell_the_data_once(harness, tmp_path):
 def test_help_lists_the_prompts_of_a_family_with_each_of_its_tasks(harness):
     said = harness("--help").stdout.partition("prompt=  (task causalbench/causality)")[2]
     assert all(f"\n  {name}" in said.partition("\n\n")[0] for name in ("closed", "open", "pair"))
+
+
+@pytest.mark.parametrize("more", [[], ["-m"]])
+def test_what_lies_in_the_working_directory_changes_no_command(tmp_path, more):
+    """A fresh process: Hydra looks for plugins once, and Python for packages in their order."""
+    for name, content in {
+        "configs/hydra/config.yaml": "run: {dir: elsewhere}\n",
+        "configs/hydra/launcher/basic.yaml": "a: 1\n",
+        "configs/hydra/job_logging/none.yaml": "a: 1\n",
+        "configs/config.yaml": "task: 1\n",
+        "configs/model/mine.yaml": "_target_: mine.Mine\nname: mine\np_yes: 0.5\n",
+        "mine.py": "from harness.models.baselines import Baseline as Mine\n",
+        **{f"{name}.py": "open('imported', 'w')\n" for name in ("yaml", "pydantic", "numpy", "typing", "signal")},
+        "hydra_plugins/hostile.py": "open('imported', 'w')\n",
+        "hydra_plugins/__init__.py": "open('imported', 'w')\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", *more, "task.limit=5", "model=mine"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "imported").exists() and not (tmp_path / "elsewhere").exists()
+    assert (tmp_path / "results/corr2cause/limit=5/plain/mine/result.json").exists()
+    script = "from harness.__main__ import main; main()"  # as the command `harness`: no folder is looked in first
+    arguments = [sys.executable, "-P", "-c", script, "task.limit=5", "model=mine", "model.name=again"]
+    assert subprocess.run(arguments, cwd=tmp_path).returncode == 0
+    assert not (tmp_path / "imported").exists()
+
+
+def test_errors_of_others_do_nothing_to_a_terminal(harness, serve):
+    server = serve(lambda *_: error(401, "no\x1b[2A\x1b]0;title\x07 \u202eway"))
+    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY)
+    assert done.returncode == 1 and "no" in done.stderr and "way" in done.stderr
+    assert not set(done.stderr) & set("\x1b\x07\u202e")

@@ -13,6 +13,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from harness import compare
+from harness.board.plain import csv_text
 from harness.models.baselines import Baseline
 from harness.prompts import load as prompt_named
 from harness.records import Writer
@@ -331,3 +332,8 @@ def test_runs_with_several_answers_an_item_are_compared_by_their_votes(tmp_path,
         for one in draws:
             writer.write(one, None)
     assert "gave the same answer to every item" in shown(folder, put(tmp_path / "b", always(1), model="b"))
+
+
+def test_no_spreadsheet_runs_a_name():
+    text = csv_text(["run_a", "@group"], [{"run_a": "=1+1", "@group": "-2"}, {"run_a": "plain", "@group": -2}])
+    assert text == "run_a,'@group\n'=1+1,'-2\nplain,-2\n"

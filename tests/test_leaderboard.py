@@ -1,8 +1,12 @@
 """The leaderboard of the results below a folder."""
 
+import csv
 import json
+import subprocess
 
 import pytest
+from cache_help import mounted
+from manifest_help import write_manifest
 
 from harness import leaderboard
 from harness.board.build import build
@@ -41,6 +45,8 @@ def put(folder, name="run", content=None, **changed):
     path.parent.mkdir(parents=True)
     said = {**GOOD, **result_json(result_with()), **changed}
     path.write_text(json.dumps(said) if content is None else content, encoding="utf-8")
+    if content is None and isinstance(said["complete"], bool):
+        write_manifest(path.parent, said["run"], result_with(), complete=said["complete"])
     return path
 
 
@@ -241,3 +247,73 @@ def test_a_place_that_cannot_be_written(tmp_path, capsys):
     said = capsys.readouterr().err
     assert said.startswith("error: ")
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (None, "no manifest.json that can be read"),
+        ("", "no manifest.json that can be read"),
+        ("[1]", "no manifest.json that can be read"),
+        ({"items": {"count": 7}}, "is not of this result.json (items)"),
+        ({"counts": {}}, "is not of this result.json (counts)"),
+        ({"run": run_of("other")}, "is not of this result.json (run)"),
+        ({"configuration": {"model": {}}}, "is not of this result.json (configuration_digest)"),
+    ],
+)
+def test_a_run_that_its_manifest_does_not_bear_out_is_named_and_not_ranked(tmp_path, capsys, change, words):
+    put(tmp_path, "good", run=run_of("good"))
+    manifest = put(tmp_path, "bad", run=run_of("bad")).with_name("manifest.json")
+    whole = json.loads(manifest.read_text())
+    manifest.unlink() if change is None else manifest.write_text(
+        change if isinstance(change, str) else json.dumps(whole | change)
+    )
+    assert leaderboard.main([str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert names(shown) == ["good"]
+    (note,) = (line for line in shown.splitlines() if line.startswith("Not ranked"))
+    assert words in note and "default/plain/bad" in note
+
+
+def test_a_result_whose_manifest_says_that_the_run_has_not_ended_is_not_complete(tmp_path, capsys):
+    manifest = put(tmp_path).with_name("manifest.json")
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"complete": False}))
+    assert leaderboard.main([str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "Not complete, so not ranked: v/p/m." in shown and not names(shown)
+
+
+def test_a_folder_that_may_not_be_written_to_is_shown_all_the_same(tmp_path, capsys):
+    with mounted(tmp_path / "shared", "size=1m") as shared:
+        put(shared)
+        subprocess.run(["mount", "-o", "remount,ro", str(shared)], check=True)
+        assert leaderboard.main([str(shared)]) == 0
+        shown = capsys.readouterr().out
+        assert names(shown) == ["m"]
+        assert "LEADERBOARD.md cannot be written (Read-only file system): choose another out=." in shown
+        assert leaderboard.main([str(shared), f"out={tmp_path}/board.md"]) == 0
+
+
+def test_a_leaderboard_that_cannot_take_its_place_is_shown_all_the_same(tmp_path, capsys):
+    put(tmp_path)
+    (tmp_path / "LEADERBOARD.md").mkdir()
+    assert leaderboard.main([str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert names(shown) == ["m"] and "Not written: " in shown
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@x", "\tx", "\rx"])
+def test_no_spreadsheet_runs_a_name(tmp_path, name):
+    put(tmp_path, run=run_of(name, task="=cmd"))
+    assert leaderboard.main([str(tmp_path), f"out={tmp_path}/board.csv"]) == 0
+    with (tmp_path / "board.csv").open(newline="") as file:
+        (line,) = csv.DictReader(file)
+    assert line["model"] == f"'{name}".replace("\r", " ") and line["task"] == "'=cmd"
+    assert float(line["f1"]) == 0.5
+
+
+def test_names_from_others_folders_do_nothing_to_a_terminal(tmp_path, capsys):
+    put(tmp_path, run=run_of("\x1b[2Ax\x07\u202e\u200b"))
+    assert leaderboard.main([str(tmp_path)]) == 0
+    written = capsys.readouterr().out + (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8")
+    assert not set(written) & set("\x1b\x07\u202e\u200b") and "[2Ax" in written

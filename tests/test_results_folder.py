@@ -309,21 +309,56 @@ def test_trouble_of_the_run_itself_is_not_put_on_the_folder(tmp_path):
         raise FileNotFoundError(2, "no such file", "model.weights")
 
 
-@pytest.mark.parametrize("half", ['{"run": {', "", "\ufffe"])
-def test_a_half_written_manifest_is_a_store_error(tmp_path, half):
+HALVES = [b'{"run": {', b"", b"{}", b"[1]", b"null", b'{"configuration": []}', b'{"a": "\xe2\x80', b"[" * 100_000]
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_manifest_that_no_run_leaves_is_a_sentence(tmp_path, half):
     leave(folder_at(tmp_path), complete=True)
-    (tmp_path / "manifest.json").write_text(half, encoding="utf-8")
+    (tmp_path / "manifest.json").write_bytes(half)
     expected = pytest.raises(StoreError, match=r"manifest\.json is cut off or damaged: move its folder away")
     with expected, opened(folder_at(tmp_path)):
         pytest.fail("the folder was opened")
 
 
-@pytest.mark.parametrize("half", [b'{"run": {', b"", b'{"a": "\xe2\x80'])
-def test_a_half_written_result_is_a_store_error(tmp_path, half):
+@pytest.mark.parametrize("half", HALVES)
+def test_a_manifest_is_written_anew_where_nothing_else_is_there(tmp_path, half):
+    (tmp_path / "manifest.json").write_bytes(half)
     leave(folder_at(tmp_path), complete=True)
+    assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is True
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_result_that_no_run_leaves_is_made_again_by_a_complete_run_only(tmp_path, half):
+    leave(folder_at(tmp_path), complete=True, words="all")
+    whole = (tmp_path / "result.json").read_bytes()
     (tmp_path / "result.json").write_bytes(half)
-    with pytest.raises(StoreError, match=r"result\.json is cut off or damaged: move its folder away"):
-        leave(folder_at(tmp_path), complete=False)
+    leave(folder_at(tmp_path), complete=False, words="some")
+    assert (tmp_path / "records.jsonl").read_text() == "all\n"
+    leave(folder_at(tmp_path), complete=True, words="all")
+    assert (tmp_path / "result.json").read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"complete": False}, {"items": {"count": 1}}, {"counts": {}}, {"run": {}}, {"configuration_digest": "0"}],
+)
+def test_a_manifest_that_does_not_tell_of_the_result_beside_it_is_written_anew(tmp_path, change):
+    leave(folder_at(tmp_path), complete=True)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | change))
+    leave(folder_at(tmp_path), complete=True)
+    assert json.loads((tmp_path / "manifest.json").read_text()) | {"ended": manifest["ended"]} == manifest
+
+
+def test_the_same_records_by_another_zlib_stay_as_they_are(tmp_path):
+    leave(folder_at(tmp_path, form="gzip"), complete=True, words="mine")
+    there = tmp_path / "records.jsonl.gz"
+    there.write_bytes(other := gzip.compress(b"mine\n", compresslevel=1))
+    leave(folder_at(tmp_path), complete=True, words="mine")
+    assert there.read_bytes() == other
+    leave(folder_at(tmp_path), complete=True, words="others")
+    assert held(tmp_path) == {"records.jsonl.gz": b"others\n"}
 
 
 def test_a_run_without_its_manifest_is_not_written_over(tmp_path):

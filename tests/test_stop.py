@@ -151,3 +151,22 @@ def test_in_the_middle_of_a_line_that_is_being_written(handlers, monkeypatch):
         print("a line", file=sys.stderr, flush=True)
         assert stop.STOP.requested
     assert not stop.STOP.requested
+
+
+def test_nohup_is_not_undone(handlers):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interruptible(Progress("t")):
+            signal.raise_signal(signal.SIGHUP)
+            assert not stop.STOP.requested
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_terminal_that_goes_away_may_say_so_twice(handlers, capsys):
+    with interruptible(Progress("t")):
+        for _ in range(3):
+            signal.raise_signal(signal.SIGHUP)
+        assert stop.STOP.requested
+    assert capsys.readouterr().err.count("stopping") == 1

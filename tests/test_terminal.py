@@ -7,6 +7,7 @@ import re
 import sys
 
 import pytest
+from manifest_help import write_manifest
 from pseudo_terminal import child, terminal
 
 from harness import leaderboard
@@ -121,6 +122,7 @@ def test_a_command_draws_unless_a_format_is_asked_for(tmp_path):
         place = {"task": row.task, "variant": row.variant, "prompt": row.prompt, "model": row.model}
         said = {"run": place, "complete": True, **result_json(row.result)}
         (folder / "result.json").write_text(json.dumps(said), encoding="utf-8")
+        write_manifest(folder, place, row.result)
     with terminal(100) as drawn:
         assert leaderboard.main([str(tmp_path)]) == 0
     assert "│" not in drawn.text and "|  " not in drawn.text and drawn.having("91.23", bold=True)

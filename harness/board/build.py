@@ -93,13 +93,27 @@ def _known(choice: Choice, rows: Sequence[Row]) -> None:
 
 def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
     unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.complete]
-    said = [f"Not complete, so not ranked: {', '.join('/'.join(names) for names in unfinished)}."] if unfinished else []
+    said = not_ranked(rows)
     sets = peers(rows, choice.sort)
     if not sets:
         yield Table(task, notes=said, unfinished=unfinished)
     for number, found in enumerate(sets, 1):
         last = number == len(sets)
         yield _table(task, found, choice, said if last else [], unfinished if last else [])
+
+
+def not_ranked(rows: Sequence[Row]) -> list[str]:
+    """Return the sentences about runs that stand in no table, by name."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if not row.complete:
+            reasons[row.trouble].append(f"{row.variant}/{row.prompt}/{row.model}")
+    return [
+        f"Not ranked, having {trouble}: {', '.join(names)}. The same command makes it whole."
+        if trouble
+        else f"Not complete, so not ranked: {', '.join(names)}."
+        for trouble, names in sorted(reasons.items())
+    ]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from harness.board.fitting import Fit, fit
 from harness.board.table import Block, Cell, Part, Table
+from harness.terminal import clean
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -22,11 +23,6 @@ def draw(parts: Sequence[Part], console: Console, *, title: str = "") -> None:
         if number:
             console.print()
         console.print(block)
-
-
-def clean(text: str) -> str:
-    """Text without what a terminal would obey or cannot show: a reply may hold escape sequences or half an emoji."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 def _blocks(parts: Sequence[Part], title: str, width: int) -> Iterator[Text | Group]:
@@ -115,7 +111,7 @@ def _column(table: Table, place: int, width: int, stacked: bool) -> list[Text]:
 
 
 def _line(text: str) -> str:
-    return clean(text.replace("\n", " "))
+    return clean(text.replace("\n", " ").replace("\t", " "))
 
 
 def _shortened(names: Sequence[str], width: int) -> list[str]:

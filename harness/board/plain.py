@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.board.table import Block, Cell, Part, Table
+from harness.csv_cells import inert
+from harness.terminal import clean
 
 
 def markdown(parts: Sequence[Part]) -> str:
@@ -20,11 +22,11 @@ def markdown(parts: Sequence[Part]) -> str:
             texts.append(part)
             task = ""
             continue
-        texts += [f"## {part.task}"] if part.task != task else []
-        texts += [f"### {part.heading}"] if part.heading else []
-        texts += [part.above] if part.above else []
-        texts += [drawn(part)] if part.columns else []
-        texts += part.notes
+        words = [f"## {part.task}"] if part.task != task else []
+        words += [f"### {part.heading}"] if part.heading else []
+        words += [part.above] if part.above else []
+        words += [drawn(part)] if part.columns else []
+        texts += map(clean, [*words, *part.notes])
         task = part.task
     return "\n\n".join(texts)
 
@@ -72,12 +74,21 @@ def _padded(cells: Sequence[Cell]) -> list[str]:
 def as_csv(found: Sequence[Table]) -> str:
     """All rows one below the other, shares as fractions; where a table lacks a column it is empty."""
     rows = [row for table in found for row in _rows(table)]
-    header = dict.fromkeys(name for row in rows for name in row)
+    return csv_text(list(dict.fromkeys(name for row in rows for name in row)), rows).rstrip("\n")
+
+
+def csv_text(header: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as CSV, for spreadsheets too: a name that begins like a formula gets a ' before it."""
     file = io.StringIO()
-    writer = csv.DictWriter(file, list(header), restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue().rstrip("\n")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(map(_inert, header))
+    writer.writerows([_inert(row.get(name, "")) for name in header] for row in rows)
+    return file.getvalue()
+
+
+def _inert(value: Any) -> Any:
+    """A cell that no spreadsheet runs; without a carriage return, which is not quoted and ends a line in some."""
+    return inert(value).replace("\r", " ") if isinstance(value, str) else value
 
 
 def _rows(table: Table) -> Iterator[dict[str, Any]]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from harness.codec import digest
 from harness.errors import ConfigError, DataError, unknown
 from harness.result_json import result_from_json
-from harness.results import MANIFEST, RESULT
+from harness.results import MANIFEST, RESULT, counts
 from harness.storage.files import DAMAGED, read_json
 from harness.storage.files import below as files_below
 from harness.storage.forms import check_manifest
@@ -26,6 +28,7 @@ class Row:
     prompt: str
     model: str
     complete: bool
+    """Whether it may be ranked: the run has ended, and its manifest says so of this very result."""
     result: Result
     items: str | None = None
     """SHA-256 of the items that were asked, from the manifest; None where there is none."""
@@ -37,6 +40,8 @@ class Row:
     """What its answers depend on (task, data, prompt, model), from the manifest; empty where there is none."""
     usd: float | None = None
     """What its answers cost; None where nothing was paid, or where the cost of some answer is not known."""
+    trouble: str = ""
+    """What a run has, or lacks, for which its result is not ranked though it calls itself complete; else empty."""
 
 
 def load(path: Path, folder: str = "") -> Row:
@@ -45,15 +50,18 @@ def load(path: Path, folder: str = "") -> Row:
         said = read_json(path)
         manifest = _manifest(path.with_name(MANIFEST))
         result = result_from_json(said)
+        complete = said["complete"] is True and manifest.get("complete", True) is True
+        trouble = _trouble(manifest, said["run"], result) if complete else ""
         return Row(
             **said["run"],
-            complete=said["complete"],
+            complete=complete and not trouble,
             result=result,
             items=(manifest.get("items") or {}).get("sha256"),
             folder=folder,
             path=str(path.parent),
             configuration=manifest.get("configuration", {}),
             usd=_usd(said.get("cost") or {}),
+            trouble=trouble,
         )
     except FileNotFoundError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}).") from None
@@ -69,6 +77,24 @@ def _manifest(path: Path) -> dict[str, Any]:
     except (OSError, DataError, ValueError):
         return {}
     return content
+
+
+def _trouble(manifest: Mapping[str, Any], run: Mapping[str, str], result: Result) -> str:
+    """Why the manifest beside a complete result does not bear it out; empty where it does.
+
+    The manifest is written last: a run that was killed before left one that says so, or one of an earlier run.
+    """
+    if not manifest:
+        return f"no {MANIFEST} that can be read"
+    items = (manifest.get("items") or {}).get("count")
+    differing = {
+        "run": manifest.get("run") != run,
+        "items": items != result.overall.items,
+        "counts": manifest.get("counts") != json.loads(json.dumps(counts(result))),
+        "configuration_digest": manifest.get("configuration_digest") != digest(manifest.get("configuration")),
+    }
+    names = [name for name, differs in differing.items() if differs]
+    return f"a {MANIFEST} that is not of this {RESULT} ({', '.join(names)})" if names else ""
 
 
 def _usd(cost: Mapping[str, Any]) -> float | None:

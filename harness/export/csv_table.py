@@ -6,12 +6,10 @@ import csv
 from collections.abc import Sequence
 from typing import Any
 
+from harness.csv_cells import inert
 from harness.export.runs import Run, counted
 from harness.export.table import columns, rows
 from harness.whole import written
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins so may be run by a spreadsheet."""
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:
@@ -32,7 +30,4 @@ def write(runs: Sequence[Run], out: str | None) -> str:
 def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
-    if not isinstance(value, str):
-        return value
-    text = value.replace("\0", "�")  # which csv readers refuse
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return inert(value) if isinstance(value, str) else value

@@ -15,7 +15,7 @@ from harness.errors import DataError
 from harness.money.price import from_told
 from harness.provenance import Traced
 from harness.result_json import result_json
-from harness.results import MANIFEST, RESULT, SEALS, counts_of, records_in
+from harness.results import MANIFEST, RESULT, SEALS, counts, records_in
 from harness.scoring.samples import summarize
 from harness.storage import rebuild
 from harness.storage.configuration import of_algorithm, of_model
@@ -75,7 +75,7 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collectio
     if "cost" in result:
         expected["cost"] = _cost(result["cost"], check, price, exact=result["complete"] and not check.openings)
     yield from differences(result, expected, RESULT)
-    yield from differences(manifest["counts"], json.loads(json.dumps(counts_of(again))), f"{MANIFEST}: counts")
+    yield from differences(manifest["counts"], json.loads(json.dumps(counts(again))), f"{MANIFEST}: counts")
     if result["complete"] and again.curable:
         yield f"{RESULT} says complete, and {again.curable:,} calls failed in a way that may pass."
     for name, text in again.files.items():

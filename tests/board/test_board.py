@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from manifest_help import write_manifest
 
 from harness import leaderboard
 from harness.board.build import Choice, build
@@ -38,7 +39,7 @@ def saved(folder, row):
     names = {name: getattr(row, name) for name in ("task", "variant", "prompt", "model")}
     said = {"run": names, "complete": row.complete, **result_json(row.result)}
     (place / "result.json").write_text(json.dumps(said), encoding="utf-8")
-    (place / "manifest.json").write_text(json.dumps({"items": {"sha256": row.items}}), encoding="utf-8")
+    write_manifest(place, names, row.result, complete=row.complete, items=row.items)
 
 
 def test_latex_marks_the_best_and_the_second_and_escapes():

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from manifest_help import write_manifest
 from preset_help import every_run, laid, one, printed_lines, run
 
 from harness import leaderboard
@@ -154,6 +155,7 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     names = {"task": found.task, "variant": found.variant, "prompt": found.prompt, "model": found.model}
     said = {"run": names, "complete": True, **result_json(found.result)}
     (place / "result.json").write_text(json.dumps(said), encoding="utf-8")
+    write_manifest(place, names, found.result)
     for ending in ("md", "csv", "json", "tex", "html"):
         assert leaderboard.main(["results", "preset=4", f"out=x.{ending}"]) == 0
         shown = f"{100 * found.result.overall['f1']:.2f}"

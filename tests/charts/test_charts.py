@@ -219,12 +219,9 @@ def test_ids_are_paths_of_plain_words(swept):
     assert all(re.fullmatch(r"[a-z0-9_]+(/[a-z0-9_]+(=[a-z0-9_+=]+)?)+", name) for name in drawn(swept))
 
 
-@pytest.mark.parametrize("manifest", [None, "[]", '{"configuration": {"model": 3}}'])
-def test_without_manifests_names_tell_the_role(tmp_path, manifest):
+def test_without_settings_names_tell_the_role(tmp_path):
     for model in ("always_no", "reasoner", "gpt4"):
-        folder = put(tmp_path, model, items=None)
-        if manifest:
-            (folder / "manifest.json").write_text(manifest, encoding="utf-8")
+        put(tmp_path, model, items=None)
     rows = drawn(tmp_path)["corr2cause/scores/f1"]["rows"]
     assert {row["label"]: row["role"] for row in rows} == {
         "always_no": "baseline",

@@ -1,0 +1,34 @@
+"""Manifests for results that tests write by hand: as the run that left such a result would have written them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.codec import digest
+from harness.results import counts
+from harness.types import Result
+
+
+def write_manifest(
+    folder: Path,
+    run: Mapping[str, str],
+    result: Result,
+    *,
+    complete: bool = True,
+    items: str | None = None,
+    configuration: Mapping[str, Any] | None = None,
+) -> None:
+    """manifest.json beside the result.json of `folder`; `items` is the SHA-256 of what was asked."""
+    asked = {"count": result.overall.items, **({"sha256": items} if items else {})}
+    manifest = {
+        "run": run,
+        "configuration": configuration or {},
+        "configuration_digest": digest(configuration or {}),
+        "items": asked,
+        "counts": counts(result),
+        "complete": complete,
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
