@@ -61,8 +61,7 @@ def shipped_prompt(task: Task, name: str, replies: Replies) -> Prompt | None:
     from harness import prompts, words
 
     for folder in (task.name, task.name.rpartition("/")[0]):
-        file = PROMPTS / folder / f"{name}.yaml"
-        if folder and "/" not in name and file.is_file():
+        if (file := _prompt_files().get((folder, name))) is not None:
             read = words.read(file, task.prompt_format)
             return prompts.Prompt(name, file, read, tuple(task.examples()) if read.shots else (), replies)
     return None
@@ -92,6 +91,14 @@ def shipped(group: str) -> frozenset[str]:
     return frozenset(str(content["_target_"]) for content in files if "_target_" in content)
 
 
+@cache
+def _prompt_files() -> Mapping[tuple[str, str], Path]:
+    """Return the prompt files that ship with harness by task and name: looked up, never put together from names."""
+    return {
+        (file.parent.relative_to(PROMPTS).as_posix(), file.stem): file for file in sorted(PROMPTS.rglob("*.yaml"))
+    }
+
+
 def _part(settings: Mapping[str, Any], group: str, trust: Collection[str]) -> Any:
     target = str(settings.get("_target_", ""))
     if target not in shipped(group):
@@ -111,6 +118,6 @@ def _section(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _need(name: str, trust: Collection[str], what: str) -> None:
     if name not in trust:
         raise UntrustedError(
-            f"{what}, and a results folder may come from anybody: add trust={name or 'NAME'} to the command if it is "
-            "yours."
+            f"{what:.200}, and a results folder may come from anybody: name it with trust= on the command line if it "
+            "is yours."
         )
