@@ -14,12 +14,10 @@ import os
 import signal
 import sys
 import tempfile
-import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 LIMIT = 200
@@ -126,7 +124,7 @@ def _be_the_command(main: Callable[[Sequence[str]], int], arguments: Sequence[st
             elif event == "open" and isinstance(details[0], str | bytes | os.PathLike):
                 flags = details[2] if isinstance(details[2], int) else 0
                 writes = bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
-                reading.opened.append((os.path.abspath(os.fsdecode(details[0])), writes))
+                reading.opened.append((str(Path.cwd() / os.fsdecode(details[0])), writes))
             elif event in _FOREIGN:
                 reading.foreign.append(f"{event} {details!r:.200}")
 

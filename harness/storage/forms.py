@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
-
 Tokens = Literal["input", "output", "cached_input", "reasoning", "cache_write"]
 Text = str
 Count = Annotated[int, Field(ge=0, le=10**15)]

@@ -9,9 +9,7 @@ from harness.codec import token_count
 _LINE = frozenset(
     ("item", "cluster", "groups", "labels", "sample", "request", "response", "failure", "answer", "gold", "correct")
 )
-_REQUEST = frozenset(
-    ("digest", "kind", "messages", "premise", "hypothesis", "choices", "max_tokens", "stop", "sample")
-)
+_REQUEST = frozenset(("digest", "kind", "messages", "premise", "hypothesis", "choices", "max_tokens", "stop", "sample"))
 _RESPONSE = frozenset(("text", "logprobs", "usage", "finish_reason", "served_model", "seconds", "cached"))
 _USAGE = frozenset(("input", "output", "cached_input", "reasoning", "cache_write"))
 LONGEST = 10.0**9

@@ -18,11 +18,13 @@ from harness import options, terminal
 from harness.errors import DataError, HarnessError, UntrustedError
 from harness.options import Words
 from harness.progress import Progress
-from harness.results import RESULT, records_in
+from harness.results import MANIFEST, RESULT, records_in
 from harness.stop import INTERRUPTED
 from harness.storage.files import below, read_json
 from harness.verify.run import problems_of
 
+MOST = 10**9
+"""Records that a bar is drawn for."""
 LONGEST = 1000
 """Characters of a line that is printed."""
 _PLAIN = re.compile(r"[\w./\\,=+()\[\]-]+", re.ASCII)
@@ -143,14 +145,12 @@ def _results(folder: Path) -> list[Path]:
 
 
 def _expected(folder: Path) -> int:
-    """Return how many records a run has by its own result; 0 where it has none or cannot be read."""
+    """Return how many records a run has by its own manifest; 0 where it has none or cannot be read."""
     try:
-        result = read_json(folder / RESULT)
-        number = result.get("samples", {}).get("number") or 1
-        items = int(result["scores"][result["headline"]]["overall"]["all"]["items"])
-        return items * number if records_in(folder) else 0
-    except (DataError, OSError, KeyError, TypeError, AttributeError, ValueError):
+        number = read_json(folder / MANIFEST)["records"]["count"] if records_in(folder) else 0
+    except (DataError, OSError, KeyError, TypeError):
         return 0
+    return number if type(number) is int and 0 <= number <= MOST else 0
 
 
 if __name__ == "__main__":
