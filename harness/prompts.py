@@ -111,8 +111,8 @@ def _opening(
     fields = dict(values)
     if for_each is None:
         return tuple(fill(turn, fields, where) for turn in turns)
-    if for_each not in fields:
-        raise ConfigError(f"{where}: opening_for_each names {for_each}, which is no field of the item.")
+    if not isinstance(fields.get(for_each), tuple):
+        raise ConfigError(f"{where}: opening_for_each names {for_each}, no field of the item that holds a list.")
     return tuple(
         fill(turn, {**fields, "value": value, "number": number}, where)
         for number, value in enumerate(fields[for_each], start=1)

@@ -19,6 +19,9 @@ from harness.errors import ConfigError, unknown
 from harness.settings import first_sentence
 from harness.types import JSON, Answer, Response
 
+LONGEST, MOST_FIELDS = 1_000_000, 100
+"""Characters of the recorded words of a prompt, and places for fields in them: twenty times the most that ships."""
+
 Parser = Callable[[Response], Answer]
 
 
@@ -80,10 +83,17 @@ def read(where: Path, format: str = "") -> Words:
 def check(content: Mapping[str, Any], where: Path) -> Words:
     """Return the words that a JSON object holds. Raises ConfigError where no prompt file could hold them.
 
-    The parser that they name is not looked up: it may be somebody else's code.
+    They may be somebody else's: the parser that they name is not looked up, and they are of bounded length, as every
+    item is put into them.
     """
     words = _words(content, where)
     _check(words, where)
+    texts = [text for value in vars(words).values() for text in (value if isinstance(value, tuple) else (value,))]
+    told = "".join(text for text in texts if isinstance(text, str))
+    if len(told) > LONGEST or told.count("{") - 2 * told.count("{{") > MOST_FIELDS:
+        raise ConfigError(
+            f"{where} are longer than {LONGEST:,} characters, or name fields more than {MOST_FIELDS} times."
+        )
     return words
 
 

@@ -72,10 +72,14 @@ class Run:
         if self.records is None:
             raise no_records(self.folder)
         known: dict[str, str] = {}
+        answers: set[tuple[str, int]] = set()
         number = 0
         try:
             for read in records.checked(self.records):
                 number += 1
+                answers.add((read.record.item, read.record.sample))
+                if len(answers) < number:
+                    raise DataError(f"{self.records}, line {number}: the item {read.record.item} is there twice.")
                 _fill(read.line["request"], known)
                 yield clean(read.line)
         except KeyError as missing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ _SHOWN = {
 }
 """What the edges of the true graph are, by the structure that a question asks for."""
 _LOST = ("unreadable", "failed")
+_CELLS = {"", "0", "1", *_LOST}
+"""What a cell of a table can be."""
 
 
 def graphs(folder: Path, result: Result, texts: Mapping[str, str] | None = None) -> dict[str, JSON] | None:
@@ -66,8 +68,11 @@ def from_records(
     if not isinstance(task, CausalBench):
         return {}
     sheets = Sheets(task.asked_templates, task.asks)
-    for record in Draws(task.headline, samples).votes(records) if samples > 1 else records:
-        sheets.add(record)
+    try:
+        for record in Draws(task.headline, samples).votes(records) if samples > 1 else records:
+            sheets.add(record)
+    except (KeyError, ValueError, IndexError):  # of other items than the task's
+        return {}
     return graph_files(sheets)
 
 
@@ -106,10 +111,10 @@ def _sheet(network: str, name: str, text: str, result: Result) -> dict[str, JSON
     from harness.tasks.causalbench.networks import load
     from harness.tasks.causalbench.structures import matrix, structures
 
-    header, *rows = csv.reader(text.splitlines())
-    cells = np.array([row[1:] for row in rows])
-    if tuple(header[1:]) != load(network).variables or cells.shape != (len(rows), len(header) - 1):
+    variables = load(network).variables
+    if (rows := _cells(text, variables)) is None:
         return None
+    cells = np.array(rows)
     template = _templates()[name]
     asked = template.paper if result.headline == "paper" and template.paper else template.exact
     true, directed = structures(matrix(load(network).dag))[asked], asked in _ONE_WAY
@@ -131,6 +136,18 @@ def _sheet(network: str, name: str, text: str, result: Result) -> dict[str, JSON
         "shd": scores and scores[distance],
         "f1": scores and scores["f1"],
     }
+
+
+def _cells(text: str, variables: Sequence[str]) -> list[list[str]] | None:
+    """Return what a table of these variables holds, row by row; None for what no run leaves there."""
+    try:
+        header, *rows = csv.reader(text.splitlines(), strict=True)
+    except (ValueError, csv.Error):
+        return None
+    square = [header[1:], [row[0] for row in rows if row]] == [list(variables)] * 2
+    if not square or any(len(row) != len(header) for row in rows) or not {c for row in rows for c in row[1:]} <= _CELLS:
+        return None
+    return [row[1:] for row in rows]
 
 
 def _lost(cells: Cells, yes: NDArray[np.bool_], *, directed: bool) -> Iterator[list[JSON]]:

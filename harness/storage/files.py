@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,22 +19,29 @@ from harness.errors import DataError
 
 DAMAGED = "is cut off or damaged: move its folder away and run its command again"
 """What is said of a file of a run that is not what a run leaves."""
+LINK = "is a link, and no link in a results folder is followed: put the file itself there."
+NO_FILE = "is no ordinary file, and nothing else is read in a results folder: remove it."
 LARGEST = 1 << 28
-"""Bytes of a file that is read whole, and of a line of records: four times the largest reply that is taken."""
+"""Bytes of a line of records: four times the largest reply that is taken."""
+LARGEST_FILE = 1 << 25
+"""Bytes of a file that is read whole, such as result.json: two hundred times the largest that ships with harness."""
+MOST_VALUES = 1_000_000
+"""Members of all lists and objects of a JSON text together: each takes ten to sixty times its bytes."""
 DEEPEST = 64
 """Levels of JSON. What a run leaves has fewer than twenty; Python's own limit depends on who calls."""
 
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def open_file(path: Path) -> IO[bytes]:
     """Open an ordinary file for reading. Raises DataError for a link, a device or a pipe, OSError for the rest."""
     if path.is_symlink():
-        raise DataError(f"{path} is a link, and no link in a results folder is followed: put the file itself there.")
+        raise DataError(f"{path} {LINK}")
     number = os.open(path, _FLAGS)  # a FIFO would wait for a writer
     try:
         if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise DataError(f"{path} is no ordinary file, and nothing else is read in a results folder: remove it.")
+            raise DataError(f"{path} {NO_FILE}")
         return os.fdopen(number, "rb")
     except BaseException:
         os.close(number)
@@ -42,9 +51,9 @@ def open_file(path: Path) -> IO[bytes]:
 def read_bytes(path: Path) -> bytes:
     """Return what a file holds. Raises DataError for what no run leaves, OSError where it cannot be read."""
     with open_file(path) as file:
-        content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise DataError(f"{path} is larger than {LARGEST >> 20} MB, which no run leaves: move its folder away.")
+        content = file.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise DataError(f"{path} is larger than {LARGEST_FILE >> 20} MB, which no run leaves: move its folder away.")
     return content
 
 
@@ -63,36 +72,64 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def parsed(text: bytes | str, *, constants: bool = False) -> Any:
-    """Return the JSON value of a text. Raises ValueError for what is none, and for too many levels.
+def parsed(text: bytes, *, constants: bool = False) -> Any:
+    """Return the JSON value of a text. Raises ValueError for what is none, and for what no run leaves.
 
-    NaN and Infinity are no JSON and refused, unless `constants`: a record may hold the log-probability -Infinity.
+    NaN and Infinity are no JSON and refused, unless `constants`: a record may hold the log-probability -Infinity. A
+    name that an object holds twice is refused: other programs may read the other value.
     """
+    if _marks(text) > MOST_VALUES and _marks(_STRINGS.sub(b"", text)) > MOST_VALUES:
+        raise ValueError(f"it holds more than {MOST_VALUES:,} values")
     try:
-        value = json.loads(text, parse_constant=None if constants else _refuse)
+        # As UTF-8, since json.loads would take UTF-16, in which the signs that were counted are others.
+        value = (_RECORD if constants else _FILE).decode(text.decode())
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    brackets = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
-    if brackets > DEEPEST and _deeper(value, DEEPEST):
+    if text.count(b"[") + text.count(b"{") > DEEPEST and _deeper(value, DEEPEST):
         raise ValueError("it is nested too deeply")
+    if b"\\u" in text:  # half a character, which nothing can print or write, can only come as \ud800
+        json.dumps(value, ensure_ascii=False).encode()
     return value
 
 
 def below(folder: Path, name: str) -> Iterator[Path]:
-    """Yield the ordinary files of that name below a folder, sorted. Links to folders are not entered."""
-    for path in sorted(folder.rglob(name)):
-        if not path.is_dir():
-            yield path
+    """Yield what has that name below a folder, ordinary folders apart, sorted. Links to folders are not entered.
+
+    Not by Path.rglob, which calls itself for every level: somebody may have made thousands.
+    """
+    found: list[Path] = []
+    waiting = [str(folder)]
+    while waiting:
+        place = waiting.pop()
+        with suppress(OSError), os.scandir(place) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif entry.name == name:
+                    found.append(Path(entry.path))
+    yield from sorted(found)
 
 
 def inside(folder: Path, *parts: str) -> Path | None:
-    """Return the file at a place below a folder, or None where it is not there or a link is on the way to it."""
+    """Return the file at a place below a folder, None where there is none.
+
+    Raises DataError where a link leads there, or where something else than a file stands there.
+    """
     place = folder
     for part in parts:
         place = place / part
         if place.is_symlink():
-            return None
-    return place if place.is_file() else None
+            raise DataError(f"{place} {LINK}")
+    if not place.exists():
+        return None
+    if not place.is_file():
+        raise DataError(f"{place} {NO_FILE}")
+    return place
+
+
+def _marks(text: bytes) -> int:
+    """Return how many signs there are that begin a member of a list or an object."""
+    return text.count(b",") + text.count(b"[") + text.count(b"{")
 
 
 def _deeper(value: Any, levels: int) -> bool:
@@ -111,3 +148,14 @@ def _children(value: Any) -> list[Any]:
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no number of JSON")
+
+
+def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(members)
+    if len(value) < len(members):
+        raise ValueError("an object holds a name twice")
+    return value
+
+
+_RECORD = json.JSONDecoder(object_pairs_hook=_object)
+_FILE = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)

@@ -9,20 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
-
-
-def writable(text: str) -> str:
-    """Return the text. Raises ValueError where it holds half a character, which nothing can print or write."""
-    if not text.isascii():
-        text.encode()
-    return text
-
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
 Tokens = Literal["input", "output", "cached_input", "reasoning", "cache_write"]
-Text = Annotated[str, AfterValidator(writable)]
-Count = Annotated[int, Field(ge=0)]
-Pair = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
+Text = str
+Count = Annotated[int, Field(ge=0, le=10**15)]
+Number = Annotated[FiniteFloat, Field(ge=-1e15, le=1e15)]
+"""No number of a run is beyond it; what readers compute of such numbers stays finite."""
+Pair = Annotated[list[Number], Field(min_length=2, max_length=2)]
+Part = dict[Text, Any]
 _STRICT = ConfigDict(strict=True)
 
 
@@ -30,7 +25,7 @@ class ScoresForm(BaseModel):
     """One row of scores. What has no name here is a metric."""
 
     model_config = ConfigDict(strict=True, extra="allow")
-    __pydantic_extra__: dict[Text, FiniteFloat | None] = Field(init=False)
+    __pydantic_extra__: dict[Text, Number | None] = Field(init=False)
 
     items: Count
     positives: Count
@@ -61,7 +56,7 @@ class CostForm(BaseModel):
 
     model_config = _STRICT
 
-    usd: Annotated[FiniteFloat, Field(ge=0)] | None
+    usd: Annotated[Number, Field(ge=0)] | None
     answers: Count = 0
     answers_without_cost: Count
     price: Text | None = None
@@ -80,7 +75,8 @@ class ResultForm(BaseModel):
     finish_reasons: dict[Text, Count]
     notes: list[Text] = []
     served_models: dict[Text, Count] = {}
-    samples: dict[Text, FiniteFloat | None] = {}
+    samples: dict[Text, Number | None] = {}
+    interval: Part = {}
     usage: dict[Tokens, Count]
     scores: dict[Text, dict[Text, dict[Text, ScoresForm]]]
     cost: CostForm | None = None
@@ -105,10 +101,43 @@ class ConfigurationForm(BaseModel):
 
     model_config = _STRICT
 
-    task: dict[Text, Any] = {}
-    data: dict[Text, Any] = {}
-    prompt: dict[Text, Any] = {}
-    model: dict[Text, Any] = {}
+    task: Part = {}
+    data: Part = {}
+    prompt: Part = {}
+    model: Part = {}
+
+
+class ConfigForm(BaseModel):
+    """The settings that a run was started with. What has no name here is a setting of the command."""
+
+    model_config = _STRICT
+
+    task: Part | None = None
+    model: Part | None = None
+    algorithm: Part | None = None
+    prompt: Text | None = None
+    replies: Text | None = None
+    samples: Count | None = None
+    seed: Count | None = None
+
+
+class ProgramForm(BaseModel):
+    """Which harness ran."""
+
+    model_config = _STRICT
+
+    version: Text | None = None
+    commit: Text | None = None
+    dirty: bool | None = None
+
+
+class SealForm(BaseModel):
+    """What names the lines of the records."""
+
+    model_config = _STRICT
+
+    count: Count
+    sha256_sum: Text
 
 
 class ManifestForm(BaseModel):
@@ -119,11 +148,21 @@ class ManifestForm(BaseModel):
     run: PlaceForm | None = None
     configuration: ConfigurationForm | None = None
     configuration_digest: Text | None = None
-    config: dict[Text, Any] | None = None
+    config: ConfigForm | None = None
     complete: bool | None = None
     started: Text | None = None
     ended: Text | None = None
     items: ItemsForm | None = None
+    counts: Part | None = None
+    harness: ProgramForm | None = None
+    versions: dict[Text, Text] | None = None
+    python: Text | None = None
+    machine: Part | None = None
+    words: Part | None = None
+    price: Part | None = None
+    records: SealForm | None = None
+    result: Text | None = None
+    digest: Text | None = None
 
 
 def check_result(content: Mapping[str, Any]) -> None:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from harness.prompts import Prompt, Replies
     from harness.tasks.protocol import Task
 
+_DEAR = {"classes": 5_000, "rows": 100_000}
+"""Settings of tasks that decide how long it takes to make the first item, with the most that is made unasked."""
+MOST_ITEMS = 1_000_000
+"""Items that are made again where no records are."""
 _READS_NO_FILE = ("harness.models.openai.", "harness.models.baselines.", "harness.models.reasoner.")
 """Models whose identity follows from their settings alone. That of a checkpoint needs its files."""
 
@@ -33,8 +37,17 @@ def task_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Task:
         _need(place, trust, f"the run's items come from task.source={settings['source']} ({place})")
         if settings["source"] == "file" and not Path(place).expanduser().is_file():
             raise DataError(f"task.path={place} is no file: nothing says what the run's items were.")
+    for name, most in _DEAR.items():
+        if isinstance(value := settings.get(name), int) and value > most:
+            _need(f"task.{name}", trust, f"task.{name}={value:,} takes long or much memory to make again")
     task: Task = _part(settings, "task", trust)
     return task
+
+
+def check_size(items: int, trust: Collection[str]) -> None:
+    """Raise UntrustedError for a number of items that takes minutes to make, where nothing else tells of so many."""
+    if items > MOST_ITEMS:
+        _need("task.limit", trust, f"the run says that it was of {items:,} items (task.limit), and holds no records")
 
 
 def prompt_of(task: Task, manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Prompt:
@@ -61,8 +74,7 @@ def shipped_prompt(task: Task, name: str, replies: Replies) -> Prompt | None:
     from harness import prompts, words
 
     for folder in (task.name, task.name.rpartition("/")[0]):
-        file = PROMPTS / folder / f"{name}.yaml"
-        if folder and "/" not in name and file.is_file():
+        if (file := _prompt_files().get((folder, name))) is not None:
             read = words.read(file, task.prompt_format)
             return prompts.Prompt(name, file, read, tuple(task.examples()) if read.shots else (), replies)
     return None
@@ -92,6 +104,12 @@ def shipped(group: str) -> frozenset[str]:
     return frozenset(str(content["_target_"]) for content in files if "_target_" in content)
 
 
+@cache
+def _prompt_files() -> Mapping[tuple[str, str], Path]:
+    """Return the prompt files that ship with harness by task and name: looked up, never put together from names."""
+    return {(file.parent.relative_to(PROMPTS).as_posix(), file.stem): file for file in sorted(PROMPTS.rglob("*.yaml"))}
+
+
 def _part(settings: Mapping[str, Any], group: str, trust: Collection[str]) -> Any:
     target = str(settings.get("_target_", ""))
     if target not in shipped(group):
@@ -111,6 +129,6 @@ def _section(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _need(name: str, trust: Collection[str], what: str) -> None:
     if name not in trust:
         raise UntrustedError(
-            f"{what}, and a results folder may come from anybody: add trust={name or 'NAME'} to the command if it is "
-            "yours."
+            f"{what:.200}, and a results folder may come from anybody: name it with trust= on the command line if it "
+            "is yours."
         )

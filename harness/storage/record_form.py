@@ -4,29 +4,62 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.codec import token_count
+
+_LINE = frozenset(
+    ("item", "cluster", "groups", "labels", "sample", "request", "response", "failure", "answer", "gold", "correct")
+)
+_REQUEST = frozenset(("digest", "kind", "messages", "premise", "hypothesis", "choices", "max_tokens", "stop", "sample"))
+_RESPONSE = frozenset(("text", "logprobs", "usage", "finish_reason", "served_model", "seconds", "cached"))
+_USAGE = frozenset(("input", "output", "cached_input", "reasoning", "cache_write"))
+LONGEST = 10.0**9
+"""Seconds of an answer: 31 years, and nothing that a number of any size could break."""
+MOST = 1e15
+"""No amount and no logarithm of a run is beyond it; sums of such numbers stay finite."""
+
 
 def check_record(line: Any) -> None:
-    """Raise ValueError, TypeError or KeyError where a line of records is of another form, its response apart."""
+    """Raise ValueError, TypeError or KeyError where a line of records is of another form."""
+    if unknown := line.keys() - _LINE - {"cost_usd"}:
+        raise ValueError(f"it holds {', '.join(sorted(unknown))!r:.80}, which no record has")
     _texts(line["item"], line["cluster"], *line["groups"].keys(), *line["groups"].values(), *line["labels"])
     if any(type(label) is not int or label not in (0, 1) for label in line["labels"].values()) or not line["labels"]:
         raise ValueError("labels are 0 or 1 by the name of their set")
-    if type(line["sample"]) is not int or line["sample"] < 0:
+    if type(line["gold"]) is not int or line["gold"] not in (0, 1):
+        raise ValueError("gold is 0 or 1")
+    if line["correct"] is not None and type(line["correct"]) is not bool:
+        raise ValueError("correct is true, false or null")
+    if type(line["sample"]) is not int or not 0 <= line["sample"] <= MOST:
         raise ValueError("sample is the number of an answer, from 0")
     if line["request"] is not None:
         _check_request(line["request"])
-    if ("failure" in line) == ("response" in line):
-        raise ValueError("a record has a response or a failure")
-    if (usd := line.get("cost_usd")) is not None and not (type(usd) in (int, float) and 0 <= usd < float("inf")):
-        raise ValueError("cost_usd is an amount or null")
+    if ("failure" in line) == ("response" in line) or ("answer" in line) != ("response" in line):
+        raise ValueError("a record has a response and its answer, or a failure")
+    if (usd := line.get("cost_usd")) is not None:
+        _check_number(usd, "cost_usd", MOST)
     if "failure" in line:
         if set(line["failure"]) != {"kind", "detail"}:
             raise ValueError("a failure has kind and detail")
         _texts(line["failure"]["kind"], line["failure"]["detail"])
         return
-    if type(line["response"]["cached"]) is not bool:
-        raise ValueError("cached is true or false")
-    _texts(line["response"]["text"], line["answer"]["span"])
+    _check_response(line["response"])
     _check_answer(line["answer"])
+
+
+def _check_response(response: Any) -> None:
+    if unknown := response.keys() - _RESPONSE:
+        raise ValueError(f"its response holds {', '.join(sorted(unknown))!r:.80}, which no response has")
+    if type(response["cached"]) is not bool:
+        raise ValueError("cached is true or false")
+    _check_number(response["seconds"], "seconds", LONGEST)
+    _texts(response["text"], response.get("finish_reason", ""), response.get("served_model", ""))
+    for name, count in response.get("usage", {}).items():
+        if name not in _USAGE or type(count) is not int or token_count(count) is None:
+            raise ValueError("usage is a count of tokens for each kind")
+    for choice, logprob in response.get("logprobs", {}).items():
+        _texts(choice)
+        if type(logprob) not in (int, float) or logprob > MOST:  # -Infinity and NaN are what models may give
+            raise ValueError("logprobs are a logarithm for each choice")
 
 
 def _check_answer(answer: Any) -> None:
@@ -37,21 +70,34 @@ def _check_answer(answer: Any) -> None:
         raise ValueError("a probability is between 0 and 1")
     if set(answer) != {"label", "probability", "span"}:
         raise ValueError("an answer has label, probability and span")
+    _texts(answer["span"])
 
 
 def _check_request(request: Any) -> None:
-    """Check kind, digest and words; `kind` decides where the words stand."""
-    places = [request["premise"], request["hypothesis"]] if request["kind"] == "pair" else request["messages"]
-    if not isinstance(places, list):
-        raise TypeError("messages are a list")
-    for place in places:
-        _texts(place["sha256"], place.get("text", ""), place.get("role", ""))
+    """Check kind, digest, words and what is asked for; `kind` decides where the words stand."""
     _texts(request["digest"], request["kind"])
+    if unknown := request.keys() - _REQUEST:
+        raise ValueError(f"its request holds {', '.join(sorted(unknown))!r:.80}, which no request has")
+    places = [request["premise"], request["hypothesis"]] if request["kind"] == "pair" else request["messages"]
+    for place in places if isinstance(places, list) else ():
+        _texts(place["sha256"], place.get("text", ""), place.get("role", ""))
+        if request["kind"] != "pair" and "role" not in place:
+            raise ValueError("a message has a role")
+    for name in ("messages", "stop", "choices"):
+        if type(request.get(name, [])) is not list:
+            raise TypeError(f"{name} is no list")
+    _texts(*request.get("stop", ()), *request.get("choices", ()))
+    for name in ("max_tokens", "sample"):
+        if type(request.get(name, 0)) is not int or not 0 <= request.get(name, 0) <= MOST:
+            raise ValueError(f"{name} is a number from 0")
+
+
+def _check_number(value: Any, name: str, most: float) -> None:
+    if type(value) not in (int, float) or not 0 <= value <= most:
+        raise ValueError(f"{name} is a number from 0 to {most:g}")
 
 
 def _texts(*values: Any) -> None:
     for value in values:
         if not isinstance(value, str):
             raise TypeError(f"{value!r:.40} is no text")
-        if not value.isascii():
-            value.encode()

@@ -6,6 +6,8 @@ A results folder is read as data: nothing that it names is imported, opened or f
 from __future__ import annotations
 
 import itertools
+import re
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,11 +18,17 @@ from harness import options, terminal
 from harness.errors import DataError, HarnessError, UntrustedError
 from harness.options import Words
 from harness.progress import Progress
-from harness.results import RESULT, records_in
+from harness.results import MANIFEST, RESULT, records_in
 from harness.stop import INTERRUPTED
 from harness.storage.files import below, read_json
 from harness.verify.run import problems_of
 
+MOST = 10**9
+"""Records that a bar is drawn for."""
+LONGEST = 1000
+"""Characters of a line that is printed."""
+_PLAIN = re.compile(r"[\w./\\,=+()\[\]-]+", re.ASCII)
+"""A path as a run makes it. No part of one looks like a verdict, so it may be copied from a terminal as it stands."""
 HOLDS, WRONG, UNKNOWN = "holds", "DOES NOT HOLD", "settings, items and prompt hold; no records"
 UNTRUSTED = "NOT CHECKED"
 
@@ -75,31 +83,56 @@ def _verified(folders: Sequence[Path], trust: frozenset[str]) -> Counter[str]:
     verdicts: Counter[str] = Counter()
     waiting: list[str] = []
     bar = Progress("verifying").watch(itertools.count(), range(sum(map(_expected, folders))))
+    drawn = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if drawn else None
     # A line in the middle of the bar would be torn: where both are on the terminal, lines wait for the bar's end.
-    tell = waiting.append if sys.stdout.isatty() and terminal.capable(sys.stderr) else print
+    tell = waiting.append if drawn and terminal.capable(sys.stderr) else print
     try:
         for folder in folders:
             verdict, problems = _verdict(folder, bar, trust)
             verdicts[verdict] += 1
-            lines = [f"{folder}: {verdict}", *(f"  {problem}" for problem in problems)]
-            tell("\n".join(terminal.clean(line) for line in lines))
+            tell(_one_line(f"{folder}: {verdict}", None if _PLAIN.fullmatch(str(folder)) else width))
+            for problem in problems:
+                tell(_one_line(f"  {problem}", width))
     finally:
         bar.close()
         print("".join(f"{line}\n" for line in waiting), end="")
     return verdicts
 
 
+def _one_line(text: str, width: int | None) -> str:
+    """Return a text as one line, of bounded length; on a terminal of that width the rest of a long one is set in.
+
+    Folders and what stands in them are named by whoever sent them: nothing of it may look like a line of ours.
+    """
+    indent = text[: len(text) - len(text.lstrip(" "))]
+    line = f"{indent}{' '.join(terminal.clean(text).split())}"
+    if len(line) > LONGEST:
+        line = f"{line[:LONGEST]} …"
+    if width is None:
+        return line
+    rows, room = [""], width - 1
+    for sign in line:
+        cells = 1 if sign.isascii() else 2  # at most
+        if (room := room - cells) < 0:
+            rows.append("      ")
+            room = width - 1 - 6 - cells
+        rows[-1] += sign
+    return "\n".join(rows)
+
+
 def _verdict(folder: Path, bar: Iterator[int], trust: frozenset[str]) -> tuple[str, list[str]]:
     """Return the verdict on a run and what does not hold. Whatever a folder holds, the others are still checked."""
+    problems: list[str] = []
     try:
-        problems = list(problems_of(folder, bar, trust))
+        problems.extend(problems_of(folder, bar, trust))
         return WRONG if problems else HOLDS if records_in(folder) else UNKNOWN, problems
     except UntrustedError as error:
-        return UNTRUSTED, [str(error)]
+        return WRONG if problems else UNTRUSTED, [*problems, str(error)]
     except HarnessError as error:
-        return WRONG, [str(error)]
+        return WRONG, [*problems, str(error)]
     except Exception as error:  # what somebody has put into a folder must not end the check of the rest
-        return WRONG, [f"it cannot be checked ({type(error).__name__}: {str(error)[:200]})."]
+        return WRONG, [*problems, f"it cannot be checked ({type(error).__name__}: {error})."]
 
 
 def _results(folder: Path) -> list[Path]:
@@ -112,14 +145,12 @@ def _results(folder: Path) -> list[Path]:
 
 
 def _expected(folder: Path) -> int:
-    """Return how many records a run has by its own result; 0 where it has none or cannot be read."""
+    """Return how many records a run has by its own manifest; 0 where it has none or cannot be read."""
     try:
-        result = read_json(folder / RESULT)
-        number = result.get("samples", {}).get("number") or 1
-        items = int(result["scores"][result["headline"]]["overall"]["all"]["items"])
-        return items * number if records_in(folder) else 0
-    except (DataError, OSError, KeyError, TypeError, AttributeError, ValueError):
+        number = read_json(folder / MANIFEST)["records"]["count"] if records_in(folder) else 0
+    except (DataError, OSError, KeyError, TypeError):
         return 0
+    return number if type(number) is int and 0 <= number <= MOST else 0
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,23 @@ from harness import records
 from harness.codec import KINDS, by_digest, canonical, request_json, text_digest
 from harness.errors import ConfigError
 from harness.provenance import Traced
-from harness.types import Answer, Failure, Item, Message, Record, Usage
+from harness.run import fitting
+from harness.types import (
+    Answer,
+    ChatRequest,
+    ChoiceRequest,
+    Failure,
+    Item,
+    Message,
+    PairRequest,
+    Record,
+    Request,
+    Response,
+    Usage,
+)
 
 if TYPE_CHECKING:
+    from harness.models.protocol import Model
     from harness.money.price import Price
     from harness.prompts import Prompt
 
@@ -25,14 +39,28 @@ SHOWN = 5
 class RecordCheck:
     """One pass over the records of a run, beside one over the items of its task."""
 
-    def __init__(self, items: Traced, prompt: Prompt | None, headline: str, samples: int, price: Price | None) -> None:
-        """`prompt` is None where an algorithm answered; `samples` is how many answers each item has."""
+    def __init__(
+        self,
+        items: Traced,
+        prompt: Prompt | None,
+        headline: str,
+        samples: int,
+        price: Price | None,
+        model: Model | None = None,
+    ) -> None:
+        """`prompt` is None where an algorithm answered; `samples` is how many answers each item has.
+
+        `model` is the one that was asked, where its settings make it again: what it takes decides the kind of request,
+        and one that needs neither server nor checkpoint is asked again.
+        """
         self.tokens: Counter[str] = Counter()
         self.usd = 0.0
         self.answers = self.answers_without_cost = 0
         self.openings = prompt is not None and bool(prompt.words.opening)
         self._items = _Items(items)
         self._prompt, self._headline, self._samples, self._price = prompt, headline, samples, price
+        self._kind = fitting(prompt, model) if prompt is not None and model is not None else None
+        self._own = model if getattr(model, "instant", False) else None
         self._records: Counter[str] = Counter()
         self._requests: set[str] = set()
         self._words: set[str] = set()
@@ -83,11 +111,10 @@ class RecordCheck:
             usd = None if self._price is None else self._price.cost(record.outcome.usage)
             expected["cost_usd"] = None if usd is None else round(usd, 9)
         for name in {**line, **expected}:
-            if name not in ("request", "response") and _differ(line.get(name), expected.get(name)):
+            if name in ("request", "response"):
+                continue
+            if (name in line) != (name in expected) or _differ(line[name], expected[name]):
                 yield _WRONG.get(name, f"{name} is not what the item and the reply make it")
-        known = expected.get("response", {}).keys()
-        if unknown := line.get("response", {}).keys() - known - {"usage", "finish_reason", "served_model", "logprobs"}:
-            yield f"its response holds {', '.join(sorted(unknown))}, which no response has"
 
     def _expected(self, record: Record, item: Item) -> Record:
         """Return the record that item and reply make."""
@@ -97,7 +124,7 @@ class RecordCheck:
         elif self._prompt is None:  # an algorithm says what it means
             answer = Answer({"Yes": 1, "No": 0}.get(record.outcome.text))
         else:
-            answer = self._prompt.parse(record.outcome)
+            answer = _read(self._prompt, record.outcome)
         return Record(
             item.id, item.cluster, item.groups, item.labels, record.request, record.outcome, answer, record.sample
         )
@@ -109,24 +136,54 @@ class RecordCheck:
                 yield "it has a request, and nothing was asked" if request else "it has a reply, and no request"
             return
         yield from self._of_words(request)
-        kind = KINDS.get(str(request["kind"]))
-        if kind is None or kind not in self._prompt.makes:
-            yield f"its request is of the kind {request['kind']}, which the prompt does not make"
+        kind = KINDS.get(request["kind"])
+        if kind is None or kind not in self._prompt.makes or kind is not (self._kind or kind):
+            yield f"its request is of the kind {request['kind']:.20}, which this prompt does not make for this model"
             return
+        self._kind = kind
+        yield from self._of_logprobs(kind, record)
         opening = self._prompt.opening(item.fields)
-        blank = tuple(message for turn in opening for message in (Message("user", turn), Message("assistant", "")))
+        reply = (self._prompt.words.opening_reply or "") if self._prompt.replies == "fixed" else ""
+        turns = tuple(message for turn in opening for message in (Message("user", turn), Message("assistant", reply)))
         try:
-            expected = request_json(self._prompt.render(item.fields, blank, kind, record.sample), by_digest)
+            rendered = self._prompt.render(item.fields, turns, kind, record.sample)
         except ConfigError as error:
             yield f"the prompt cannot ask about its item ({error})"
             return
-        if opening:
+        expected = request_json(rendered, by_digest)
+        if opening and self._prompt.replies == "model":
             yield from self._put_replies(expected, request, opening, record.sample)
+        elif self._own is not None:
+            yield from self._of_reply(self._own, rendered, record)
         there = {name: value for name, value in request.items() if name != "digest"}
         if _without_texts(there) != expected:
             yield "the request is not the one that the prompt makes of the item"
         if text_digest(canonical(expected)) != request["digest"]:
             yield "the request does not have its digest"
+
+    def _of_logprobs(self, kind: type[Request], record: Record) -> Iterator[str]:
+        """Yield where a reply has log-probabilities that its kind of request does not ask for, or lacks them."""
+        if isinstance(record.outcome, Failure) or self._prompt is None:
+            return
+        names = set(record.outcome.logprobs or ())
+        fits = {
+            ChatRequest: not names,
+            ChoiceRequest: names == set(self._prompt.words.choices),
+            PairRequest: "entailment" in names,
+        }
+        if not fits[kind]:
+            yield "its reply has other log-probabilities than those that its request asks for"
+
+    def _of_reply(self, model: Model, request: Request, record: Record) -> Iterator[str]:
+        """Yield where a model that is part of harness says something else."""
+        ((_, outcome),) = model.respond([request])
+        if isinstance(outcome, Failure) or isinstance(record.outcome, Failure):
+            differ = outcome != record.outcome
+        else:
+            plain = replace(record.outcome, seconds=outcome.seconds, cached=outcome.cached)
+            differ = plain != outcome
+        if differ:
+            yield "the model answers otherwise today"
 
     def _put_replies(
         self, expected: dict[str, Any], request: Mapping[str, Any], opening: tuple[str, ...], sample: int
@@ -137,8 +194,6 @@ class RecordCheck:
             return
         first = len(messages) - 2 * len(opening)
         replies = tuple(str(messages[first + 2 * k]["sha256"]) for k in range(len(opening)))
-        if self._prompt is not None and self._prompt.replies == "fixed":
-            replies = (text_digest(self._prompt.words.opening_reply or ""),) * len(opening)
         for k, reply in enumerate(replies):
             expected["messages"][first + 2 * k] = {"role": "assistant", "sha256": reply}
         key = text_digest("\0".join(opening)), sample
@@ -200,6 +255,14 @@ class _Items:
         """Yield the ids of the items that no record has asked for, or not often enough."""
         yield from self._waiting
         yield from (item.id for item in self._source)
+
+
+def _read(prompt: Prompt, response: Response) -> Answer | None:
+    """Return what the prompt reads in a response; None where the response is none that the prompt can have had."""
+    try:
+        return prompt.parse(response)
+    except (KeyError, ValueError, ArithmeticError):
+        return None
 
 
 def _places(request: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 """Differences of one kind that are named one by one."""
+SPARE = 100_000
+"""Items that a stopped run may have looked at beyond those that it has records of; lines that are counted in full."""
 _NEEDED = ("run", "configuration", "configuration_digest", "config", "items", "counts", "complete", "started", "ended")
 _BY_MACHINE = ("dtype",)
 """Parts of a checkpoint's identity that its settings leave to the machine (auto)."""
@@ -54,34 +56,57 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collectio
     yield from _of_settings(manifest, result, task, prompt, model, trust)
     price = _price(manifest)
     yield from _of_cost(result, manifest, model, price)
-    items = Traced(task.items())
-    path = records_in(folder)
+    path, samples = records_in(folder), _samples(manifest["config"])
+    lines = None if path is None else sum(1 for _ in records.lines(path))
+    if problem := _of_sizes(manifest, lines, samples, trust):
+        yield problem
+        return
+    # No more than were asked, and one that tells of others: a task may have millions. One that was stopped asked some.
+    items = Traced(itertools.islice(task.items(), manifest["items"]["count"] + result["complete"]))
     if path is None:
         for _ in items:
             pass
         yield from _of_items(items, manifest)
         return
-    samples = _samples(manifest["config"])
-    check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None)
+    check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model)
     yield from check.problems(path, bar or itertools.count(), complete=result["complete"], paid="cost" in result)
     yield from _of_items(items, manifest)
     if check.seal != manifest.get("records"):
         yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
-    again = summarize(task, records.read(path), samples)
-    expected = json.loads(json.dumps(result_json(again)))
+    try:
+        again = summarize(task, records.read(path), samples)
+        expected, tallied = (json.loads(json.dumps(made)) for made in (result_json(again), counts(again)))
+    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+        yield f"{path.name} cannot be scored ({type(error).__name__}: {error})."
+        return
     if asked:
         expected["usage"] = _usage(result["usage"], check.tokens, exact=result["complete"] and not check.openings)
     expected |= {"run": manifest["run"], "complete": manifest["complete"]}
     if "cost" in result:
         expected["cost"] = _cost(result["cost"], check, price, exact=result["complete"] and not check.openings)
     yield from differences(result, expected, RESULT)
-    yield from differences(manifest["counts"], json.loads(json.dumps(counts(again))), f"{MANIFEST}: counts")
+    yield from differences(manifest["counts"], tallied, f"{MANIFEST}: counts")
     if result["complete"] and again.curable:
         yield f"{RESULT} says complete, and {again.curable:,} calls failed in a way that may pass."
     for name, text in again.files.items():
         file = inside(folder, *name.split("/"))
         if file is None or read_bytes(file) != text.encode():
             yield f"{name} is not what the records come to."
+
+
+def _of_sizes(manifest: Mapping[str, Any], lines: int | None, samples: int, trust: Collection[str]) -> str | None:
+    """Return what is wrong where a folder asks for far more work than its records can be of.
+
+    Raises UntrustedError where nothing but the folder says that a run was so large.
+    """
+    count = manifest["items"].get("count")
+    if count is None:
+        return f"{MANIFEST} does not say how many items there were."
+    if lines is None:
+        rebuild.check_size(count, trust)
+    elif count > lines + SPARE or lines > count * samples + SPARE:
+        return f"{MANIFEST} tells of {count:,} items with {samples:,} answers each, and there are {lines:,} records."
+    return None
 
 
 def _of_seals(result: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -160,13 +185,19 @@ def _of_items(items: Traced, manifest: Mapping[str, Any]) -> Iterator[str]:
 def _of_cost(
     result: Mapping[str, Any], manifest: Mapping[str, Any], model: Model | None, price: Price | None
 ) -> Iterator[str]:
-    """Yield where what is said of prices contradicts itself."""
-    from harness.money.table import paid
+    """Yield where what is said of prices contradicts itself, the model's settings or the table that it names."""
+    from harness.money.table import key_of, paid, price_of
 
     if model is not None and paid(model) != ("cost" in result):
         yield f"{RESULT}: answers of this model {'cost money' if paid(model) else 'are free'}, and it says otherwise."
     if "cost" in result and result["cost"]["price"] != (None if price is None else str(price)):
         yield f"{RESULT}: the price is not the one in {MANIFEST}."
+    told = manifest.get("price") or {}
+    if model is not None and (getattr(model, "price", None) or told.get("key") == key_of(model)):
+        expected = price_of(model)
+        day = None if price is None else price.until  # a table may know of a later price by now
+        if expected != price and (expected is None or day is None or day > manifest["ended"][:10]):
+            yield f"{MANIFEST}: the price is not the one that the model's settings, or its table, say."
 
 
 def _price(manifest: Mapping[str, Any]) -> Price | None:
@@ -218,9 +249,16 @@ def _walk(there: Any, expected: Any, at: str, source: str) -> Iterator[str]:
     if isinstance(there, dict) and isinstance(expected, dict):
         for name in {**there, **expected}:
             place = f"{at} / {name}" if ":" in at else f"{at}: {name}"
-            yield from _walk(there.get(name), expected.get(name), place, source)
+            yield from _walk(there.get(name, _NOTHING), expected.get(name, _NOTHING), place, source)
     elif there != expected or isinstance(there, bool) != isinstance(expected, bool):
-        yield f"{at}: {json.dumps(there)[:200]} there, {json.dumps(expected)[:200]} {source}."
+        yield f"{at}: {_shown(there)} there, {_shown(expected)} {source}."
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is _NOTHING else json.dumps(value, ensure_ascii=False)[:200]
+
+
+_NOTHING = object()
 
 
 def _load(path: Path, check: Any) -> dict[str, Any]:

@@ -1,0 +1,106 @@
+"""A run's folder changed by somebody who knows how verify works: every digest that stands beside a change made again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from harness import records
+from harness.codec import canonical, digest, text_digest
+from harness.records import Seal
+from harness.result_json import result_json
+from harness.results import SEALS, counts_of
+from harness.scoring.samples import summarize
+from harness.storage.rebuild import task_of
+
+Line = dict[str, Any]
+
+
+def load(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def save(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+
+def lines(folder: Path) -> list[Line]:
+    return [json.loads(line) for line in (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def save_lines(folder: Path, changed: list[Line]) -> None:
+    text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in changed)
+    (folder / "records.jsonl").write_text(text, encoding="utf-8")
+
+
+def change(folder: Path, name: str, how: Callable[[dict[str, Any]], object]) -> None:
+    """Change result.json or manifest.json in place."""
+    content = load(folder / name)
+    how(content)
+    save(folder / name, content)
+
+
+def digest_requests(folder: Path) -> None:
+    """Give all words and requests of the records their own digests."""
+    changed, known = lines(folder), {}
+    for line in changed:
+        if (request := line.get("request")) is None:
+            continue
+        places = request.get("messages") or [request["premise"], request["hypothesis"]]
+        for place in places:
+            if "text" in place:
+                known[place["sha256"]] = place["sha256"] = text_digest(place["text"])
+            else:
+                place["sha256"] = known.get(place["sha256"], place["sha256"])
+        request["digest"] = text_digest(canonical(_bare({k: v for k, v in request.items() if k != "digest"})))
+    save_lines(folder, changed)
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _bare(one) for name, one in value.items() if name != "text"}
+    return [_bare(one) for one in value] if isinstance(value, list) else value
+
+
+def reseal(folder: Path) -> None:
+    """Make the digests again that the manifest holds: of the configuration, the records, the result and itself."""
+    manifest = load(folder / "manifest.json")
+    if "configuration" in manifest:
+        manifest["configuration_digest"] = digest(manifest["configuration"])
+    if (folder / "records.jsonl").is_file():
+        seal = Seal()
+        for line in (folder / "records.jsonl").read_bytes().splitlines():
+            seal.add(line)
+        manifest["records"] = dict(seal.as_json)
+    manifest["result"] = digest(load(folder / "result.json"))
+    manifest.pop(SEALS, None)
+    save(folder / "manifest.json", manifest | {SEALS: digest(manifest)})
+
+
+def rescore(folder: Path) -> None:
+    """Make result.json and the counts again from the records, the usage and the cost of what stands there included."""
+    manifest, result = load(folder / "manifest.json"), load(folder / "result.json")
+    config = manifest["config"]
+    samples = config.get("samples", 1) if "model" in config else 1
+    again = summarize(task_of(manifest), records.read(folder / "records.jsonl"), samples)
+    expected = json.loads(json.dumps(result_json(again)))
+    usage, usd, asked = {}, 0.0, {}
+    for line in lines(folder):
+        if line.get("request") and "response" in line:
+            asked[line["request"]["digest"]] = line
+    for line in asked.values():
+        usd += line.get("cost_usd") or 0.0
+        for name, count in line["response"].get("usage", {}).items():
+            usage[name] = usage.get(name, 0) + count
+    opening = {name: count - usage.get(name, 0) for name, count in result["usage"].items()} if "c" in result else {}
+    expected["usage"] = {name: count + opening.get(name, 0) for name, count in usage.items()} if asked else {}
+    if "cost" in result:
+        unknown = sum(line.get("cost_usd") is None for line in asked.values())
+        expected["cost"] = result["cost"] | {"usd": usd, "answers": len(asked), "answers_without_cost": unknown}
+    save(folder / "result.json", {"run": result["run"], "complete": result["complete"], **expected})
+    manifest["counts"] = json.loads(json.dumps(counts_of(again)))
+    save(folder / "manifest.json", manifest)
+    for name, text in again.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
