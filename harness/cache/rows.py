@@ -31,3 +31,8 @@ def response_of(key: str, response: Any, digest: Any) -> Response:
 def oddities(response: str) -> list[str]:
     """Return the names of the fields of a readable response that are of another type than their own."""
     return left_out(json.loads(response))
+
+
+def utf8(name: object) -> str:
+    """Return a name that SQLite takes: without halves of characters."""
+    return str(name).encode(errors="replace").decode()

@@ -36,20 +36,20 @@ def key_of(identity: str, request: str) -> str:
 def for_writing(path: Path) -> sqlite3.Connection:
     """A connection that begins transactions by hand. The file is made where there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    return _guarded(sqlite3.connect(path, timeout=WAIT, isolation_level=None))
+    return guarded(sqlite3.connect(path, timeout=WAIT, isolation_level=None))
 
 
 def for_reading(path: Path) -> sqlite3.Connection:
     """A connection that writes nothing, also to a folder that cannot be written."""
     address = f"{path.absolute().as_uri()}?mode=ro"
-    db = _guarded(sqlite3.connect(address, timeout=WAIT, isolation_level=None, uri=True))
+    db = guarded(sqlite3.connect(address, timeout=WAIT, isolation_level=None, uri=True))
     try:
         blank = _blank(db)
     except sqlite3.OperationalError:
         log = Path(f"{path}-wal")
         if not path.exists() or (log.exists() and log.stat().st_size):  # a log that cannot be read holds answers
             raise
-        db = _guarded(sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True))
+        db = guarded(sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True))
         blank = _blank(db)
     if blank:  # a run was killed before it had made the tables, or is about to make them: a cache without answers
         db.close()
@@ -115,7 +115,7 @@ def _listed() -> frozenset[tuple[str, ...]]:
         return frozenset(db.execute(_LIST))
 
 
-def _guarded(db: sqlite3.Connection) -> sqlite3.Connection:
+def guarded(db: sqlite3.Connection) -> sqlite3.Connection:
     """The connection to a file that may be of somebody else: what it holds is read, and nothing of it is run."""
     db.execute("PRAGMA trusted_schema = OFF")
     # A byte of a text that was flipped may be no UTF-8. So it is read as another text, which no digest names.

@@ -14,7 +14,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from harness.cache import damage, schema
 from harness.cache.claims import Claims
-from harness.cache.rows import digest_of, response_of
+from harness.cache.rows import digest_of, response_of, utf8
 from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.errors import StoreError
 from harness.types import JSON, Request, Response
@@ -92,7 +92,7 @@ class Store:
         What another process has stored meanwhile stays (unless `replace`), and is returned: a run that hands that out
         can be replayed from the cache. Claims on the keys are given up. Raises ValueError where a response is no JSON.
         """
-        who, now = digest(identity), time.time()
+        who, now, name, task = digest(identity), time.time(), utf8(name), utf8(task)
         texts = {text_digest(text): text for _, request, _ in answers for text in words(request)}
         rows = []
         for key, request, response in answers:
