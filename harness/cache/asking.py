@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _AHEAD = 512
 """How many misses are looked up ahead of the model. As long as a model's window is smaller, hits are handed out
 as they are found and none wait in memory."""
-_CLAIMED = 64
+_CLAIMED = 16
 """How many are claimed ahead of the model, at most: others could be asking them."""
 _APART = 1024
 """How many may be set apart, before the others' answers are waited for."""
