@@ -24,10 +24,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from harness.cache.rows import UNREADABLE, digest_of, oddities, response_of
+from harness.cache.rows import UNREADABLE, digest_of, oddities, response_of, utf8
 from harness.cache.schema import SCHEMA
 from harness.cache.store import text_of
-from harness.codec import canonical, response_json
+from harness.codec import canonical, response_json, text_digest
 from harness.errors import DataError
 
 LONGEST = 64 << 20
@@ -87,7 +87,11 @@ class Once:
             row = self._db.execute("SELECT text FROM texts WHERE digest = ?", (name,)).fetchone()
         except sqlite3.DatabaseError:  # of a damaged file: the answer is worth having without its question
             return None
-        return text_of(row[0]) if row else None
+        try:
+            text = text_of(row[0]) if row else None
+            return text if text is not None and text_digest(text) == name else None
+        except UNREADABLE:
+            return None
 
 
 def line_of(row: Sequence[Any], first: Callable[[str], str | None], reading: Reading) -> dict[str, Any] | None:
@@ -101,14 +105,15 @@ def line_of(row: Sequence[Any], first: Callable[[str], str | None], reading: Rea
         line = {
             "schema": SCHEMA,
             "key": key,
-            "model": name,
-            "task": task,
+            "model": utf8(name),
+            "task": utf8(task),
             "stored": moment(stored),
             "identity": json.loads(identity),
             "request": json.loads(request),
             "response": response,
             "digest": digest,
         }
+        canonical([line["identity"], line["request"]])  # no NaN
         for place in words_of(line["request"]):
             if (text := first(place["sha256"])) is not None:
                 place["text"] = text

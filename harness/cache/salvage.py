@@ -56,7 +56,7 @@ def _overwritten(copy: Path, beginning: bytes) -> sqlite3.Connection:
 def _listed(path: Path, address: str) -> sqlite3.Connection:
     """A connection to a file whose tables are those of a cache. Raises sqlite3.Error."""
     db = schema.guarded(sqlite3.connect(address, isolation_level=None, uri=True))
-    steps = 10 * path.stat().st_size // _STEPS + 100
+    steps = 10 * path.stat().st_size // _STEPS + 10
 
     def count() -> bool:
         nonlocal steps
@@ -95,12 +95,16 @@ def salvage(db: sqlite3.Connection, reading: Reading) -> Iterator[dict[str, Any]
         while lost < _LOST:
             try:
                 for number, *row in db.execute(f"SELECT a.rowid, {ANSWERS} WHERE a.rowid > ? ORDER BY a.rowid", (at,)):
+                    if number <= at:  # pages that are met twice
+                        raise sqlite3.DatabaseError("the rows are out of order")
                     at, lost = number, 0
                     if (line := line_of(row, first, reading)) is not None:
                         yield line
                 return
             except sqlite3.DatabaseError as error:
-                if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:  # a damaged tree of pages can be without an end
+                if (
+                    getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT
+                ):  # a damaged tree of pages can be without an end
                     return
                 lost += 1
                 at += 1 + lost // 100
