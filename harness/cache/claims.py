@@ -119,15 +119,15 @@ class Claims:
 
     def end(self) -> None:
         """Gives up everything; before the store is closed."""
-        if not self._owner:
+        owner, self._owner = self._owner, ""  # first: a damaged file is closed once more
+        if not owner:
             return
         with suppress(StoreError, sqlite3.Error), self._store.transaction() as db:
-            db.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
+            db.execute("DELETE FROM claims WHERE owner = ?", (owner,))
         with suppress(OSError):
-            self._place(self._owner).unlink(missing_ok=True)
+            self._place(owner).unlink(missing_ok=True)
         os.close(self._lock)
-        _HERE.discard(self._owner)
-        self._owner = ""
+        _HERE.discard(owner)
 
     def alive(self, owner: str) -> bool:
         """Whether an owner lives. What a dead one has left goes."""

@@ -111,6 +111,16 @@ def test_a_first_page_that_is_gone_costs_no_answer(path, at, size):
     assert not list(path.parent.glob(".*"))
 
 
+def test_damage_that_is_met_by_a_process_with_claims_is_a_sentence(path):
+    fill(path, 3000)
+    with closing(Store(path)) as store:
+        assert store.claims.take(["new"]).own == {"new"}
+        path.write_bytes(os.urandom(path.stat().st_size))
+        with pytest.raises(StoreError) as error:
+            list(CachedModel(Scripted(says), store).respond(ask(f"{k}?") for k in range(3000)))
+    set_aside(path, error)
+
+
 def test_a_tree_of_pages_without_an_end_is_left(path):
     fill(path, 3000)
     content = path.read_bytes()
