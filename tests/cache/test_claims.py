@@ -274,18 +274,21 @@ def test_one_that_dies_while_it_is_waited_for(path, holder):
 
 def test_no_more_than_so_many_are_set_apart_before_they_are_waited_for(path, holder, monkeypatch):
     monkeypatch.setattr("harness.cache.asking._APART", 4)
-    requests = [ask(f"{k}?") for k in range(40)]
-    holder(requests[0:10])
-    pulled = []
+    monkeypatch.setattr("harness.cache.asking._AHEAD", 4)
+    requests = [ask(f"{k}?") for k in range(200)]
+    holder(requests[:150])
+    pulled, at_line = [], []
 
     def source():
         for request in requests:
             pulled.append(request)
             yield request
 
-    answers = CachedModel(Scripted(says), Store(path), patience=0.3).respond(source())
-    found = list(answers)
-    assert sorted(r.messages[-1].content for r, _ in found) == sorted(r.messages[-1].content for r in requests)
+    with closing(Store(path)) as store:
+        model = CachedModel(Scripted(says), store, patience=0.3, say=lambda _: at_line.append(len(pulled)))
+        found = list(model.respond(source()))
+    assert sorted(map(str, (request for request, _ in found))) == sorted(map(str, requests))
+    assert at_line[0] < 60
 
 
 def test_other_models_samples_and_modes_know_no_claims_of_it(path, holder):
