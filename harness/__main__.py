@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,14 +66,14 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     progress = Progress(f"{task.name} {model.name}")
     money = Spending(task, prompt, model, main.samples, main.budget, folder.path / MANIFEST, progress.say)
     if main.dry_run:
-        with answering(money, main.cache, task.name, new=False):
+        with answering(money, main.cache, task.name, progress.say, new=False):
             print(*money.rehearsal(), sep="\n")
         return folder.path
     if main.cache.mode != "frozen":  # which asks nothing, and so needs no key
         money.check()
     progress.cost = money.so_far
     folder.ledger, folder.provenance = money.ledger, {**folder.provenance, **money.provenance}
-    with interruptible(progress), answering(money, main.cache, task.name) as asked:
+    with interruptible(progress), answering(money, main.cache, task.name, progress.say) as asked:
         outcome = run(task, prompt, asked, folder, progress, main.samples)
     if brief:
         print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{tables.brief(outcome.result)}", file=sys.stderr)
@@ -119,7 +119,9 @@ def _show(outcome: Outcome, folder: Folder, progress: Progress, costs: Sequence[
 
 
 @contextmanager
-def answering(money: Spending, cache: Cache, task: str, *, new: bool = True) -> Iterator[Model]:
+def answering(
+    money: Spending, cache: Cache, task: str, say: Callable[[str], None], *, new: bool = True
+) -> Iterator[Model]:
     """The model with what goes around it: budget, Ctrl-C, cache, ledger. `new` says whether a cache may be made.
 
     Instant models answer sooner than a cache could, in every mode, and cost nothing.
@@ -136,7 +138,7 @@ def answering(money: Spending, cache: Cache, task: str, *, new: bool = True) -> 
         yield money.metered(asked)
         return
     with closing(Store(path, readonly=cache.mode == "frozen")) as store:
-        cached = CachedModel(asked, store, mode=cache.mode, task=task)
+        cached = CachedModel(asked, store, mode=cache.mode, task=task, say=say)
         money.peek = cached.peek
         yield money.metered(cached)
 

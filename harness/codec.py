@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache
@@ -96,10 +97,49 @@ def response_json(response: Response) -> dict[str, Any]:
     return said | {name: value for name, value in rest.items() if value} | {"seconds": response.seconds}
 
 
-def response_from_json(said: Mapping[str, Any], *, cached: bool) -> Response:
-    """The response that `response_json` wrote."""
-    rest = {name: value for name, value in said.items() if name not in ("usage", "cached")}
-    return Response(**rest, usage=Usage(**said.get("usage", {})), cached=cached)
+def response_from_json(said: Any, *, cached: bool) -> Response:
+    """Return the response that `response_json` wrote.
+
+    An answer was paid for: what stands beside it and is of another type than its own (a count that is a text, a name
+    that is a list) is left out. Raises ValueError where the text or the log-probabilities cannot be read.
+    """
+    if not isinstance(said, Mapping) or not isinstance(text := said.get("text"), str):
+        raise ValueError("it has no text")
+    counts, seconds = said.get("usage"), said.get("seconds")
+    return Response(
+        text,
+        _logprobs(said.get("logprobs")),
+        Usage(**{name: token_count(counts[name]) for name in _USAGE if name in counts})
+        if isinstance(counts, Mapping)
+        else Usage(),
+        _text(said.get("finish_reason")),
+        _text(said.get("served_model")),
+        seconds if isinstance(seconds, int | float) and seconds is not True and 0 <= seconds < math.inf else 0.0,
+        cached,
+    )
+
+
+def left_out(said: Mapping[str, Any]) -> list[str]:
+    """Return the names of a response's fields that `response_from_json` leaves out."""
+    kept = response_json(response_from_json(said, cached=True))
+    return [name for name, value in said.items() if value not in (None, "", {}) and kept.get(name) != value]
+
+
+def _logprobs(values: Any) -> Mapping[str, float] | None:
+    if values is None:
+        return None
+    if isinstance(values, Mapping) and all(map(_is_logprob, values.values())):
+        return values
+    raise ValueError("its log-probabilities are none")
+
+
+def _is_logprob(value: Any) -> bool:
+    """Whether it is one, minus infinity too. Above zero by rounding only; an integer may be too large for a float."""
+    return (type(value) is float and value < 1) or (type(value) is int and -(10**15) < value < 1)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _message(message: Message, content: Callable[[str], Mapping[str, str]]) -> dict[str, str]:

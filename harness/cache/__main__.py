@@ -25,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(getattr(commands, chosen.does)(chosen))
     except HarnessError as error:
-        print(f"error: {error}", file=sys.stderr)
+        from harness.terminal import clean
+
+        print(f"error: {clean(str(error))}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,7 +53,7 @@ COMMANDS = {
     "export": ("export", "every answer as a JSON line, for another machine or for your own tools"),
     "import": ("import_", "take in what export wrote, or another cache, also a damaged one"),
     "prune": ("prune", "remove answers by model, identity, task or date; shows them first"),
-    "verify": ("verify", "recompute every key and digest, and run SQLite's own check"),
+    "verify": ("verify", "recompute every key and digest, read every answer, and run SQLite's own check"),
 }
 _EXAMPLES = """\
 examples:
@@ -62,8 +64,8 @@ examples:
   python -m harness.cache prune --model gpt4 --before 2026-01-31
   python -m harness.cache verify --cache shared/answers.sqlite
 
-A line of an export: schema, key, model, task, stored, identity, request, response. Its words stand in full where they
-come first in the file, by sha256 after that.
+A line of an export: schema, key, model, task, stored, identity, request, response, digest. Its words stand in full
+where they come first in the file, by sha256 after that.
 """
 
 

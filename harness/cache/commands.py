@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -12,14 +13,18 @@ from typing import Any
 
 from harness import terminal
 from harness.board.table import Table
-from harness.cache import damage, lines, upkeep
+from harness.cache import damage, lines, salvage, upkeep
 from harness.cache.merging import Merged, merge
-from harness.cache.schema import for_reading
+from harness.cache.schema import APPLICATION, SCHEMA, for_reading, strangers
 from harness.cache.store import Store
 from harness.codec import canonical
 from harness.errors import ConfigError, DataError, StoreError
 from harness.progress import Progress
+from harness.terminal import clean
 from harness.whole import written
+
+_SNIFFED = 512
+"""Bytes by which a file is told to be lines."""
 
 
 def stats(chosen: Namespace) -> int:
@@ -41,14 +46,17 @@ def stats(chosen: Namespace) -> int:
 def export(chosen: Namespace) -> int:
     """Every answer as a line."""
     progress = Progress(f"export {chosen.cache}")
+    reading = lines.Reading()
     with closing(Store(chosen.cache, readonly=True)) as store:
         total = next(store.query("SELECT count(*) FROM answers"))[0]
         with written(chosen.out, "file") as file:
             try:
-                for line in progress.watch(lines.read(store.connection), range(total)):
+                for line in progress.watch(lines.read(store.connection, reading), range(total)):
                     file.write(f"{canonical_line(line)}\n")
             except sqlite3.Error as error:
                 raise store.trouble(error) from error
+    if reading.unreadable:
+        progress.say(f"{_answers(reading.unreadable)} left out, because they cannot be read as stored")
     if chosen.out != "-":
         progress.say(f"{_answers(progress.done)} in {chosen.out}")
     return 0
@@ -74,49 +82,78 @@ def import_(chosen: Namespace) -> int:
 
 
 def _import(store: Store, path: Path, *, replace: bool) -> int:
-    progress, merged = Progress(f"import {path}"), Merged()
-    answers, damaged = _source(path)
-    if damaged:
-        progress.say(f"{path} is damaged: what can be read of it is taken")
-    done = 0
-    try:
-        for done in progress.watch(merge(store, answers, merged, replace=replace, tolerant=damaged), ()):
-            progress.done = done
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
-    said = [f"{path}: {merged.new:,} new, {merged.known:,} known already"]
+    progress, merged = Progress(f"import {shown(path)}"), Merged()
+    with tempfile.TemporaryDirectory(dir=store.path.parent, prefix=f".{store.path.name}.") as scratch:
+        answers, kind = _source(path, Path(scratch), merged)
+        try:
+            for done in progress.watch(merge(store, answers, merged, replace=replace, tolerant=kind != "lines"), ()):
+                progress.done = done
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+    if kind == "damaged" and not merged.new + merged.known + merged.conflicts:
+        raise DataError(_hopeless(path, "no answer in it can be read"))
+    if kind == "damaged":
+        progress.say(f"{shown(path)} is damaged: what can be read of it is taken")
+    counts = [f"{shown(path)}: {merged.new:,} new, {merged.known:,} known already"]
     if merged.conflicts:
         stays = "the imported one has taken its place" if replace else "the first one stays (--replace takes the other)"
-        said.append(f"{merged.conflicts:,} with another answer than the one stored: {stays}")
-    if merged.wordless:
-        said.append(f"{merged.wordless:,} without the words of their request")
-    if merged.refused:
-        said.append(f"{merged.refused:,} left out, because they are not what their key says")
-    print("; ".join(said))
+        counts.append(f"{merged.conflicts:,} with another answer than the one stored: {stays}")
+    for count, what in (
+        (merged.wordless, "without the words of their request"),
+        (merged.odd, "without a field that was of another type than its own"),
+        (merged.refused, "left out, because they are not what their key says"),
+        (merged.unreadable, "left out, because they cannot be read as stored"),
+    ):
+        if count:
+            counts.append(f"{count:,} {what}")
+    print("; ".join(counts))
     return 0
 
 
-def _source(path: Path) -> tuple[Iterator[Any], bool]:
-    """The answers of a file, and whether it is a damaged cache. Raises DataError."""
+def _source(path: Path, scratch: Path, merged: Merged) -> tuple[Iterator[Any], str]:
+    """The answers of a file, and whether it holds lines, is a cache or a damaged one. Raises DataError."""
     with path.open("rb") as file:
-        magic = file.read(1)
-    if magic in (b"{", b""):
-        return lines.of_file(path), False
+        beginning = file.read(_SNIFFED)
+    if b"\0" not in beginning and (not beginning or beginning.lstrip().startswith(b"{")):  # JSON knows no NUL
+        return lines.of_file(path), "lines"
     try:
         try:
             db = for_reading(path)
-            if db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok":
-                return lines.read(db), False
+            try:
+                _refuse_foreign(db, path)
+                sound = db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+            except BaseException:
+                db.close()
+                raise
+            if sound:
+                return lines.read(db, merged), "cache"
             db.close()
         except sqlite3.DatabaseError as error:
             if not damage.is_damage(error):
                 raise
-        return lines.salvage(lines.damaged(path)), True
-    except sqlite3.Error as error:
+        return salvage.salvage(salvage.opened(path, scratch), merged), "damaged"
+    except (sqlite3.Error, OSError) as error:
+        raise DataError(_hopeless(path, str(error))) from None
+
+
+def _refuse_foreign(db: sqlite3.Connection, path: Path) -> None:
+    """Before anything is read: a view could be without an end. Raises DataError."""
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    application = db.execute("PRAGMA application_id").fetchone()[0]
+    if application == APPLICATION and version != SCHEMA:
         raise DataError(
-            f"{path} is neither what export writes nor a cache that SQLite can open ({error}). If it was a cache, "
-            f"`sqlite3 {path} .recover | sqlite3 recovered.sqlite` may make one of it to import."
-        ) from None
+            f"{path} has schema {version}, this version reads {SCHEMA}: export it with the version of harness that "
+            "made it, and ask again what that cannot bring over."
+        )
+    if others := strangers(db):
+        raise DataError(f"{path} is not read: it is no cache of this program ({others}).")
+
+
+def _hopeless(path: Path, why: str) -> str:
+    return (
+        f"{path} is neither what export writes nor a cache that SQLite can open ({why}). If it was a cache, "
+        f"`sqlite3 {path} .recover | sqlite3 recovered.sqlite` may make one of it to import."
+    )
 
 
 def prune(chosen: Namespace) -> int:
@@ -129,7 +166,7 @@ def prune(chosen: Namespace) -> int:
         if not found:
             names = sorted({group.name for group in upkeep.groups(store)})
             raise ConfigError(
-                f"nothing in {chosen.cache} is meant by that. Its models are {', '.join(names) or 'none'}."
+                f"nothing in {chosen.cache} is meant by that. Its models are {', '.join(map(shown, names)) or 'none'}."
             )
         terminal.show([_table(found)])
         count = sum(group.answers for group in found)
@@ -150,10 +187,11 @@ def verify(chosen: Namespace) -> int:
         for _ in progress.watch(upkeep.verify(store, found), range(total)):
             pass
     if not found.counts:
-        print(f"{chosen.cache}: {_answers(found.answers)}, every key, text and identity is what its digest says.")
+        print(f"{chosen.cache}: {_answers(found.answers)}, every response, key, text and identity is what its digest says.")
         return 0
     for what, count in found.counts.items():
-        print(f"{count:,} times: {what} (the first: {found.first[what]})")
+        more = ", …" if count > len(found.places[what]) else ""
+        print(f"{count:,} times: {what} ({', '.join(map(shown, found.places[what]))}{more})")
     raise StoreError(
         f"{chosen.cache} is not sound: `python -m harness.cache import {chosen.cache} --cache NEW.sqlite` makes a new "
         "one of what is."
@@ -164,11 +202,11 @@ def _table(found: Iterable[upkeep.Group]) -> Table:
     header = ["model", "identity", "task", "answers", "first", "last", "tokens in", "out"]
     rows = [
         [
-            group.name or "–",
-            group.identity[:8],
-            group.task or "–",
+            shown(group.name) or "–",
+            shown(group.identity[:8]),
+            shown(group.task) or "–",
             f"{group.answers:,}",
-            *(f"{datetime.fromtimestamp(at):%Y-%m-%d}" for at in (group.first, group.last)),
+            *map(_day, (group.first, group.last)),
             *("–" if count is None else f"{count:,}" for count in (group.input, group.output)),
         ]
         for group in found
@@ -189,7 +227,19 @@ def _same_name(store: Store, found: list[upkeep.Group]) -> Iterator[str]:
         for other in several[1:]:
             said = differences(known[several[0]], known[other])
             told = "; ".join(said).replace(" there, ", f" in {several[0][:8]}, ").replace(" now", f" in {other[:8]}")
-            yield f"{name}: {told}"
+            yield shown(f"{name}: {told}")
+
+
+def shown(text: object) -> str:
+    """Return a name on one line, without what a terminal would obey: a cache may come from somebody else."""
+    return clean(str(text)).replace("\n", "\N{REPLACEMENT CHARACTER}")
+
+
+def _day(at: Any) -> str:
+    try:
+        return f"{datetime.fromtimestamp(at):%Y-%m-%d}"
+    except (TypeError, ValueError, OverflowError, OSError):
+        return "–"
 
 
 def _answers(count: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,18 +9,22 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from harness.cache.lines import words_of
+from harness.cache.lines import Reading, words_of
+from harness.cache.rows import UNREADABLE, digest_of, oddities, response_of, utf8
 from harness.cache.schema import SCHEMA, key_of
 from harness.cache.store import Store, store_texts
-from harness.codec import canonical, digest, response_from_json, text_digest
+from harness.codec import canonical, digest, response_json, text_digest
 from harness.errors import DataError
+from harness.types import Response
 
 _BATCH = 500
 """Answers that are stored at a time: other processes get their turn in between."""
+_ROOM = 16 << 20
+"""Characters of answers that are held at a time: a line may be long."""
 
 
 @dataclass
-class Merged:
+class Merged(Reading):
     """What became of the lines."""
 
     new: int = 0
@@ -32,7 +35,7 @@ class Merged:
     wordless: int = 0
     """New, but the words of its request are lost: it can be replayed, not read."""
     refused: int = 0
-    """Not what their key says; only where lines of a damaged cache are read."""
+    """Not what their key says; only where rows of a cache are read."""
 
 
 def merge(store: Store, lines: Iterable[Any], merged: Merged, *, replace: bool, tolerant: bool) -> Iterator[int]:
@@ -46,18 +49,20 @@ def merge(store: Store, lines: Iterable[Any], merged: Merged, *, replace: bool, 
         batch: list[_Answer] = []
         wrong: Exception | None = None
         number = 0
+        size = 0
         try:
             for number, line in islice(source, _BATCH):
-                if (answer := _read(line, number, tolerant)) is None:
-                    merged.refused += 1
-                else:
+                if (answer := _read(line, number, tolerant, merged)) is not None:
                     batch.append(answer)
+                    size += sum(map(len, (*answer.row[2:4], *answer.texts.values())))
+                if size > _ROOM:
+                    break
         except DataError as error:
             wrong = error
         if batch:
             with store.transaction() as db:
                 for answer in batch:
-                    _store(db, answer, merged, replace=replace)
+                    _store(store, db, answer, merged, replace=replace)
         if wrong is not None:
             raise wrong
         if not number:
@@ -67,7 +72,8 @@ def merge(store: Store, lines: Iterable[Any], merged: Merged, *, replace: bool, 
 
 @dataclass(frozen=True)
 class _Answer:
-    row: tuple[str, str, str, str, float, str]
+    row: tuple[str, str, str, str, float, str, str]
+    response: Response
     identity: str
     name: str
     texts: Mapping[str, str]
@@ -75,26 +81,29 @@ class _Answer:
     """Their digests."""
 
 
-def _read(line: Any, number: int, tolerant: bool) -> _Answer | None:
+def _read(line: Any, number: int, tolerant: bool, merged: Merged) -> _Answer | None:
+    """The answer of a line; None where it is left out. Raises DataError."""
     try:
         if line["schema"] != SCHEMA:
             raise DataError(
-                f"line {number} is of schema {line['schema']}, this version reads {SCHEMA}: export with the same "
-                "version of harness."
+                f"line {number} is of schema {str(line['schema'])[:20]}, this version reads {SCHEMA}: export with the "
+                "same version of harness."
             )
         places = words_of(line["request"])
         texts = {place["sha256"]: place.pop("text") for place in places if "text" in place}
         if any(text_digest(text) != name for name, text in texts.items()):
             raise ValueError("a text is not the one its sha256 names")
+        names = tuple(place["sha256"] for place in places)
+        if not all(isinstance(name, str) and name.isalnum() for name in names):
+            raise ValueError("a sha256 is none")
         identity, request = canonical(line["identity"]), canonical(line["request"])
-        if key_of(identity, request) != line["key"]:
+        if (key := key_of(identity, request)) != line["key"]:
             raise ValueError("its key is not that of its identity and request")
-        response_from_json(line["response"], cached=True)
         stored = datetime.fromisoformat(line["stored"]).timestamp()
-        row = (line["key"], digest(line["identity"]), request, canonical(line["response"]), stored, str(line["task"]))
-        return _Answer(row, identity, str(line["model"]), texts, tuple(place["sha256"] for place in places))
-    except (KeyError, TypeError, ValueError, AttributeError, DataError) as error:
+        digest_of_line, labels = line["digest"], (utf8(line["task"]), utf8(line["model"]))
+    except (*UNREADABLE, OSError, DataError) as error:
         if tolerant:
+            merged.refused += 1
             return None
         if isinstance(error, DataError):
             raise
@@ -102,26 +111,35 @@ def _read(line: Any, number: int, tolerant: bool) -> _Answer | None:
             f"line {number} is no answer as `python -m harness.cache export` writes them ({error}); the lines before "
             "it are stored."
         ) from None
+    try:
+        response = response_of(key, written := canonical(line["response"]), digest_of_line)
+    except UNREADABLE:
+        merged.unreadable += 1
+        return None
+    if oddities(written):
+        merged.odd += 1
+        written = canonical(response_json(response))
+    row = (key, digest(line["identity"]), request, written, stored, labels[0], digest_of(key, written))
+    return _Answer(row, response, identity, labels[1], texts, names)
 
 
-def _store(db: sqlite3.Connection, answer: _Answer, merged: Merged, *, replace: bool) -> None:
-    key, who, _, response, *_ = answer.row
-    row = db.execute("SELECT response FROM answers WHERE key = ?", (key,)).fetchone()
+def _store(store: Store, db: sqlite3.Connection, answer: _Answer, merged: Merged, *, replace: bool) -> None:
+    key, who, *_ = answer.row
+    there = store.get(key)
     store_texts(db, answer.texts)
-    if row is not None and _said(row[0]) == _said(response):
+    if there is not None and _gist(there) == _gist(answer.response):
         merged.known += 1
         return
-    merged.conflicts += row is not None
-    if row is not None and not replace:
+    merged.conflicts += there is not None
+    if there is not None and not replace:
         return
-    merged.new += row is None
+    merged.new += there is None
     db.execute("INSERT OR IGNORE INTO identities VALUES (?, ?, ?)", (who, answer.identity, answer.name))
-    db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)", answer.row)
+    db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", answer.row)
     texts = (db.execute("SELECT 1 FROM texts WHERE digest = ?", (name,)).fetchone() for name in answer.words)
-    merged.wordless += row is None and not all(texts)
+    merged.wordless += there is None and not all(texts)
 
 
-def _said(response: str) -> tuple[Any, ...]:
+def _gist(response: Response) -> tuple[Any, ...]:
     """What makes two answers the same: not the time they took, nor how their tokens were counted."""
-    said = json.loads(response)
-    return said["text"], said.get("logprobs"), said.get("finish_reason")
+    return response.text, response.logprobs, response.finish_reason

@@ -9,110 +9,112 @@ is an error: an answer that looks stored but is not would be paid for twice.
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator
-from itertools import islice
-from operator import length_hint
+from collections.abc import Callable, Iterable, Iterator
 
+from harness import stop
+from harness.cache.asking import Asking
 from harness.cache.schema import key_of
 from harness.cache.store import Store
-from harness.codec import canonical, short
+from harness.codec import canonical, response_from_json, response_json, short
 from harness.errors import StoreError
-from harness.models.protocol import Landing, Model, Outcome
+from harness.models.protocol import Model, Outcome
 from harness.settings import CacheMode
-from harness.types import Request, Response
+from harness.types import Failure, Request, Response
 
-_AHEAD = 512
-"""How many misses are looked up ahead of the model. As long as a model's window is smaller, hits are handed out
-as they are found and none wait in memory."""
+PATIENCE = 600.0
+"""Seconds without any answer of another process that lives, after which what it has claimed is asked here as well."""
 
 
 class CachedModel:
     """A model that asks another one only what the store does not know."""
 
-    def __init__(self, model: Model, store: Store, *, mode: CacheMode = "on", task: str = "") -> None:
+    def __init__(
+        self,
+        model: Model,
+        store: Store,
+        *,
+        mode: CacheMode = "on",
+        task: str = "",
+        say: Callable[[str], None] = lambda _: None,
+        patience: float = PATIENCE,
+    ) -> None:
         """Wraps `model`; answers go to and come from `store`, as `mode` allows. `task` is noted beside new answers.
 
         In mode frozen the first miss raises StoreError; in mode refresh what was stored before this moment counts as
-        missing, and is replaced.
+        missing, and is replaced. `say` shows a line on stderr.
         """
-        self._model = model
-        self._store = store
-        self._frozen = mode == "frozen"
-        self._since = time.time() if mode == "refresh" else 0.0
+        self.model = model
+        self.store = store
+        self.say = say
+        self.mode = mode
+        self.patience = patience
+        self.since = time.time() if mode == "refresh" else 0.0
         self._task = task
         self.name = model.name
         self.identity = model.identity
         self.accepts = model.accepts
         self._identity = canonical(self.identity)
 
+    def key(self, request: Request) -> str:
+        """Return the key of the answer to a request."""
+        return key_of(self._identity, short(request))
+
+    @property
+    def interrupted(self) -> str:
+        """Return what is said where Ctrl-C ends the wait for other processes."""
+        if self.mode == "refresh":
+            return "interrupted: every answer so far is stored; cache=on asks for the rest only."
+        return stop.sentence("every answer so far is stored")
+
     def peek(self, request: Request) -> Response | None:
         """The stored answer, if there is one that counts; nothing is asked."""
-        return self._store.get(key_of(self._identity, short(request)), since=self._since)
+        return self.store.get(self.key(request), since=self.since)
 
     def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
         """Stored answers as they are found, others as they land; each is stored before it is handed out."""
-        source = iter(requests)
-        misses: deque[Request] = deque()
-        hits: deque[Outcome] = deque()
-        keys: dict[Request, str] = {}
-
-        def look_up() -> bool:
-            """Takes one request from the source; False when there is none left."""
-            for request in source:
-                key = key_of(self._identity, short(request))
-                stored = self._store.get(key, since=self._since)
-                if stored is not None:
-                    hits.append((request, stored))
-                elif self._frozen:
-                    raise self._missing(request)
-                else:
-                    keys[request] = key
-                    misses.append(request)
-                return True
-            return False
-
-        def unanswered() -> Iterator[Request]:
-            """What the inner model pulls from."""
-            while misses or look_up():
-                if misses:
-                    yield misses.popleft()
-
-        landing: Iterator[Outcome] | None = None
-        ahead = 16
+        replaced = self.store.replaced
         try:
-            while True:
-                while len(misses) < ahead and look_up():
-                    while hits:
-                        yield hits.popleft()
-                # A few at first, so that the model begins soon.
-                ahead = min(2 * ahead, _AHEAD)
-                # Nothing is started for a run that the store answers alone: no import, no load, no connection.
-                if landing is None and keys:
-                    landing = self._model.respond(unanswered())
-                outcome = next(landing, None) if landing is not None and keys else None
-                if landing is None or outcome is None:
-                    yield from hits
-                    return
-                landed = [outcome, *islice(landing, length_hint(landing))]
-                yield from self._keep(landed, keys)
+            yield from Asking(self, requests).outcomes()
         finally:
-            if isinstance(landing, Landing | Generator):
-                landing.close()
+            if count := self.store.replaced - replaced:
+                answers = f"{count:,} stored answer{'s' * (count > 1)}"
+                self.say(f"{answers} in {self.store.path} could not be read as stored: asked again and replaced")
 
-    def _keep(self, landed: list[Outcome], keys: dict[Request, str]) -> list[Outcome]:
-        """Stores the responses; what is handed out: where another process was sooner, its answer."""
-        said = [(keys.pop(request), request, outcome) for request, outcome in landed]
-        answers = [(key, request, outcome) for key, request, outcome in said if isinstance(outcome, Response)]
-        if not answers:
-            return landed
-        sooner = self._store.put(self.identity, answers, name=self.name, task=self._task, replace=self._since > 0)
-        return [(request, sooner.get(key, outcome)) for key, request, outcome in said] if sooner else landed
+    def keep(self, landed: list[tuple[str, Request, Response | Failure]]) -> list[Outcome]:
+        """Stores the responses that landed together, with their keys; returns what is handed out.
 
-    def _missing(self, request: Request) -> StoreError:
+        Where another process was sooner that is its answer. A response of which nothing could be stored is a failure.
+        """
+        sound = [(key, request, _sound(outcome)) for key, request, outcome in landed]
+        answers = [(key, request, outcome) for key, request, outcome in sound if isinstance(outcome, Response)]
+        self.store.claims.release([key for key, _, outcome in sound if isinstance(outcome, Failure)])
+        sooner: dict[str, Response] = {}
+        if answers:
+            sooner = self.store.put(self.identity, answers, name=self.name, task=self._task, replace=self.since > 0)
+        return [(request, sooner.get(key, outcome)) for key, request, outcome in sound]
+
+    def missing(self, request: Request) -> StoreError:
+        """Return what mode frozen raises where an answer is not there."""
         from harness.cache.nearest import explain
 
+        if self.store.damaged(key := self.key(request)):
+            return StoreError(
+                f"cache=frozen, and an answer of {self.name} in {self.store.path} cannot be read as stored ({key}): "
+                "with cache=on it is asked for again and replaced."
+            )
         return StoreError(
-            f"cache=frozen, and {self._store.path} does not hold every answer of {self.name}: "
-            f"{explain(self._store, self.identity, request)}. With cache=on it is asked for."
+            f"cache=frozen, and {self.store.path} does not hold every answer of {self.name}: "
+            f"{explain(self.store, self.identity, request)}. With cache=on it is asked for."
         )
+
+
+def _sound(outcome: Response | Failure) -> Response | Failure:
+    """An outcome as the store would give it back; a failure where it could not be stored."""
+    if isinstance(outcome, Failure):
+        return outcome
+    try:
+        if outcome.logprobs is not None:
+            canonical(dict(outcome.logprobs))  # no NaN
+        return response_from_json(response_json(outcome), cached=outcome.cached)
+    except (ValueError, TypeError, AttributeError) as error:
+        return Failure("invalid_reply", f"the model's response cannot be stored: {error}")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from contextlib import closing
+from functools import cache, partial
 from pathlib import Path
 
 from harness.errors import StoreError
 
-SCHEMA = 2
+SCHEMA = 3
 APPLICATION = 0x43524B45
 """Marks the file as ours, in SQLite's header."""
 _TABLES = (
@@ -18,7 +20,9 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
     # In the order in which they landed, not in that of their keys: much more can be read of a damaged file.
     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, "
-    "response TEXT NOT NULL, stored REAL NOT NULL, task TEXT NOT NULL)",
+    "response TEXT NOT NULL, stored REAL NOT NULL, task TEXT NOT NULL, digest TEXT NOT NULL)",
+    # What is being asked, and by which process.
+    "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID",
 )
 WAIT = 30
 """Seconds to wait for a file that another process holds."""
@@ -32,20 +36,20 @@ def key_of(identity: str, request: str) -> str:
 def for_writing(path: Path) -> sqlite3.Connection:
     """A connection that begins transactions by hand. The file is made where there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    return sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+    return guarded(sqlite3.connect(path, timeout=WAIT, isolation_level=None))
 
 
 def for_reading(path: Path) -> sqlite3.Connection:
     """A connection that writes nothing, also to a folder that cannot be written."""
     address = f"{path.absolute().as_uri()}?mode=ro"
-    db = sqlite3.connect(address, timeout=WAIT, isolation_level=None, uri=True)
+    db = guarded(sqlite3.connect(address, timeout=WAIT, isolation_level=None, uri=True))
     try:
         blank = _blank(db)
     except sqlite3.OperationalError:
         log = Path(f"{path}-wal")
         if not path.exists() or (log.exists() and log.stat().st_size):  # a log that cannot be read holds answers
             raise
-        db = sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True)
+        db = guarded(sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True))
         blank = _blank(db)
     if blank:  # a run was killed before it had made the tables, or is about to make them: a cache without answers
         db.close()
@@ -55,7 +59,7 @@ def for_reading(path: Path) -> sqlite3.Connection:
 
 
 def check(db: sqlite3.Connection, path: Path) -> None:
-    """Refuses a database of somebody else's, or of another version of this program."""
+    """Refuses a database of somebody else's, or of another version of this program. Raises StoreError."""
     # In this order: a file that another process fills meanwhile was empty when it was looked at.
     empty = _blank(db)
     application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
@@ -71,6 +75,23 @@ def check(db: sqlite3.Connection, path: Path) -> None:
             f"the cache {path} has schema {schema}, this version reads {SCHEMA} only: choose another cache.path, or "
             "use the version of harness that made it."
         )
+    if not empty and (other := strangers(db)):
+        raise StoreError(
+            f"{path} has the mark of a cache, but not its tables ({other}), and is left as it is: choose another "
+            "cache.path."
+        )
+
+
+def strangers(db: sqlite3.Connection) -> str:
+    """Return what a database has that no cache has, in words; nothing where its tables are exactly those of a cache.
+
+    A view or a computed column in the place of a table could be without an end. To list them runs none of them.
+    """
+    rows = set(db.execute(_LIST))
+    if rows == _listed():
+        return ""
+    names = sorted({f"{kind} {name}" for kind, name, *_ in rows ^ _listed()})
+    return ", ".join(name[:40] for name in names[:3]) + (", …" if len(names) > 3 else "")
 
 
 def prepare(db: sqlite3.Connection, path: Path) -> None:
@@ -81,6 +102,28 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
     db.execute("PRAGMA synchronous=NORMAL")
     if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
         _make_tables(db)
+
+
+_LIST = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+
+
+@cache
+def _listed() -> frozenset[tuple[str, ...]]:
+    """How SQLite lists the tables of a cache."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        _make_tables(db)
+        return frozenset(db.execute(_LIST))
+
+
+def guarded(db: sqlite3.Connection) -> sqlite3.Connection:
+    """The connection to a file that may be of somebody else: what it holds is read, and nothing of it is run."""
+    db.execute("PRAGMA trusted_schema = OFF")
+    # A byte of a text that was flipped may be no UTF-8. So it is read as another text, which no digest names.
+    db.text_factory = _text
+    return db
+
+
+_text = partial(str, encoding="utf-8", errors="surrogateescape")
 
 
 def _blank(db: sqlite3.Connection) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 import time
@@ -14,13 +13,16 @@ from typing import Any
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from harness.cache import damage, schema
-from harness.codec import canonical, digest, response_from_json, response_json, short, text_digest, words
+from harness.cache.claims import Claims
+from harness.cache.rows import digest_of, response_of, utf8
+from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.errors import StoreError
 from harness.types import JSON, Request, Response
 
 _LONG = 4096
 """Characters from which on it is asked whether a text is stored before it is handed to SQLite: a network's data would
 be handed over again with each of its questions."""
+_ROW = "SELECT response, digest FROM answers WHERE key = ? AND stored >= ?"
 
 
 class Store:
@@ -33,6 +35,9 @@ class Store:
         """
         self.path = path
         self._readonly = readonly
+        self.replaced = 0
+        """Rows that could not be read, in whose place an answer of this process stands now."""
+        self.claims = Claims(self)
         if readonly and not path.exists():
             aside = damage.earlier(path)
             hint = f"a damaged one was set aside as {aside[-1]}" if aside else "give the cache.path that runs wrote to"
@@ -54,14 +59,24 @@ class Store:
         self._seen = damage.inode(path)
 
     def get(self, key: str, *, since: float = 0.0) -> Response | None:
-        """The stored response, marked as cached; None where it is older than `since`, in seconds since 1970."""
+        """Return the stored response, marked as cached; None where it is older than `since`, in seconds since 1970.
+
+        A row that is not what was stored counts as missing: the next answer takes its place.
+        """
         try:
-            row = self._at.execute(
-                "SELECT response FROM answers WHERE key = ? AND stored >= ?", (key, since)
-            ).fetchone()
+            row = self._at.execute(_ROW, (key, since)).fetchone()
         except sqlite3.Error as error:
             raise self.trouble(error) from error
-        return response_from_json(json.loads(row[0]), cached=True) if row else None
+        if row is None:
+            return None
+        try:
+            return response_of(key, *row)
+        except ValueError:
+            return None
+
+    def damaged(self, key: str) -> bool:
+        """Whether there is a row for the key that counts as missing because of what stands in it."""
+        return self.get(key) is None and next(self.query(_ROW, key, 0.0), None) is not None
 
     def put(
         self,
@@ -75,22 +90,34 @@ class Store:
         """Stores the responses of one model by their keys; when this returns, a killed process does not lose them.
 
         What another process has stored meanwhile stays (unless `replace`), and is returned: a run that hands that out
-        can be replayed from the cache.
+        can be replayed from the cache. Claims on the keys are given up. Raises ValueError where a response is no JSON.
         """
-        who, now = digest(identity), time.time()
+        who, now, name, task = digest(identity), time.time(), utf8(name), utf8(task)
         texts = {text_digest(text): text for _, request, _ in answers for text in words(request)}
-        rows = [(key, who, short(request), canonical(response_json(said)), now, task) for key, request, said in answers]
+        rows = []
+        for key, request, response in answers:
+            written = canonical(response_json(response))
+            rows.append((key, who, short(request), written, now, task, digest_of(key, written)))
         with self.transaction() as db:
             db.execute("INSERT OR IGNORE INTO identities VALUES (?, ?, ?)", (who, canonical(identity), name))
             store_texts(db, texts)
             verb = "REPLACE" if replace else "IGNORE"
-            stored = db.executemany(f"INSERT OR {verb} INTO answers VALUES (?, ?, ?, ?, ?, ?)", rows).rowcount
-        if stored >= len(rows):
-            return {}
-        kept = {key: (self.get(key), said) for key, _, said in answers}
-        return {
-            key: there for key, (there, said) in kept.items() if there and response_json(there) != response_json(said)
-        }
+            stored = db.executemany(f"INSERT OR {verb} INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", rows).rowcount
+            self.claims.give_up(db, [key for key, *_ in answers])
+            return {} if stored >= len(rows) else self._sooner(db, answers, rows)
+
+    def _sooner(
+        self, db: sqlite3.Connection, answers: Sequence[tuple[str, Request, Response]], rows: Sequence[tuple[Any, ...]]
+    ) -> dict[str, Response]:
+        """Puts answers in the place of rows that cannot be read; returns those by others that stay."""
+        others: dict[str, Response] = {}
+        for (key, _, response), row in zip(answers, rows, strict=True):
+            if (there := self.get(key)) is None:
+                db.execute("REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+                self.replaced += 1
+            elif response_json(there) != response_json(response):
+                others[key] = there
+        return others
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -122,6 +149,7 @@ class Store:
     def close(self) -> None:
         """Closes the file; the write-ahead log is folded in."""
         if self._db is not None:
+            self.claims.end()
             self._db.close()
 
     @property

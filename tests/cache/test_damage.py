@@ -92,6 +92,57 @@ def test_garbage_in_the_middle_is_found_when_it_is_read(path):
     assert command("verify", "--cache", path).stdout.count("is what its digest says") == 1 or count(path)
 
 
+@pytest.mark.parametrize(("at", "size"), [(0, 16), (0, 1), (16, 52), (0, 100), (100, 60), (0, 4096)])
+def test_a_first_page_that_is_gone_costs_no_answer(path, at, size):
+    fill(path, 400)
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(random.Random(size).randbytes(size))
+    with pytest.raises(StoreError) as error:
+        replay(path, 400)
+    name = set_aside(path, error)
+    before = path.parent.joinpath(name).read_bytes()
+    done = command("import", name, "--cache", path)
+    assert done.returncode == 0 and "400 new" in done.stdout and "is damaged" in done.stderr, done
+    assert path.parent.joinpath(name).read_bytes() == before
+    assert command("verify", "--cache", path).returncode == 0
+    asked = []
+    assert replay(path, 400, asked) == 400 and not asked
+    assert not list(path.parent.glob(".*"))
+
+
+def test_damage_that_is_met_by_a_process_with_claims_is_a_sentence(path):
+    fill(path, 3000)
+    with closing(Store(path)) as store:
+        assert store.claims.take(["new"]).own == {"new"}
+        path.write_bytes(os.urandom(path.stat().st_size))
+        with pytest.raises(StoreError) as error:
+            list(CachedModel(Scripted(says), store).respond(ask(f"{k}?") for k in range(3000)))
+    set_aside(path, error)
+
+
+def test_a_tree_of_pages_without_an_end_is_left(path):
+    fill(path, 3000)
+    content = path.read_bytes()
+    pages = [content[at : at + 4096] for at in range(0, len(content), 4096)]
+    with closing(sqlite3.connect(path)) as db:
+        root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'answers'").fetchone()[0]
+    branch = pages[root - 1]
+    assert branch[0] == 5
+    cells = [int.from_bytes(branch[12 + 2 * k : 14 + 2 * k]) for k in range(int.from_bytes(branch[3:5]))]
+    assert len(cells) > 50
+    leaves = [number for number, page in enumerate(pages, start=1) if page[0] == 13][-7:]
+    # Every branch of a page leads to one and the same page: 50 to the power of 7 leaves.
+    for page, below in zip([root, *leaves], leaves, strict=False):
+        changed = bytearray(branch)
+        for cell in (8, *cells):
+            changed[cell : cell + 4] = below.to_bytes(4)
+        pages[page - 1] = bytes(changed)
+    path.write_bytes(b"".join(pages))
+    done = command("import", path, "--cache", path.with_name("new.sqlite"))
+    assert done.returncode == 0 and "known already" in done.stdout, done
+
+
 def test_the_log_goes_with_its_file(path):
     fill(path, 50)
     holder = Store(path)

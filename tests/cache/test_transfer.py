@@ -52,7 +52,7 @@ def test_a_cache_comes_back_from_its_export_byte_for_byte(here, there, tmp_path)
 def test_a_line_says_all_that_its_key_is_made_of_and_words_once(here):
     fill(here, 10, task="corr2cause")
     lines = exported(here)
-    assert [*lines[0]] == ["schema", "key", "model", "task", "stored", "identity", "request", "response"]
+    assert [*lines[0]] == ["schema", "key", "model", "task", "stored", "identity", "request", "response", "digest"]
     assert [line["key"] for line in lines] == sorted(line["key"] for line in lines)
     texts = [m["text"] for line in lines for m in line["request"]["messages"] if "text" in m]
     assert sorted(texts) == sorted(["Be brief.", *(f"{k}?" for k in range(10))])
@@ -97,9 +97,9 @@ def test_of_two_answers_the_first_stays_unless_told(here, there, tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda line: line | {"schema": 3}, "is of schema 3"),
+        (lambda line: line | {"schema": 4}, "is of schema 4"),
         (lambda line: line | {"identity": {"name": "other"}}, "its key is not that"),
-        (lambda line: line | {"response": {"words": 1}}, "is no answer"),
+        (lambda line: {name: value for name, value in line.items() if name != "digest"}, "is no answer"),
         (lambda line: line | {"stored": "yesterday"}, "is no answer"),
         (lambda line: [1], "is no answer"),
         (lambda line: json.dumps(line)[:40], "is not JSON"),

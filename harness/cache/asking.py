@@ -1,0 +1,235 @@
+"""One call of a cached model: what is stored is handed out, what others ask is waited for, the rest is asked.
+
+A request is looked up, claimed and asked, in this order. What another process has claimed is set apart: it is looked
+for again from time to time, and in the end it is all that is waited for. While a process waits it holds no claim, so
+no two wait for each other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from operator import length_hint
+from typing import TYPE_CHECKING
+
+from harness import stop
+from harness.errors import Interrupted, StoreError
+from harness.models.protocol import Landing, Outcome
+from harness.types import Request
+
+if TYPE_CHECKING:
+    from harness.cache.model import CachedModel
+
+_AHEAD = 512
+"""How many misses are looked up ahead of the model. As long as a model's window is smaller, hits are handed out
+as they are found and none wait in memory."""
+_CLAIMED = 16
+"""How many are claimed ahead of the model, at most: others could be asking them."""
+_APART = 1024
+"""How many may be set apart, before the others' answers are waited for."""
+_GLANCE = 0.1
+"""Seconds between two looks for the answers of others, while there is something to ask."""
+_LIVES = 0.5
+"""Seconds between two looks whether those who are waited for still live."""
+_PAUSE = 0.01
+"""Seconds between two looks at the file while others' answers land; up to _GLANCE where none do."""
+_SLOW, _AGAIN = 2.0, 60.0
+"""Seconds of waiting after which it is worth a line, and until the next one."""
+
+
+class Asking:
+    """The state of one call."""
+
+    def __init__(self, cached: CachedModel, requests: Iterable[Request]) -> None:
+        self._cached = cached
+        self._store, self._claims = cached.store, cached.store.claims
+        self._source = iter(requests)
+        self._hits: deque[Outcome] = deque()
+        self._misses: deque[tuple[str, Request]] = deque()
+        self._claimed: deque[Request] = deque()
+        """Claimed, and not yet pulled by the model."""
+        self._keys: dict[Request, str] = {}
+        """Of the requests that are claimed and have no outcome."""
+        self._apart: dict[str, Request] = {}
+        """By their keys: what others have claimed."""
+        self._pulled_all = False
+        """Whether the model has pulled all that there was to pull, so that its end is no refusal to go on."""
+        self._batch, self._batch_at = 4, time.monotonic()
+        self._glanced, self._version = 0.0, -1
+
+    def outcomes(self) -> Generator[Outcome]:
+        """Stored answers as they are found, others as they land; each is stored before it is handed out."""
+        landing: Iterator[Outcome] | None = None
+        ahead = 16
+        try:
+            while True:
+                while len(self._misses) < ahead and self._look_up():
+                    yield from self._found()
+                # A few at first, so that the model begins soon.
+                ahead = min(2 * ahead, _AHEAD)
+                self._glance()
+                # Nothing is started for a run that the store answers alone: no import, no load, no connection.
+                if landing is None and self._claim():
+                    self._pulled_all = False
+                    landing = self._cached.model.respond(self._unanswered())
+                yield from self._found()
+                outcome = next(landing, None) if landing is not None and (self._keys or self._misses) else None
+                if landing is not None and outcome is not None:
+                    landed = [outcome, *islice(landing, length_hint(landing))]
+                    yield from self._cached.keep([(self._keys.pop(r), r, o) for r, o in landed])
+                    continue
+                if landing is not None:
+                    _close(landing)
+                    landing = None
+                    ended_early = not self._pulled_all and bool(self._keys or self._misses)
+                    self._give_up()
+                    yield from self._found()
+                    if ended_early:
+                        return
+                if self._apart:
+                    yield from self._wait()
+                elif not self._misses:
+                    return
+        finally:
+            if landing is not None:
+                _close(landing)
+            self._give_up()
+
+    def _found(self) -> Iterator[Outcome]:
+        while self._hits:
+            yield self._hits.popleft()
+
+    def _look_up(self) -> bool:
+        """Takes one request from the source; False when there is none left."""
+        for request in self._source:
+            key = self._cached.key(request)
+            stored = self._store.get(key, since=self._cached.since)
+            if stored is not None:
+                self._hits.append((request, stored))
+            elif self._cached.mode == "frozen":
+                raise self._cached.missing(request)
+            else:
+                self._misses.append((key, request))
+            return True
+        return False
+
+    def _unanswered(self) -> Iterator[Request]:
+        """What the model pulls from."""
+        while self._claimed or self._claim():
+            yield self._claimed.popleft()
+        self._pulled_all = True
+
+    def _claim(self) -> bool:
+        """Claims the next requests that nobody else is asking; whether there are any."""
+        while not self._claimed and len(self._apart) < _APART:
+            now = time.monotonic()
+            # As many as the model takes in about a second: more would be kept from others that could ask them.
+            if now - self._batch_at < 1:
+                self._batch = min(2 * self._batch, _CLAIMED)
+            elif now - self._batch_at > 2:
+                self._batch = max(self._batch // 2, 1)
+            self._batch_at = now
+            while len(self._misses) < self._batch and self._look_up():
+                pass
+            if not self._misses:
+                break
+            self._take([self._misses.popleft() for _ in range(min(self._batch, len(self._misses)))])
+        return bool(self._claimed)
+
+    def _take(self, wanted: list[tuple[str, Request]], *, anyhow: bool = False) -> None:
+        """Claims what can be claimed; what others have stored or are asking is put where it belongs."""
+        if not wanted:
+            return
+        taken = self._claims.take([key for key, _ in wanted], since=self._cached.since, anyhow=anyhow)
+        for key, request in wanted:
+            if key in taken.own:
+                self._keys[request] = key
+                self._claimed.append(request)
+            elif key in taken.stored:
+                self._hits.append((request, taken.stored[key]))
+            else:
+                self._apart[key] = request
+
+    def _give_up(self) -> None:
+        """Gives up what is claimed and has no outcome: the model has ended, or this process has."""
+        with suppress(StoreError):  # the lock goes with the process, and the claims with it
+            self._claims.release(list(self._keys.values()))
+        self._keys.clear()
+        self._claimed.clear()
+
+    def _glance(self) -> None:
+        """Takes what others have answered meanwhile, now and then."""
+        if self._apart and time.monotonic() - self._glanced > _GLANCE:
+            self._collect()
+            self._glanced = time.monotonic()
+
+    def _collect(self) -> bool:
+        """Takes the answers of others that have landed; whether their file has changed at all."""
+        version = next(self._store.query("PRAGMA data_version"))[0]
+        if version == self._version:
+            return False
+        self._version = version
+        for key in list(self._apart):
+            if (stored := self._store.get(key, since=self._cached.since)) is not None:
+                self._hits.append((self._apart.pop(key), stored))
+        return True
+
+    def _wait(self) -> Iterator[Outcome]:
+        """Hands out the answers of others as they land, until something can be claimed or all of them are there."""
+        started = quiet = time.monotonic()
+        line, pause, looked = started + _SLOW, _PAUSE, 0.0
+        owners: dict[str, str] = {}
+        while self._apart and not self._claimed:
+            if stop.STOP.requested:
+                raise Interrupted(self._cached.interrupted)
+            now = time.monotonic()
+            changed = self._collect()
+            if self._hits:
+                quiet, pause = now, _PAUSE
+                yield from self._found()
+                if self._misses and len(self._apart) < _APART // 2:  # there is room again
+                    return
+            if now - looked > (_GLANCE if changed else _LIVES):
+                looked, before, owners = now, owners, self._owners()
+                quiet = now if owners != before else quiet
+                free = [key for key in self._apart if key not in owners]
+                self._take([(key, self._apart.pop(key)) for key in free[:_CLAIMED]])
+            if self._apart and now - quiet > self._cached.patience:
+                self._lose_patience(owners)
+            elif self._apart and now > line:
+                line = now + _AGAIN
+                self._cached.say(f"waiting for {self._others(owners)}")
+            if not self._claimed:
+                time.sleep(pause)
+                pause = min(1.5 * pause, _GLANCE)
+        yield from self._found()
+
+    def _owners(self) -> dict[str, str]:
+        """The living owners of what is set apart."""
+        claims = self._claims.owners()
+        mine = {key: claims[key] for key in self._apart if key in claims}
+        living = {owner for owner in set(mine.values()) if self._claims.alive(owner)}
+        return {key: owner for key, owner in mine.items() if owner in living}
+
+    def _lose_patience(self, owners: dict[str, str]) -> None:
+        self._cached.say(
+            f"{self._others(owners)}: nothing has come for {self._cached.patience:g} s, so they are asked here as well"
+        )
+        keys = list(self._apart)[:_CLAIMED]
+        self._take([(key, self._apart.pop(key)) for key in keys], anyhow=True)
+
+    def _others(self, owners: dict[str, str]) -> str:
+        count, several = len(self._apart), Counter(owners.values())
+        answers = f"{count:,} answer{'s' * (count != 1)}"
+        if len(several) != 1:
+            return f"{answers} that {len(several)} other processes on this cache are asking for"
+        who = self._claims.process_of(next(iter(several)))
+        return f"{answers} that another process on this cache is asking for{f' (process {who})' if who else ''}"
+
+
+def _close(landing: Iterator[Outcome]) -> None:
+    if isinstance(landing, Landing | Generator):
+        landing.close()

@@ -1,0 +1,195 @@
+"""What this process is asking, noted in the cache's file: of the processes that share a cache one asks each thing.
+
+A claim is a row: the key of an answer, and the process that asks for it. It is given up with its answer, or without
+one. A process holds the lock of a file beside the cache as long as it lives; with it, however it ends, all its claims
+end. No clock is read: who finds the lock free takes the claim.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import StoreError
+from harness.types import Response
+
+if TYPE_CHECKING:
+    from harness.cache.store import Store
+
+try:
+    # Not filelock: where there are no such locks it makes a file that outlives its process.
+    import fcntl
+except ImportError:  # without them everything is asked, as by a process that is alone
+    fcntl = None  # type: ignore[assignment]
+
+_NAME = re.compile("[0-9a-f]{12}")
+_HERE: set[str] = set()
+"""The owners in this process. It does not wait for itself."""
+
+
+@dataclass
+class Taken:
+    """What became of keys that were to be claimed."""
+
+    own: set[str] = field(default_factory=set)
+    """To be asked here."""
+    stored: dict[str, Response] = field(default_factory=dict)
+    """Answered by others since they were looked up."""
+    others: dict[str, str] = field(default_factory=dict)
+    """Being asked by others; the owner of each claim."""
+
+
+class Claims:
+    """The claims of one open store."""
+
+    def __init__(self, store: Store) -> None:
+        """Nothing is claimed, and no file is made, before something is to be asked."""
+        self._store = store
+        self._owner = ""
+        self._lock = -1
+        self._impossible = fcntl is None
+
+    @property
+    def active(self) -> bool:
+        """Whether this store has had anything to claim."""
+        return bool(self._owner)
+
+    def take(self, keys: Sequence[str], *, since: float = 0.0, anyhow: bool = False) -> Taken:
+        """Claims the keys that have no answer since `since` and that nobody else is asking (or `anyhow`).
+
+        Where no lock can be had everything counts as claimed: it is asked, whoever else asks it.
+        """
+        if not self._owner and not self._begin():
+            return Taken(own=set(keys))
+        with self._store.transaction() as db:
+            claimed = db.executemany(
+                "INSERT OR IGNORE INTO claims SELECT ?1, ?2 "
+                "WHERE NOT EXISTS (SELECT 1 FROM answers WHERE key = ?1 AND stored >= ?3)",
+                [(key, self._owner, since) for key in keys],
+            ).rowcount
+            if claimed == len(keys):
+                return Taken(own=set(keys))
+            return self._sorted(db, keys, since, anyhow)
+
+    def _sorted(self, db: sqlite3.Connection, keys: Sequence[str], since: float, anyhow: bool) -> Taken:
+        taken = Taken()
+        living: dict[str, bool] = {}
+        for key in keys:
+            if (stored := self._store.get(key, since=since)) is not None:
+                taken.stored[key] = stored
+                continue
+            owner = self._owner_of(db, key)
+            if owner and owner not in _HERE and not anyhow:
+                if owner not in living:
+                    living[owner] = self.alive(owner)
+                if living[owner]:
+                    taken.others[key] = owner
+                    continue
+            taken.own.add(key)
+            if owner not in _HERE:
+                db.execute("REPLACE INTO claims VALUES (?, ?)", (key, self._owner))
+        return taken
+
+    def owners(self) -> dict[str, str]:
+        """Return every claim there is: its key and its owner."""
+        return dict(self._store.query("SELECT key, owner FROM claims"))
+
+    @staticmethod
+    def _owner_of(db: sqlite3.Connection, key: str) -> str:
+        row = db.execute("SELECT owner FROM claims WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else ""
+
+    def give_up(self, db: sqlite3.Connection, keys: Sequence[str]) -> None:
+        """Inside a transaction: others may take what they find without an answer."""
+        if self._owner:
+            db.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", [(key, self._owner) for key in keys])
+
+    def release(self, keys: Sequence[str]) -> None:
+        """Gives up claims on what has found no answer."""
+        if self._owner and keys:
+            with self._store.transaction() as db:
+                self.give_up(db, keys)
+
+    def end(self) -> None:
+        """Gives up everything; before the store is closed."""
+        owner, self._owner = self._owner, ""  # first: a damaged file is closed once more
+        if not owner:
+            return
+        with suppress(StoreError, sqlite3.Error), self._store.transaction() as db:
+            db.execute("DELETE FROM claims WHERE owner = ?", (owner,))
+        with suppress(OSError):
+            self._place(owner).unlink(missing_ok=True)
+        os.close(self._lock)
+        _HERE.discard(owner)
+
+    def alive(self, owner: str) -> bool:
+        """Whether an owner lives. What a dead one has left goes."""
+        if not _NAME.fullmatch(owner):  # of a file that somebody else has made: it may be a path
+            return False
+        try:
+            file = os.open(self._place(owner), os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        except OSError:  # another user's: nobody can tell
+            return True
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._place(owner).unlink(missing_ok=True)
+        except OSError:
+            return True
+        finally:
+            os.close(file)
+        return False
+
+    def process_of(self, owner: str) -> str:
+        """Return what a person may look for: the number of the owner's process, and its machine."""
+        try:
+            return self._place(owner).read_text(encoding="utf-8")[:100]
+        except (OSError, ValueError):
+            return ""
+
+    def _place(self, owner: str) -> Path:
+        return Path(f"{self._store.path}.{owner}.lock")
+
+    def _begin(self) -> bool:
+        """Becomes an owner, and tidies up behind dead ones; whether that could be done."""
+        while not self._impossible and not self._owner:
+            owner = os.urandom(6).hex()
+            place = self._place(owner)
+            file = -1
+            try:
+                file = os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+                fcntl.flock(file, fcntl.LOCK_EX)
+                os.write(file, f"{os.getpid()} on {os.uname().nodename}".encode())
+                # Between the two another process may have found the lock free, and have taken the file away.
+                if place.exists():
+                    self._owner, self._lock = owner, file
+                    _HERE.add(owner)
+                else:
+                    os.close(file)
+            except OSError:
+                self._impossible = True
+                if file >= 0:
+                    os.close(file)
+                    with suppress(OSError):
+                        place.unlink(missing_ok=True)
+        if self._owner:
+            self._sweep()
+        return bool(self._owner)
+
+    def _sweep(self) -> None:
+        """Removes the claims and the files of dead owners."""
+        owners = {owner for (owner,) in self._store.query("SELECT DISTINCT owner FROM claims")}
+        left = self._store.path.parent.glob(f"{glob.escape(self._store.path.name)}.*.lock")
+        owners |= {owner for file in left if _NAME.fullmatch(owner := file.name.removesuffix(".lock")[-12:])}
+        dead = [(owner,) for owner in owners - _HERE if not self.alive(owner)]
+        if dead:
+            with self._store.transaction() as db:
+                db.executemany("DELETE FROM claims WHERE owner = ?", dead)

@@ -1,0 +1,314 @@
+"""What stands in a cache may have been written by anybody: a paid answer is used, what cannot be one is left out."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from cache_help import ask, command, count, fill, says
+from openai_server import KEY, chat_reply
+
+from harness.cache import CachedModel, Store, rows
+from harness.codec import left_out, response_from_json
+from harness.errors import StoreError
+from harness.models.scripted import Scripted
+from harness.types import Failure, Response, Usage
+
+ODD = [
+    '{"text":"No","usage":{"input":"9"}}',
+    '{"text":"No","usage":{"input":[9],"output":{}}}',
+    '{"text":"No","usage":{"input":NaN}}',
+    '{"text":"No","usage":{"input":1e400}}',
+    '{"text":"No","usage":{"input":-9}}',
+    '{"text":"No","usage":{"input":true}}',
+    '{"text":"No","usage":{"input":1' + "0" * 30 + "}}",
+    '{"text":"No","usage":[1]}',
+    '{"text":"No","usage":"9"}',
+    '{"text":"No","served_model":{"name":"m"}}',
+    '{"text":"No","served_model":true}',
+    '{"text":"No","finish_reason":["stop"]}',
+    '{"text":"No","seconds":"long"}',
+    '{"text":"No","seconds":-Infinity}',
+    '{"text":"No","seconds":true}',
+    '{"text":"No","words":1}',
+]
+"""Responses that can be read, with one field that is not what it should be."""
+UNREADABLE = [
+    "",
+    "{",
+    "null",
+    "[]",
+    '"No"',
+    '{"text":null}',
+    '{"text":["No"]}',
+    '{"usage":{}}',
+    '{"text":"No","logprobs":[1]}',
+    '{"text":"No","logprobs":{"Yes":"-1"}}',
+    '{"text":"No","logprobs":{"Yes":NaN}}',
+    '{"text":"No","logprobs":{"Yes":7000}}',
+    '{"text":"No","logprobs":{"Yes":true}}',
+    '{"text":"No","logprobs":{"Yes":-1' + "0" * 400 + "}}",
+    "[" * 100_000,
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "answers.sqlite"
+    fill(path, 10)
+    return path
+
+
+def key_of(path: Path, text: str) -> str:
+    with closing(Store(path)) as store:
+        return CachedModel(Scripted(says), store).key(ask(text))
+
+
+def write(path: Path, key: str, response: str, digest: str | None = None) -> None:
+    """In the place of a stored response, by default with the digest that fits."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        named = digest or rows.digest_of(key, response)
+        assert db.execute("UPDATE answers SET response=?, digest=? WHERE key=?", (response, named, key)).rowcount
+
+
+def replay(path: Path, mode="on") -> tuple[dict, list, list[str]]:
+    inner, lines = Scripted(says), []
+    with closing(Store(path)) as store:
+        found = dict(CachedModel(inner, store, mode=mode, say=lines.append).respond(ask(f"{k}?") for k in range(10)))
+    return found, inner.asked, lines
+
+
+@pytest.mark.parametrize("response", ODD)
+def test_an_answer_with_an_odd_field_is_used_without_it_and_named(path, tmp_path, response):
+    key = key_of(path, "7?")
+    write(path, key, response)
+    found, asked, lines = replay(path)
+    assert found[ask("7?")] == Response("No", cached=True) and not asked and not lines
+    done = command("verify", "--cache", path)
+    assert done.returncode == 1 and "of another type than its own" in done.stdout and key in done.stdout, done.stdout
+    assert command("stats", "--cache", path).returncode == 0
+    for place in (path, tmp_path / "lines.jsonl"):
+        new = tmp_path / f"from_{place.name}.sqlite"
+        done = command("import", place, "--cache", new)
+        assert "10 new" in done.stdout, done
+        assert "1 without a field that was of another type" in done.stdout or place is not path
+        assert command("verify", "--cache", new).returncode == 0
+        assert replay(new)[0] == found
+        # What is exported is sound.
+        assert command("export", tmp_path / "lines.jsonl", "--cache", path).returncode == 0
+
+
+@pytest.mark.parametrize("response", UNREADABLE)
+def test_an_answer_that_cannot_be_read_is_missing_asked_again_and_replaced(path, tmp_path, response):
+    key = key_of(path, "7?")
+    write(path, key, response)
+    done = command("verify", "--cache", path)
+    assert done.returncode == 1 and "1 times: an answer cannot be read" in done.stdout and key in done.stdout
+    assert command("stats", "--cache", path).returncode == 0
+    for arguments, where in (
+        (("import", path, "--cache", tmp_path / "new.sqlite"), "stdout"),
+        (("export", tmp_path / "x.jsonl", "--cache", path), "stderr"),
+    ):
+        done = command(*arguments)
+        assert done.returncode == 0 and "left out, because they cannot be read as stored" in getattr(done, where), done
+    assert count(tmp_path / "new.sqlite") == 9 == len((tmp_path / "x.jsonl").read_text().splitlines())
+    with pytest.raises(StoreError, match=f"cannot be read as stored .{key}"):
+        replay(path, "frozen")
+    found, asked, lines = replay(path)
+    assert len(found) == 10 and asked == [ask("7?")]
+    assert lines == [f"1 stored answer in {path} could not be read as stored: asked again and replaced"]
+    assert replay(path)[1:] == ([], [])
+    assert command("verify", "--cache", path).returncode == 0
+
+
+def test_every_flipped_bit_of_a_stored_response_is_noticed(path):
+    key = key_of(path, "7?")
+    with closing(sqlite3.connect(path)) as db:
+        response, digest = db.execute("SELECT response, digest FROM answers WHERE key=?", (key,)).fetchone()
+    content = path.read_bytes()
+    places = [content.index(response.encode()), content.index(digest.encode())]
+    with closing(Store(path, readonly=True)) as store:
+        assert store.get(key)
+    for at, text in zip(places, (response, digest), strict=True):
+        for byte in range(len(text)):
+            for bit in (0, 3, 7):
+                flipped = bytearray(content)
+                flipped[at + byte] ^= 1 << bit
+                path.write_bytes(flipped)
+                with closing(Store(path, readonly=True)) as store:
+                    assert store.get(key) is None and store.damaged(key), (byte, bit)
+    path.write_bytes(flipped)
+    done = command("verify", "--cache", path)
+    assert done.returncode == 1 and key in done.stdout
+    assert replay(path)[1] == [ask("7?")]
+
+
+def test_a_response_in_the_row_of_another_is_noticed(path):
+    one, other = key_of(path, "1?"), key_of(path, "2?")
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        row = db.execute("SELECT response, digest FROM answers WHERE key=?", (other,)).fetchone()
+    write(path, one, *row)
+    assert replay(path)[1] == [ask("1?")]
+
+
+@pytest.mark.parametrize("column", ["request", "identity", "stored", "task", "key"])
+@pytest.mark.parametrize("value", [b"\xff\xfe", "[" * 100_000, "{}", -1e300, "'", 7])
+def test_no_row_whatever_stands_in_it_ends_a_command_otherwise_than_with_a_sentence(path, tmp_path, column, value):
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(f"UPDATE answers SET {column}=? WHERE rowid=5", (value,))
+    for name in (
+        ["stats"],
+        ["verify"],
+        ["export", tmp_path / "x"],
+        ["prune", "--task", "t"],
+        ["prune", "--model", "no", "--yes"],
+    ):
+        assert "Traceback" not in here(*name, "--cache", path)
+    assert "Traceback" not in here("import", path, "--cache", tmp_path / "new.sqlite")
+    assert count(tmp_path / "new.sqlite") >= 9
+    assert len(replay(path)[0]) == 10
+    assert "Traceback" not in here("prune", "--model", "scripted", "--yes", "--cache", path)
+
+
+def here(*arguments) -> str:
+    """What a command says, run in this process: it raises nothing but what it should."""
+    import contextlib
+    import io
+
+    from harness.cache.__main__ import main
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        main([str(argument) for argument in arguments])
+    return out.getvalue()
+
+
+def test_a_run_on_a_server_that_counts_in_words_goes_on_and_can_be_repeated(serve, harness, tmp_path):
+    def odd(path, body, number):
+        reply = chat_reply("No")
+        if number % 3 == 0:
+            reply |= {"usage": {"prompt_tokens": "9", "completion_tokens": [1]}, "model": {"name": "m"}}
+        return reply
+
+    server = serve(odd)
+    arguments = ("model=gpt4", f"model.base_url={server.url}", "task.limit=20")
+    for _ in range(2):
+        done = harness(*arguments, OPENAI_API_KEY=KEY)
+        assert done.returncode == 0, done.stderr
+    assert len(server.calls) == 20
+    assert command("verify", "--cache", tmp_path / ".cache/answers.sqlite").returncode == 0
+
+
+def test_a_response_that_cannot_be_stored_takes_no_other_with_it(path):
+    def odd(request):
+        number = int(request.messages[-1].content[:-1])
+        if number == 21:
+            return Response("No", usage=Usage(input=float("nan"), output="2"), seconds=float("inf"))
+        if number == 22:
+            return Response("No", logprobs={"Yes": float("nan")})
+        return Response(None) if number == 23 else says(request)
+
+    with closing(Store(path)) as store:
+        found = dict(CachedModel(Scripted(odd), store).respond(ask(f"{k}?") for k in range(20, 26)))
+    assert found[ask("21?")] == Response("No")
+    assert [found[ask(f"{k}?")].kind for k in (22, 23)] == ["invalid_reply"] * 2
+    assert isinstance(found[ask("22?")], Failure) and count(path) == 14
+
+
+def test_a_name_with_control_characters_is_printed_clean(path):
+    fill(path, 1, name="\x1b[2Jevil\nmodel\udc80", task="\x1b]0;x\x07")
+    outputs = [
+        command("stats", "--cache", path),
+        command("prune", "--model", "nope", "--cache", path),
+        command("prune", "--task", "\x1b]0;x\x07", "--cache", path),
+    ]
+    for done in outputs:
+        assert not set("\x1b\x07") & set(done.stdout + done.stderr), done
+        assert "evil" in done.stdout + done.stderr
+    assert "\nmodel" not in outputs[1].stderr
+
+
+VIEW = "CREATE VIEW {} AS WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT {} FROM n"
+HOSTILE = {
+    "an endless view": (
+        "DROP TABLE answers",
+        VIEW.format("answers", "k AS key, 'x' AS identity, '{}' AS request, '{}' AS response, k AS stored, '' AS task, "
+                    "'' AS digest"),
+    ),
+    "endless texts": ("DROP TABLE texts", VIEW.format("texts", "k AS digest, k AS text")),
+    "a trigger": ("CREATE TRIGGER t AFTER INSERT ON claims BEGIN DELETE FROM answers; END",),
+    "another table": ("CREATE TABLE more (x)",),
+    "another index": ("CREATE INDEX i ON answers (task)",),
+    "a computed column": (
+        "DROP TABLE answers",
+        "CREATE TABLE answers (key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, response TEXT "
+        "GENERATED ALWAYS AS (hex(zeroblob(400000000))), stored REAL NOT NULL, task TEXT NOT NULL, digest TEXT)",
+        "INSERT INTO answers (key, identity, request, stored, task, digest) VALUES ('a', 'b', 'c', 1, 'e', 'f')",
+    ),
+    "a check": (
+        "DROP TABLE answers",
+        "CREATE TABLE answers (key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, response TEXT NOT "
+        "NULL, stored REAL NOT NULL, task TEXT NOT NULL, digest TEXT NOT NULL CHECK (1))",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_file_whose_tables_are_not_those_of_a_cache_is_not_read(path, tmp_path, what):
+    hostile = tmp_path / "hostile.sqlite"
+    path.rename(hostile)
+    with closing(sqlite3.connect(hostile, isolation_level=None)) as db:
+        for statement in HOSTILE[what]:
+            db.execute(statement)
+    before = hostile.read_bytes()
+    for name in ("stats", "verify", "export -", "prune --task t --yes"):
+        done = command(*name.split(), "--cache", hostile)
+        assert done.returncode == 1 and "not its tables (" in done.stderr and len(done.stderr.splitlines()) == 1, done
+    done = command("import", hostile, "--cache", path)
+    assert done.returncode == 1 and "is no cache of this program (" in done.stderr and count(path) == 0, done
+    with pytest.raises(StoreError, match="left as it is"):
+        Store(hostile)
+    assert hostile.read_bytes() == before
+    # And where it looks damaged besides.
+    hostile.write_bytes(before + os.urandom(100))
+    with hostile.open("r+b") as file:
+        file.seek(28)
+        file.write(b"\xff" * 4)
+    done = command("import", hostile, "--cache", path)
+    assert len(done.stderr.splitlines()) == 1 and count(path) <= 10, done
+
+
+def test_lines_that_are_too_long_or_too_deep_are_sentences(path, tmp_path):
+    for content, said in (
+        (b"{" + b" " * (65 << 20), "line 1 is longer than 64 MiB"),
+        (b'{"schema":' * 200_000, "line 1 is not JSON"),
+        (b'{"schema": 3, "key": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1 is no answer"),
+        (b'{"schema": {"\x1b[2J": 1}}', "line 1 is not JSON"),
+    ):
+        (tmp_path / "x.jsonl").write_bytes(content)
+        done = command("import", tmp_path / "x.jsonl", "--cache", path)
+        assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr[:500]
+        assert "\x1b" not in done.stderr
+
+
+def test_a_line_of_an_export_whose_response_was_changed_is_left_out(path, tmp_path):
+    command("export", tmp_path / "x.jsonl", "--cache", path)
+    content = (tmp_path / "x.jsonl").read_text()
+    (tmp_path / "x.jsonl").write_text(content.replace("To 7?", "To 8?"))
+    done = command("import", tmp_path / "x.jsonl", "--cache", tmp_path / "new.sqlite")
+    assert "9 new" in done.stdout and "1 left out, because they cannot be read as stored" in done.stdout, done
+
+
+@pytest.mark.parametrize("line", ODD + UNREADABLE[1:14])
+def test_reading_and_naming_agree(line):
+    value = json.loads(line) if line != "{" else None
+    try:
+        response = response_from_json(value, cached=False)
+    except ValueError:
+        assert line in UNREADABLE
+    else:
+        assert left_out(value) and response.text == "No"
