@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest, text_digest
 from harness.errors import ConfigError, DataError, StoreError
+from harness.json_files import as_read, beside, laid_out, object_in, prepare, write
 from harness.records import Writer, compress, same_lines
 from harness.result_json import result_json
 from harness.storage.files import DAMAGED, inside
@@ -105,17 +106,17 @@ class Folder:
             if not complete and not self.recorded.stat().st_size:
                 return  # nothing was answered, so the place is not taken
             spent = self.ledger.told if self.ledger is not None else {}
-            content = _as_read({"run": self.run, "complete": complete, **result_json(result), **spent})
-            became = _as_read({"items": items, "counts": counts(result), "records": self._records})
+            content = as_read({"run": self.run, "complete": complete, **result_json(result), **spent})
+            became = as_read({"items": items, "counts": counts(result), "records": self._records})
             same = complete and self._same(content, became)
             self._prepare(ready, result, None if same else content)
             if not same:
                 ended = datetime.now(UTC).isoformat(timespec="seconds")
                 final = self._manifest() | became | {"ended": ended, "complete": complete, "result": digest(content)}
                 final |= {SEALS: digest(final)}
-                _prepare(ready, self.path / MANIFEST, f"{_laid_out(final)}\n")
+                prepare(ready, self.path / MANIFEST, f"{laid_out(final)}\n")
                 if self._complete():  # what is renamed from now on is of two runs until all of it is
-                    _write(self.path / MANIFEST, self._begun())
+                    write(self.path / MANIFEST, self._begun())
             for place, temporary in ready.items():
                 temporary.replace(place)
                 if place.name in (RECORDS, COMPRESSED):
@@ -134,7 +135,7 @@ class Folder:
         """
         plain, compressed = self.path / RECORDS, self.path / COMPRESSED
         if self.form == "gzip" or (self.form is None and compressed.exists()):
-            ready[compressed] = _beside(compressed)
+            ready[compressed] = beside(compressed)
             if compressed.exists() and same_lines(self.recorded, compressed):
                 del ready[compressed]  # another machine's zlib would write other bytes
                 self._only(compressed)
@@ -144,9 +145,9 @@ class Folder:
             ready[plain] = self.recorded
         for name, text in result.files.items():
             (self.path / name).parent.mkdir(parents=True, exist_ok=True)
-            _prepare(ready, self.path / name, text)
+            prepare(ready, self.path / name, text)
         if content is not None:
-            _prepare(ready, self.path / RESULT, f"{_laid_out(content)}\n")
+            prepare(ready, self.path / RESULT, f"{laid_out(content)}\n")
 
     def _only(self, place: Path) -> None:
         """Takes `place` for where the records stand, and removes them elsewhere."""
@@ -165,11 +166,11 @@ class Folder:
             "complete": True,
             **became,
         }
-        manifest = _there(self.path / MANIFEST)
-        return {name: manifest.get(name) for name in expected} == expected and _there(self.path / RESULT) == content
+        manifest = object_in(self.path / MANIFEST)
+        return {name: manifest.get(name) for name in expected} == expected and object_in(self.path / RESULT) == content
 
     def _complete(self) -> bool:
-        return (self.path / RESULT).exists() and _there(self.path / MANIFEST).get("complete") is True
+        return (self.path / RESULT).exists() and object_in(self.path / MANIFEST).get("complete") is True
 
     def _claim(self) -> None:
         """Takes the place for this configuration, or refuses where another one has left something."""
@@ -177,13 +178,13 @@ class Folder:
             unfinished.unlink(missing_ok=True)
         manifest = self.path / MANIFEST
         if not any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)):
-            _write(manifest, self._begun())
+            write(manifest, self._begun())
             return
         if not manifest.exists():
             raise StoreError(
                 f"{self.path} holds a run without its {MANIFEST}: move it away or choose another results=."
             )
-        there, mine = _configuration(manifest), _as_read(self.configuration)
+        there, mine = _configuration(manifest), as_read(self.configuration)
         if there.get("prompt") != mine.get("prompt") and there | {"prompt": mine.get("prompt")} == mine:
             raise ConfigError(
                 f"{self.path} holds a run with other words of the prompt {self.run['prompt']}: save the new words "
@@ -266,57 +267,9 @@ def _said(value: Any) -> str:
     return "nothing" if value is _ABSENT else json.dumps(value)
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    """All of it or nothing: a reader never sees half a file."""
-    temporary = path.with_name(".begun.tmp")  # another final one may lie beside it
-    try:
-        temporary.write_text(f"{_laid_out(content)}\n", encoding="utf-8")
-        temporary.replace(path)
-    except OSError:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
-
-
-def _prepare(ready: dict[Path, Path], place: Path, text: str) -> None:
-    """Writes a file beside its place and adds it to those that are `ready`, also where only half of it was written."""
-    ready[place] = _beside(place)
-    ready[place].write_text(text, encoding="utf-8")
-
-
-def _beside(place: Path) -> Path:
-    return place.with_name(f".{place.name}.tmp")
-
-
-def _as_read(value: Any) -> Any:
-    """A value as it is when it has been written as JSON and read again."""
-    return json.loads(json.dumps(value))
-
-
-def _laid_out(value: Any, indent: str = "") -> str:
-    """JSON with a line for each member of an object; lists, and rows of scores, stand on one line."""
-    if not isinstance(value, Mapping) or not value or "positives" in value:
-        return json.dumps(value, ensure_ascii=False)
-    inner = f"{indent}  "
-    members = (
-        f"{inner}{json.dumps(str(name), ensure_ascii=False)}: {_laid_out(member, inner)}"
-        for name, member in value.items()
-    )
-    return "{\n" + ",\n".join(members) + f"\n{indent}}}"
-
-
 def _configuration(manifest: Path) -> dict[str, Any]:
     """Return the configuration that a manifest tells. Raises StoreError where it is not what a run leaves."""
-    there = _there(manifest).get("configuration")
+    there = object_in(manifest).get("configuration")
     if not isinstance(there, dict):
         raise StoreError(f"{manifest} {DAMAGED}.")
     return there
-
-
-def _there(path: Path) -> dict[str, Any]:
-    """Return the JSON object of a file; empty where there is no file, or none that is whole."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}

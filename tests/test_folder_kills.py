@@ -24,7 +24,7 @@ from harness.prompts import load
 from harness.results import Folder
 from harness.run import run
 from harness.settings import build
-from harness.types import Failure, Response
+from harness.types import Failure, Metric, Response, Result, Scores, Usage
 
 EVENTS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "os.symlink"}
 """What Python's audit hooks tell of files."""
@@ -132,7 +132,7 @@ CASES = [
     ("corr2cause", "gzip", "nothing"),
     ("corr2cause", "gzip", "an incomplete run"),
     ("corr2cause", "gzip", "a run with other answers"),
-    ("causalbench/causality", None, "nothing"),
+    pytest.param("causalbench/causality", None, "nothing", marks=pytest.mark.slow),
     pytest.param("causalbench/causality", "gzip", "an incomplete run", marks=pytest.mark.slow),
 ]
 
@@ -163,6 +163,31 @@ def test_at_every_file_event(tmp_path, task, form, first, does):
         go()
         assert held(place) == expected, number
     assert number > (10 if does is kill else 5)
+
+
+@pytest.mark.parametrize("form", [None, "gzip"])
+def test_files_of_a_result_are_there_after_a_kill(tmp_path, form):
+    """Those of CausalBench: a graph for each network and template."""
+    overall = Scores(2, 1, 0, 0, (Metric("f1", 0.5),))
+    files = {f"graphs/{name}/direct.csv": f"of {name}\n" for name in ("asia", "cancer")}
+    result = Result("exact", {"exact": {"overall": {"all": overall}}}, 2, {}, {}, Usage(), files=files)
+
+    def leave(place: Path, complete: bool = True) -> None:
+        folder = Folder(place, {"task": "t"}, {"task": {}}, {"commit": "abc"}, form=form)
+        with folder.claimed(), folder.recording("exact") as writer:
+            writer._file.write("records\n")
+        folder.finish(result, items={"count": 2}, complete=complete)
+
+    leave(tmp_path / "calm")
+    for number in range(1, 100):
+        place = tmp_path / str(number)
+        leave(place, complete=False)
+        code = forked(lambda place=place: leave(place), lambda place=place, n=number: at_event(place, n, kill))
+        leave(place)
+        assert held(place) == held(tmp_path / "calm"), number
+        if code == 0:
+            break
+    assert number > 15
 
 
 def test_a_run_that_is_killed_and_then_stopped_leaves_no_complete_result(tmp_path):
