@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,7 @@ class RawServer:
         """Listens when it is made; `port` 0 for any."""
         self.reply = reply
         self.asked: list[str] = []
+        self.times: Counter[str] = Counter()
         self.heads: list[bytes] = []
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
@@ -72,8 +74,9 @@ class RawServer:
                 body = json.loads(await reader.readexactly(length))
                 words = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
                 self.asked.append(words)
+                self.times[words] += 1
                 self.heads.append(head)
-                sent = self.reply(words, self.asked.count(words))
+                sent = self.reply(words, self.times[words])
                 if sent is None:
                     return writer.transport.abort()
                 writer.write(sent if isinstance(sent, bytes) else b"".join(sent))

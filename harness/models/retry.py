@@ -48,8 +48,8 @@ AWAY, NEVER_THERE = 30.0, 2.0
 was there for 73 to 122 seconds: long enough for it to be started anew."""
 LATEST = 32
 """Replies by which it is judged what share of the calls a server refuses."""
-CHANCE = 1e-4
-"""Refusals in a row that are less likely than this are held to be no chance."""
+MOSTLY, CHANCE = 0.6, 1e-6
+"""Where a larger share is refused, or refusals in a row are less likely than this, they are held to be no chance."""
 _REACHED: set[str] = set()
 """Servers that this process has had a reply of: each turn of an opening has a Policy of its own."""
 _SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
@@ -185,11 +185,11 @@ class Policy:
     def _by_chance(self, tries: int) -> bool:
         """Return whether a server that refuses calls whatever their rate may well have refused one so often.
 
-        Then it is soon answered, and a longer wait helps nobody. Where more than two of three calls are refused, or
-        this call again and again while others are not, time has to pass.
+        Then it is soon answered, and a longer wait helps nobody. Where most calls are refused, or this one again
+        and again while others are not, time has to pass.
         """
-        share = sum(self._refusals) / max(1, len(self._refusals))
-        return share <= 2 / 3 and share**tries >= CHANCE
+        share = (sum(self._refusals) + 2) / (len(self._refusals) + 4)  # few replies say little
+        return share <= MOSTLY and share**tries >= CHANCE
 
     async def _sleep(self, seconds: float) -> None:
         """Sleeps, unless the run ends meanwhile."""

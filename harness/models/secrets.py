@@ -55,6 +55,8 @@ def _strings(value: Any, where: str, name: str = "", *, inside: bool = False) ->
 
 _REFERENCES = (("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&apos;"), ("&", "&amp;"))
 """What HTML writes by name."""
+_ENCODED = re.compile(rb"%[2-7][0-9A-Fa-f]|\\u00[2-7]")
+"""A sign of ASCII, of which keys consist: no other letter, no control character, no percentage."""
 
 
 class Secret:
@@ -68,35 +70,27 @@ class Secret:
     def __init__(self, key: str) -> None:
         """A key that is too short to be one is hidden nowhere."""
         self._key = key if len(key) >= SECRET else ""
-        forms = (key, key.replace("/", r"\/"), *(key.replace(*pair) for pair in _REFERENCES), *_base64(key))
-        self._as_sent = {form.encode() for form in forms} if self._key else set()
+        forms = {key, key.replace("/", r"\/"), *(key.replace(*pair) for pair in _REFERENCES), *_base64(key)}
+        signs = (*(form.encode() for form in forms), b"\\u00", b"\0", b"%", b"&#", b"&amp;")
+        self._signs = signs if self._key else ()
+        """What a body holds that holds the key in any spelling; an ordinary one holds none of these."""
 
     def loads(self, content: bytes) -> Any:
         """Return the JSON in a body, the key hidden in every string. Raises ValueError and RecursionError."""
         value = json.loads(content)
-        if not self._may_be_in(content):
-            return value
-        # Written anew, strings hold what they say and no escapes but those of quotes, backslashes and line ends.
-        return json.loads(self.hidden(json.dumps(value, ensure_ascii=False)))
+        for sign in self._signs:  # no generator: this is done for each reply
+            if sign in content and (sign not in (b"%", b"\\u00") or _ENCODED.search(content)):
+                # Written anew, strings hold what they say and no escapes but those of quotes and line ends.
+                return json.loads(self.hidden(json.dumps(value, ensure_ascii=False)))
+        return value
 
     def text(self, content: bytes) -> str:
-        """Return a body that is no JSON as text, without the key."""
-        return self.hidden(content.decode(json.detect_encoding(content), "replace").replace("\0", ""))
+        """Return a body that is no JSON as text, without the key; letters of two or four bytes lose their zeros."""
+        return self.hidden(content.decode("utf-8", "replace").replace("\0", ""))
 
     def hidden(self, text: str) -> str:
         """Return a text without the key."""
         return self._pattern.sub("[the key]", text) if self._key else text
-
-    def _may_be_in(self, content: bytes) -> bool:
-        """Return whether a body is worth a closer look; an ordinary one holds none of these."""
-        return bool(self._key) and (
-            any(form in content for form in self._as_sent)
-            or b"\\u00" in content
-            or b"\0" in content
-            or b"%" in content
-            or b"&#" in content
-            or b"&amp;" in content
-        )
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

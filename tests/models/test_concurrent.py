@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Iterator
+from itertools import islice
+from operator import length_hint
 
 import pytest
 
+from harness.errors import DataError, RunStopped
 from harness.models.concurrent import answer_all
 from harness.models.pace import Pace
+from harness.models.protocol import Outcome
 from harness.types import ChatRequest, Message, Response
 
 
@@ -32,3 +37,100 @@ def test_what_has_landed_is_handed_out_before_a_keyboard_interrupt():
     with pytest.raises(KeyboardInterrupt):
         next(landing)
     assert sorted(found) == ["0", "1", "2"] and closed
+
+
+def numbered(count: int) -> list[ChatRequest]:
+    return [ChatRequest((Message("user", str(number)),), 1) for number in range(count)]
+
+
+def handed_out(landing: Iterator[Outcome]) -> tuple[list[str], BaseException | None]:
+    """What a store that takes all that are at hand together has got, and what came then."""
+    stored: list[str] = []
+    try:
+        while True:
+            batch = [next(landing)]
+            batch += islice(landing, length_hint(landing))
+            stored += [outcome.text for _, outcome in batch if isinstance(outcome, Response)]
+    except StopIteration:
+        return stored, None
+    except BaseException as error:
+        return stored, error
+
+
+async def nothing() -> None:
+    """Closes nothing."""
+
+
+@pytest.mark.parametrize("error", [KeyError("bug"), RunStopped("stop"), MemoryError(), RecursionError("deep")])
+def test_what_is_under_way_is_finished_and_handed_out_when_a_call_raises(error):
+    raised = asyncio.Event()
+
+    async def call(request):
+        number = int(request.messages[0].content)
+        if number == 3:
+            await asyncio.sleep(0)
+            raised.set()
+            raise error
+        if number > 3:
+            await raised.wait()
+            await asyncio.sleep(0.01 * number)
+        return Response(str(number))
+
+    stopping = asyncio.Event()
+    landing = answer_all(numbered(8), call, pace=Pace(8), stopping=stopping, close=nothing)
+    stored, got = handed_out(landing)
+    assert sorted(stored) == ["0", "1", "2", "4", "5", "6", "7"]
+    assert got is error and stopping.is_set()
+
+
+def test_what_has_landed_is_handed_out_when_the_loop_is_broken_off_in_any_way():
+    async def call(request):
+        number = int(request.messages[0].content)
+        if number > 3:
+            await asyncio.sleep(60)
+        if number == 3:
+            raise SystemExit(3)
+        return Response(str(number))
+
+    stored, got = handed_out(answer_all(numbered(6), call, pace=Pace(8), stopping=asyncio.Event(), close=nothing))
+    assert sorted(stored) == ["0", "1", "2"] and isinstance(got, SystemExit)
+
+
+@pytest.mark.parametrize("error", [DataError("a bad row"), ZeroDivisionError()])
+def test_what_is_under_way_is_handed_out_when_the_source_of_requests_raises(error):
+    def source():
+        yield from numbered(5)
+        raise error
+
+    async def call(request):
+        await asyncio.sleep(0.01 * int(request.messages[0].content))
+        return Response(request.messages[0].content)
+
+    stored, got = handed_out(answer_all(source(), call, pace=Pace(8), stopping=asyncio.Event(), close=nothing))
+    assert sorted(stored) == ["0", "1", "2", "3", "4"] and got is error
+
+
+@pytest.mark.parametrize("first", ["bug", "stop"])
+def test_a_bug_is_raised_rather_than_a_stop_before_or_after_it(first):
+    stopping = asyncio.Event()
+
+    async def call(request):
+        if request.messages[0].content != "1":
+            await stopping.wait()
+        if (request.messages[0].content == "1") == (first == "bug"):
+            raise TypeError("bug")
+        raise RunStopped("stop")
+
+    _, got = handed_out(answer_all(numbered(4), call, pace=Pace(8), stopping=stopping, close=nothing))
+    assert isinstance(got, TypeError)
+
+
+def test_connections_that_do_not_close_take_no_answer_away():
+    async def call(request):
+        return Response(request.messages[0].content)
+
+    async def close():
+        raise OSError("too late")
+
+    stored, got = handed_out(answer_all(numbered(4), call, pace=Pace(8), stopping=asyncio.Event(), close=close))
+    assert sorted(stored) == ["0", "1", "2", "3"] and got is None

@@ -122,6 +122,12 @@ def test_what_is_always_malformed_is_that_items_failure_with_one_short_line(raw,
     assert all(isinstance(outcomes[question], Response) for question in QUESTIONS[3:])
 
 
+@pytest.mark.parametrize("kind", ["no gzip", "no deflate", "coding upon coding", "no UTF-8", "deep", "empty"])
+def test_a_reply_that_came_and_cannot_be_read_is_no_lost_connection(raw, kind):
+    server = raw(lambda words, times: MALFORMED[kind] if words in QUESTIONS[:3] else GOOD)
+    assert {asked(server, *QUESTIONS)[question].kind for question in QUESTIONS[:3]} == {"invalid_reply"}
+
+
 @pytest.mark.parametrize(
     ("location", "place"),
     [

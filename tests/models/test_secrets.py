@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
+import time
 import traceback
+from html import unescape
+from urllib.parse import unquote
 
 import pytest
 from openai_server import KEY, chat_reply, error
+from raw_server import RawServer, http
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.openai import Chat, Completions
@@ -80,6 +87,116 @@ def test_a_server_that_repeats_the_key_does_not_get_it_into_a_traceback(serve, k
     assert KEY not in "".join(traceback.format_exception(stopped.value))
     assert "refuses the key" in str(stopped.value)
     assert isinstance(page, str) or "bad key [the key]" in str(stopped.value)
+
+
+ENCODED = {
+    "escaped": "".join(f"\\u{ord(sign):04x}" for sign in KEY),
+    "escaped, capitals": "".join(f"\\u{ord(sign):04X}" for sign in KEY),
+    "escaped here and there": KEY[:5] + f"\\u{ord(KEY[5]):04x}" + KEY[6:],
+    "escaped twice": "".join(f"\\\\u{ord(sign):04x}" for sign in KEY),
+    "percent": "".join(f"%{ord(sign):02X}" for sign in KEY),
+    "percent twice": "".join(f"%25{ord(sign):02x}" for sign in KEY),
+    "entities": "".join(f"&#{ord(sign)};" for sign in KEY),
+    "entities in hexadecimal": "".join(f"&#x{ord(sign):x};" for sign in KEY),
+    "entities of entities": "".join(f"&amp;#{ord(sign)};" for sign in KEY),
+    "base64": base64.b64encode(KEY.encode()).decode(),
+    "base64 in a header": base64.b64encode(f"Bearer {KEY}".encode()).decode(),
+    "base64 of user and key": base64.b64encode(f"me:{KEY}".encode()).decode(),
+}
+CODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"]
+
+
+def decoded(text: str) -> str:
+    """A text with its escapes and references undone, until nothing changes."""
+    for _ in range(5):
+        text = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda sign: chr(int(sign[1], 16)), unescape(unquote(text)))
+    return text
+
+
+@pytest.mark.parametrize("way", ENCODED)
+@pytest.mark.parametrize("place", ["answer", "name of a field", "served model", "refusal", "error", "page"])
+def test_a_key_that_a_server_repeats_in_another_spelling_is_hidden(key, way, place):
+    """In what is answered, recorded or shown; the canary looks at files and outputs for the key as it is."""
+    spelt = ENCODED[way]
+    bodies = {
+        "answer": reply_with("answer", f"You sent {spelt}."),
+        "name of a field": reply_with("field", spelt),
+        "served model": reply_with("model", spelt),
+        "refusal": reply_with("refusal", spelt),
+        "error": b'{"error": {"message": "bad key %b", "code": "%b"}}' % (spelt.encode(), spelt.encode()),
+        "page": b"<p>bad key %b</p>" % spelt.encode(),
+    }
+    status = 400 if place in ("error", "page") else 200
+    server = RawServer(lambda *_: http(bodies[place], status=status))
+    try:
+        (outcome,) = dict(chat(server.url, attempts=1).respond([ask("?")])).values()
+    finally:
+        server.close()
+    shown = repr(outcome)
+    assert place == "name of a field" or "[the key]" in shown
+    assert KEY not in decoded(shown) and KEY[4:] not in decoded(shown)
+    assert base64.b64encode(KEY.encode()).decode()[:-4] not in shown
+
+
+def reply_with(place: str, words: str) -> bytes:
+    """A reply as it is sent, byte for byte: no encoder of ours touches the words."""
+    message = {"answer": b'"content": "%b"', "refusal": b'"content": null, "refusal": "%b"'}.get(
+        place, b'"content": "No"'
+    )
+    model = b'"%b"' % words.encode() if place == "model" else b'"m"'
+    field = b'"%b": 1, ' % words.encode() if place == "field" else b""
+    filled = message % words.encode() if b"%b" in message else message
+    return b'{%b"model": %b, "choices": [{"message": {%b}, "finish_reason": "stop"}]}' % (field, model, filled)
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("page", [False, True])
+def test_a_key_in_another_coding_of_letters_is_hidden(key, coding, status, page):
+    body = (
+        f"<p>bad key {KEY} x</p>" if page else json.dumps(chat_reply(f"You sent {KEY}.") | {"error": f"bad key {KEY}"})
+    )
+    sent = (b"<html>" if page else b"") + body.encode(coding)  # a page may be a mixture
+    server = RawServer(lambda *_: http(sent, status=status))
+    try:
+        (outcome,) = dict(chat(server.url, attempts=1).respond([ask("?")])).values()
+    finally:
+        server.close()
+    assert KEY not in repr(outcome) and KEY not in re.sub(r"[^\w-]", "", repr(outcome))
+    assert "[the key]" in repr(outcome) or (page and status == 200)
+
+
+@pytest.mark.parametrize("head", [f"X-{KEY}", f"HTTP/1.1 2000 {KEY}\r\nX", f"X: a\0{KEY}\r\nX"])
+def test_a_key_in_malformed_http_is_not_quoted(key, head):
+    sent = (
+        f"{head}: x\r\n\r\n"
+        if head.startswith("HTTP")
+        else f"HTTP/1.1 200 OK\r\nContent-Length: {KEY}\r\n{head}: x\r\n\r\n"
+    )
+    server = RawServer(lambda *_: (sent.encode(),))
+    try:
+        with pytest.raises(RunStopped) as stopped:
+            list(chat(server.url, attempts=1).respond([ask(str(k)) for k in range(20)]))
+    finally:
+        server.close()
+    assert KEY not in "".join(traceback.format_exception(stopped.value))
+
+
+def test_what_is_no_key_stays_as_it_is():
+    secret = Secret(KEY)
+    for value in ("100%", "%73k-", "a\\b\\\\c", '"quoted"\n', "&#115;k-", "\u0073k", KEY[:-1], "", "\ud800 %"):
+        for text in (json.dumps(value), json.dumps({value: [value]}, ensure_ascii=False)):
+            body = text.encode(errors="surrogatepass")
+            assert secret.loads(body) == json.loads(body)
+
+
+@pytest.mark.parametrize(
+    "text", ["\\" * 200_000, "%25" * 200_000, "&amp;" * 200_000, (KEY[:-1] + "\\") * 10_000, "&#0" * 100_000]
+)
+def test_no_text_takes_long_to_look_through(text):
+    began = time.process_time()
+    Secret(KEY).hidden(text)
+    assert time.process_time() - began < 20
 
 
 def test_a_placeholder_is_a_word_that_replies_may_hold(serve, monkeypatch):

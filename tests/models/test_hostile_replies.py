@@ -1,0 +1,302 @@
+"""Replies in which any field may be anything: each is an answer or a named failure, and the next run goes on."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from openai_server import KEY
+from raw_server import RawServer, http
+
+from harness.codec import canonical, response_json
+from harness.errors import RunStopped
+from harness.models.openai import Chat, Completions
+from harness.models.replies import InvalidReplyError
+from harness.models.retry import Policy
+from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Request, Response, Usage
+
+MISSING, HUGE = "<<missing>>", "<<1e400>>"
+VALUES: list[Any] = [
+    None, True, 0, -1, 1.5, math.nan, math.inf, -math.inf, HUGE, 10**30, "", "9", "x" * 10_000, [], {}, [1], [None],
+    {"a": 1}, [[["x"]]], {"a": {"b": [{}]}}, "\x1b[2J\u202e\u0085", "\ud800", MISSING,
+]  # fmt: skip
+USAGE = {
+    "prompt_tokens": 9,
+    "completion_tokens": 2,
+    "total_tokens": 11,
+    "prompt_tokens_details": {"cached_tokens": 3, "cache_write_tokens": 1},
+    "completion_tokens_details": {"reasoning_tokens": 1},
+}
+CHAT = {
+    "id": "1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m-2026",
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": "No", "refusal": None},
+            "finish_reason": "stop",
+            "logprobs": None,
+        }
+    ],
+    "usage": USAGE,
+}
+COMPLETION = CHAT | {"choices": [{"index": 0, "text": "No", "finish_reason": "stop", "logprobs": None}]}
+ECHO = CHAT | {
+    "choices": [
+        {
+            "index": 0,
+            "text": "So 0000? Yes",
+            "finish_reason": "length",
+            "logprobs": {
+                "tokens": ["So", " 0000?", " Yes"],
+                "token_logprobs": [None, -1.0, -0.5],
+                "text_offset": [0, 2, 8],
+                "top_logprobs": None,
+            },
+        }
+    ]
+}
+KINDS = {"invalid_reply", "invalid_logprobs", "content_filter", "refusal"}
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in a reply, the whole first."""
+    yield path
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, below in parts:
+        yield from places(below, (*path, name))
+
+
+def mutated(reply: Any, path: tuple[Any, ...], value: Any) -> bytes:
+    """The reply with another value in one place."""
+    reply = copy.deepcopy(reply)
+    if path:
+        where = reply
+        for name in path[:-1]:
+            where = where[name]
+        where[path[-1]] = value
+        if value == MISSING:
+            del where[path[-1]]
+    else:
+        reply = value
+    return json.dumps(reply).replace(f'"{HUGE}"', "1e400").encode()
+
+
+def mutations(reply: Any, good: bytes) -> list[bytes]:
+    """Every value in every place; good replies before and among them, so that nothing looks like a dead server."""
+    bad = [mutated(reply, path, value) for path in places(reply) for value in VALUES]
+    parts = [[good, *bad[start : start + 5]] for start in range(0, len(bad), 5)]
+    return [good] * 16 + [body for part in parts for body in part]
+
+
+@pytest.fixture
+def raw() -> Iterator[Callable[..., RawServer]]:
+    servers: list[RawServer] = []
+
+    def start(reply) -> RawServer:
+        servers.append(RawServer(reply))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def check(outcome: Response | Failure) -> None:
+    """What a store, a ledger and a result can take."""
+    if isinstance(outcome, Failure):
+        assert outcome.kind in KINDS and outcome.detail.isprintable() and len(outcome.detail) < 500
+        return
+    canonical(response_json(outcome))
+    usage = outcome.usage
+    counts = (usage.input, usage.output, usage.cached_input, usage.reasoning, usage.cache_write)
+    assert all(count is None or (type(count) is int and 0 <= count <= 10**9) for count in counts)
+    assert usage.input is None or usage.input >= (usage.cached_input or 0) + (usage.cache_write or 0)
+    assert isinstance(outcome.text, str) and outcome.text.encode() is not None
+    for name in (outcome.finish_reason, outcome.served_model):
+        assert isinstance(name, str) and name.isprintable() and len(name) <= 200
+    assert outcome.logprobs is None or all(map(math.isfinite, outcome.logprobs.values()))
+
+
+def asked(server: RawServer, requests: list[Request], kind: Callable[..., Any] = Chat, **settings) -> dict:
+    model = kind(**{"name": "m", "model": "m", "base_url": server.url, "attempts": 1, **settings})
+    return dict(model.respond(requests))
+
+
+def chat_request(words: str) -> ChatRequest:
+    return ChatRequest((Message("user", words),), max_tokens=4)
+
+
+@pytest.mark.parametrize(("kind", "good"), [(Chat, CHAT), (Completions, COMPLETION)])
+def test_any_field_may_be_anything(raw, key, kind, good):
+    fine = json.dumps(good).encode()
+    bodies = mutations(good, fine)
+    server = raw(lambda words, times: http(bodies[int(words)]))
+    outcomes = asked(server, [chat_request(str(number)) for number in range(len(bodies))], kind)
+    assert len(outcomes) == len(bodies) > 500
+    for number, body in enumerate(bodies):
+        outcome = outcomes[chat_request(str(number))]
+        check(outcome)
+        assert body is not fine or isinstance(outcome, Response)
+
+
+def test_any_field_of_a_ranking_may_be_anything(raw, key):
+    good = json.dumps(ECHO).encode()
+    bodies = mutations(ECHO, good)
+    server = raw(lambda prompt, times: http(bodies[int(prompt[3:7])] if prompt.endswith("Yes") else good))
+    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes", "No")) for k in range(len(bodies))]
+    outcomes = asked(server, requests, Completions, method="rank")
+    for number, body in enumerate(bodies):
+        outcome = outcomes[requests[number]]
+        check(outcome)
+        if body is good:
+            assert outcome.logprobs == {"Yes": -0.5, "No": -0.5} and outcome.usage.input == 18
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("token_logprobs", [None, -1.0, True]),
+        ("token_logprobs", [None, -1.0, None]),
+        ("token_logprobs", [None, -1.0]),
+        ("token_logprobs", [None, -1.0, -(10**400)]),
+        ("token_logprobs", [None, -1.0, -math.inf]),
+        ("text_offset", [500, 501, 502]),
+        ("text_offset", [0, 2, 8.0]),
+        ("text_offset", [0, 2, 8, 9]),
+    ],
+)
+def test_a_ranking_without_a_number_for_each_token_is_none(raw, key, field, value):
+    """The missing ones are not certain, which would make their choice the best."""
+    bad, good = mutated(ECHO, ("choices", 0, "logprobs", field), value), json.dumps(ECHO).encode()
+    server = raw(lambda prompt, times: http(bad if prompt == "So 0003? Yes" else good))
+    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes", "No")) for k in range(6)]
+    outcomes = asked(server, requests, Completions, method="rank")
+    assert {request for request in requests if isinstance(outcomes[request], Failure)} == {requests[3]}
+    assert outcomes[requests[3]].kind in ("invalid_reply", "invalid_logprobs")
+
+
+def test_a_server_that_cannot_rank_stops_the_run_and_one_reply_that_does_not_is_a_failure(raw, key):
+    none = mutated(ECHO, ("choices", 0, "logprobs"), None)
+    server = raw(lambda prompt, times: http(none if "0003" in prompt else json.dumps(ECHO).encode()))
+    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes", "No")) for k in range(6)]
+    outcomes = asked(server, requests, Completions, method="rank", max_concurrency=1)
+    assert [getattr(outcomes[request], "kind", "answered") for request in requests].count("answered") == 5
+    assert outcomes[requests[3]].kind == "invalid_reply" and "no log-probabilities" in outcomes[requests[3]].detail
+    server = raw(lambda prompt, times: http(none))
+    with pytest.raises(RunStopped, match=r"use model\.method=generate"):
+        asked(server, requests, Completions, method="rank", attempts=10)
+    assert len(server.asked) <= 2 * len(requests)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("No", "No"),
+        (["N", "o"], "No"),
+        ([{"type": "text", "text": "N"}, {"type": "text", "text": "o"}], "No"),
+        ([{"type": "output_text", "text": "No"}], "No"),
+        ([{"text": "No"}], "No"),
+        ([{"type": "thinking", "thinking": [{"type": "text", "text": "Yes?"}]}, {"type": "text", "text": "No"}], "No"),
+        ([], ""),
+        (None, ""),
+    ],
+)
+def test_content_is_a_text_or_a_list_of_parts(raw, key, content, text):
+    server = raw(lambda words, times: http(mutated(CHAT, ("choices", 0, "message", "content"), content)))
+    (outcome,) = asked(server, [chat_request("?")]).values()
+    assert isinstance(outcome, Response) and outcome.text == text
+
+
+@pytest.mark.parametrize("content", [True, 0, 1.5, {"type": "text", "text": "No"}, [1], [None], [{"type": "text"}]])
+def test_content_of_another_kind_is_an_invalid_reply(raw, key, content):
+    server = raw(lambda words, times: http(mutated(CHAT, ("choices", 0, "message", "content"), content)))
+    (outcome,) = asked(server, [chat_request("?")]).values()
+    assert isinstance(outcome, Failure) and outcome.kind == "invalid_reply" and "content" in outcome.detail
+
+
+@pytest.mark.parametrize(
+    "broken", [{"choices": []}, {"choices": [{"message": 5}]}, {"choices": [{"message": {"content": 5}}]}]
+)
+def test_an_invalid_reply_carries_the_tokens_that_the_server_counted(raw, key, monkeypatch, broken):
+    errors: list[BaseException] = []
+    passes = Policy._passes
+    monkeypatch.setattr(
+        Policy, "_passes", lambda self, trouble, error: (errors.append(error), passes(self, trouble, error))[1]
+    )
+    server = raw(lambda words, times: http(CHAT | broken))
+    asked(server, [chat_request("?")])
+    (error,) = errors
+    assert isinstance(error, InvalidReplyError)
+    assert error.usage == Usage(input=9, output=2, cached_input=3, reasoning=1, cache_write=1)
+    assert InvalidReplyError("x").usage == Usage()
+
+
+def test_a_bug_in_reading_is_not_taken_for_silence(raw, key, monkeypatch):
+    """Each reply breaks our own code: the run stops, and says with which error."""
+    monkeypatch.setattr(Chat, "read", lambda *_: [][0])
+    server = raw(lambda words, times: http(CHAT))
+    with pytest.raises(
+        RunStopped, match=r"8 calls .* failed with invalid_reply: .*IndexError: list index out of range"
+    ):
+        asked(server, [chat_request(f"{k}") for k in range(100)])
+
+
+def test_a_bug_in_sending_ends_the_run_as_what_it_is(raw, key, monkeypatch):
+    monkeypatch.setattr(Chat, "send", lambda *_: {}["what"])
+    with pytest.raises(KeyError, match="what"):
+        asked(raw(lambda words, times: http(CHAT)), [chat_request("?")])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "\x1b[2J\x1b]0;title\x07 slow\n\ndown\u202e \x9b31m",
+        "slow down " * 1000,
+        ["slow"],
+        {"a": 1},
+        5,
+        None,
+        "\u2066\ud800",
+    ],
+)
+@pytest.mark.parametrize("status", [400, 401, 404, 418, 429, 500])
+def test_what_a_server_says_is_one_short_printable_line(raw, key, message, status):
+    server = raw(lambda words, times: http({"error": {"message": message}}, status=status))
+    try:
+        (outcome,) = asked(server, [chat_request("?")]).values()
+    except RunStopped as stopped:
+        assert status in (401, 404) and str(stopped).isprintable() and len(str(stopped)) < 600
+    else:
+        assert outcome.detail.isprintable() and len(outcome.detail) < 400
+
+
+def test_a_whole_run_and_the_next_survive_any_field(harness, raw):
+    """Through reading, budget, store, ledger, scores and result; the cache is of use to the same command afterwards."""
+    good, healthy = json.dumps(CHAT).encode(), [False]
+    bodies = mutations(CHAT, good)
+    order: dict[str, int] = {}
+
+    def reply(words: str, times: int) -> bytes:
+        number = order.setdefault(words, len(order))
+        return http(good if healthy[0] else bodies[number])
+
+    server = raw(reply)
+    command = (
+        "model=gpt4", f"model.base_url={server.url}", "prompt=plain", f"task.limit={len(bodies)}",
+        "model.attempts=1", "budget.tokens=100000000", "model.price.input=1", "model.price.output=1",
+        "model.price.cached_input=0.1", "budget.usd=1000",
+    )  # fmt: skip
+    done = harness(*command, OPENAI_API_KEY=KEY)
+    assert done.returncode == 1 and "failed in a way that may pass" in done.stderr, done.stderr
+    healthy[0] = True
+    before = len(server.asked)
+    again = harness(*command, OPENAI_API_KEY=KEY)
+    assert again.returncode == 0 and "should not have been" not in again.stderr, again.stderr
+    assert 0 < len(server.asked) - before < before / 2

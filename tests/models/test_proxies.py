@@ -1,0 +1,32 @@
+"""Proxies that the environment names: for servers elsewhere, not for this machine's own."""
+
+from __future__ import annotations
+
+import pytest
+from raw_server import RawServer, chat, http
+
+from harness.models.openai import Chat
+from harness.types import ChatRequest, Message, Response
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "127.8.8.8", "somewhere.invalid"])
+def test_a_proxy_is_used_for_other_machines_only(key, monkeypatch, variable, host):
+    for name in ("HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "all_proxy", "no_proxy", "REQUEST_METHOD"):
+        monkeypatch.delenv(name, raising=False)
+    proxy, server = RawServer(lambda *_: http(chat("by proxy"))), RawServer(lambda *_: http(chat("direct")))
+    monkeypatch.setenv(variable, f"http://127.0.0.1:{proxy.port}")
+    try:
+        model = Chat(name="m", model="m", base_url=f"http://{host}:{server.port}/v1", attempts=1)
+        try:
+            outcomes = dict(model.respond([ChatRequest((Message("user", "?"),), max_tokens=4)]))
+        except Exception:
+            assert host in ("[::1]", "127.8.8.8") and not proxy.asked  # addresses at which the server does not listen
+        else:
+            (outcome,) = outcomes.values()
+            assert isinstance(outcome, Response)
+            assert outcome.text == ("by proxy" if host == "somewhere.invalid" else "direct")
+            assert bool(proxy.asked) is (host == "somewhere.invalid")
+    finally:
+        proxy.close()
+        server.close()
