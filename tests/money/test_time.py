@@ -79,7 +79,7 @@ def test_a_place_in_the_queue_is_given_up_when_the_time_is_over():
                 with pytest.raises(BudgetReached):
                     async with pace.turn(tokens=0, again=False, within=0.01):
                         pytest.fail("there is one slot, and it is taken")
-        return pace.room(0)
+            return pace.room(1)
 
     assert asyncio.run(wait_in_vain()), "and takes no other's room"
 
