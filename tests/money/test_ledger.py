@@ -1,10 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from openai_server import chat_reply
 
+from harness.models.openai import Chat
 from harness.models.scripted import Scripted
+from harness.money.admission import Budgeted
+from harness.money.budget import Budget
 from harness.money.ledger import Ledger, Metered
 from harness.money.price import Price
+from harness.money.till import Till
 from harness.types import ChatRequest, Failure, Message, Response, Usage
 
 PRICE = Price(((0, 10.0),), ((0, 100.0),), source="test")
@@ -48,3 +53,19 @@ def test_outcomes_pass_as_they_are_and_failures_cost_nothing():
     asked = [ask(f"{k}") for k in range(4)]
     assert list(Metered(model, ledger).respond(asked)) == list(model.respond(asked))
     assert ledger.calls == 3
+
+
+def test_replies_that_were_no_answer_are_told_as_spent_and_stand_in_no_result(serve, key):
+    def reply(path, body, number):
+        return chat_reply("No") | ({"choices": []} if number <= 2 else {})
+
+    server = serve(reply)
+    ledger = Ledger(PRICE, paid=True)
+    model = Chat(name="m", model="m", base_url=server.url, max_concurrency=1, max_wait=0.01)
+    budgeted = Budgeted(model, Till(Budget(), PRICE, model, ledger.discard), count=True)
+    assert len(list(Metered(budgeted, ledger).respond([ask("one"), ask("two")]))) == 2
+    each = PRICE.cost(Usage(11, 2, 3))
+    assert ledger.usd == ledger.usd_now == pytest.approx(2 * each)
+    assert ledger.usd_discarded == pytest.approx(2 * each) and ledger.spent_now == pytest.approx(4 * each)
+    assert ledger.told["cost"]["usd"] == pytest.approx(2 * each)
+    assert "asked now: $0.001240, $0.000620 of it for replies that were no answer." in ledger.lines()[0]

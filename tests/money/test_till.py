@@ -47,6 +47,12 @@ def test_a_refused_try_keeps_its_place_and_counts_as_a_request():
     assert till.spent.requests == 3 and till.room(till.size(C))
 
 
+def test_others_go_on_while_a_refused_try_waits():
+    till = till_of(A, requests=10)
+    till.failed(A, None)
+    assert till.room(till.size(B)) and till.again(A)
+
+
 def test_a_billed_try_waits_for_what_others_give_back_and_goes_before_new_ones():
     till = till_of(A, B, tokens=2.5 * MOST)
     till.failed(A, Usage())
