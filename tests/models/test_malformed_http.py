@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import tracemalloc
 import zlib
@@ -208,6 +209,22 @@ def test_large_replies_to_every_slot_take_no_more_memory_than_two(raw, monkeypat
         tracemalloc.stop()
     assert sum(isinstance(outcome, Failure) for outcome in outcomes.values()) == 12
     assert peak < 8 * wire.MOST_BYTES
+
+
+def test_large_replies_are_read_on_two_at_a_time(raw, monkeypatch):
+    under_way, most, rest = [0], [0], wire._rest
+
+    async def counted(*parts):
+        under_way[0] += 1
+        most[0] = max(most[0], under_way[0])
+        await asyncio.sleep(0.02)  # in which all others could begin
+        under_way[0] -= 1
+        return await rest(*parts)
+
+    monkeypatch.setattr(wire, "_rest", counted)
+    server = raw(lambda words, times: http(BODY + b" " * (3 << 20)))
+    outcomes = asked(server, *QUESTIONS)
+    assert all(isinstance(outcome, Response) for outcome in outcomes.values()) and most == [2]
 
 
 @pytest.mark.parametrize("way", ["length", "chunks", "until the end"])
