@@ -164,6 +164,9 @@ class Policy:
             self._lost.add(trouble)
             return
         self._lost.discard(trouble)
+        if isinstance(error, InvalidReplyError):
+            # Tracebacks hold the reply, which may be large, for as long as the call waits for its retry.
+            error.__traceback__ = error.__cause__ = error.__context__ = None
         if status(error) is not None or isinstance(error, InvalidReplyError):
             self._replied(refused=status(error) == 429)
 

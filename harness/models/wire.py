@@ -7,8 +7,10 @@ a reply is its JSON.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
 MOST_BYTES = 64 << 20
 """The largest reply that is read, unpacked. The largest that make sense are echoed prompts of a million tokens with the
 log-probability of each; a megabyte that unpacks to a gigabyte must not take the machine's memory."""
-MOST_ERROR_BYTES = 1 << 20
-"""The same for a reply that is an error: of it only a sentence is shown."""
+LARGE_BYTES, LARGE_AT_ONCE = 1 << 20, 2
+"""Of an error's body so much is read. Other replies that are larger are read on two at a time: with every slot of a run
+at MOST_BYTES they would take gigabytes."""
 CONNECT_TIMEOUT = 30.0
 """Seconds for a connection, where model.timeout is longer: a server that is there takes it at once, however busy."""
 
@@ -60,6 +63,7 @@ class Wire:
         self._extensions = {"timeout": limits.as_dict()}
         self._pace = pace
         self._secret = Secret(key)
+        self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self.close = client.close
 
     async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
@@ -109,17 +113,18 @@ class Wire:
             raise self._lost(error) from None
 
     async def _body(self, response: Any) -> bytes:
-        """Return the body. Raises InvalidReplyError where it is too large; that of an error is cut off there."""
+        """Return the body. Raises InvalidReplyError where it is too large; that of an error is cut off instead."""
         pieces, size = [], 0
-        most = MOST_BYTES if response.is_success else MOST_ERROR_BYTES
-        async for piece in response.aiter_bytes():  # of a megabyte at most, also where they are packed
-            pieces.append(piece)
-            size += len(piece)
-            if size > most:
-                await response.aclose()
-                if response.is_success:
-                    raise InvalidReplyError(f"the reply is larger than {most >> 20} MB")
-                break
+        async with aclosing(response.aiter_bytes()) as parts:
+            async for piece in parts:  # of a megabyte at most, also where they are packed
+                pieces.append(piece)
+                size += len(piece)
+                if size > LARGE_BYTES:
+                    if not response.is_success:
+                        await response.aclose()
+                        break
+                    async with self._large:
+                        return await _rest(parts, pieces, size)
         return b"".join(pieces)
 
     def _lost(self, error: Exception) -> Exception:
@@ -171,6 +176,16 @@ class Wire:
     def _said(self, error: Exception) -> str:
         """Return the name and the words of an error, which may quote what the server sent."""
         return one_line(self._secret.hidden(f"{type(error.__cause__ or error).__name__}: {error}"))
+
+
+async def _rest(parts: AsyncIterator[bytes], pieces: list[bytes], size: int) -> bytes:
+    """Return the body of a large reply, of which `pieces` have been read. Raises InvalidReplyError at MOST_BYTES."""
+    async for piece in parts:
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise InvalidReplyError(f"the reply is larger than {MOST_BYTES >> 20} MB")
+    return b"".join(pieces)
 
 
 @cache

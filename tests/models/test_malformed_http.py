@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import tracemalloc
 import zlib
@@ -192,10 +193,44 @@ def test_a_reply_that_unpacks_to_a_gigabyte_takes_no_memory(raw, status):
     assert all(isinstance(outcomes[question], Response) for question in QUESTIONS[1:])
 
 
+@pytest.mark.parametrize("megabytes", [32, 7])
+def test_large_replies_to_every_slot_take_no_more_memory_than_two(raw, monkeypatch, megabytes):
+    """Neither while they are read nor while their calls wait for a retry; those below the limit are no JSON."""
+    monkeypatch.setattr(wire, "MOST_BYTES", 8 << 20)
+    sent = http(bomb(megabytes), Content_Encoding="gzip")
+    questions = [f"{number}?" for number in range(60)]
+    server = raw(lambda words, times: sent if words in questions[30:42] else GOOD)
+    asked(server, "warm")
+    tracemalloc.start()
+    try:
+        outcomes = asked(server, *questions, attempts=2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert sum(isinstance(outcome, Failure) for outcome in outcomes.values()) == 12
+    assert peak < 8 * wire.MOST_BYTES
+
+
+def test_large_replies_are_read_on_two_at_a_time(raw, monkeypatch):
+    under_way, most, rest = [0], [0], wire._rest
+
+    async def counted(*parts):
+        under_way[0] += 1
+        most[0] = max(most[0], under_way[0])
+        await asyncio.sleep(0.02)  # in which all others could begin
+        under_way[0] -= 1
+        return await rest(*parts)
+
+    monkeypatch.setattr(wire, "_rest", counted)
+    server = raw(lambda words, times: http(BODY + b" " * (3 << 20)))
+    outcomes = asked(server, *QUESTIONS)
+    assert all(isinstance(outcome, Response) for outcome in outcomes.values()) and most == [2]
+
+
 @pytest.mark.parametrize("way", ["length", "chunks", "until the end"])
 def test_a_reply_has_a_greatest_size_however_it_is_sent(raw, monkeypatch, way):
-    monkeypatch.setattr(wire, "MOST_BYTES", 1 << 20)
-    long = b" " * ((1 << 20) - len(BODY))
+    monkeypatch.setattr(wire, "MOST_BYTES", 3 << 20)
+    long = b" " * ((3 << 20) - len(BODY))
     framed = {
         "length": lambda body: http(body),
         "chunks": lambda body: HEAD + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body),
@@ -204,5 +239,5 @@ def test_a_reply_has_a_greatest_size_however_it_is_sent(raw, monkeypatch, way):
     server = raw(lambda words, times: framed(BODY + long + b" " * (words == "too long")))
     outcomes = asked(server, "fits", "too long", attempts=2)
     assert isinstance(outcomes["fits"], Response)
-    assert outcomes["too long"] == Failure("invalid_reply", "the reply is larger than 1 MB")
+    assert outcomes["too long"] == Failure("invalid_reply", "the reply is larger than 3 MB")
     assert server.asked.count("too long") == 2
