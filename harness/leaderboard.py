@@ -174,12 +174,12 @@ def _with_published(found: Sequence[Table], rows: Sequence[Row], choice: Choice)
 
 
 def write(text: str, path: Path) -> None:
-    """The leaderboard as a Markdown file."""
-    _put(path, f"# Leaderboard\n\n{text}")
+    """The leaderboard as a Markdown file, at a place that the user has not named."""
+    _put(path, f"# Leaderboard\n\n{text}", named=False)
 
 
-def _put(path: Path, text: str) -> None:
-    with written(str(path)) as file:
+def _put(path: Path, text: str, *, named: bool = True) -> None:
+    with written(str(path), named=named) as file:
         file.write(f"{text}\n")
 
 

@@ -85,6 +85,7 @@ class Folder:
         """A writer for this run's records."""
         self.recorded = self.path / PARTIAL
         try:
+            self.recorded.unlink(missing_ok=True)  # of a run that was killed, or a link that leads elsewhere
             file = self.recorded.open("w", encoding="utf-8")
         except OSError as error:
             raise self._trouble(error) from error

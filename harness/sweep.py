@@ -78,7 +78,7 @@ def job(config: DictConfig, run_one: RunOne) -> int:
 
 def note(folder: Path, *, run: Path | None, error: str | None) -> None:
     """What a job came to."""
-    with written(str(folder / OUTCOME), "results=") as file:
+    with written(str(folder / OUTCOME), "results=", named=False) as file:
         json.dump({"run": str(run) if run else None, "error": error}, file)
 
 

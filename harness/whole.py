@@ -51,20 +51,25 @@ def _special(place: Path) -> bool:
 
 
 @contextmanager
-def written(out: str, setting: str = "out=") -> Iterator[IO[str]]:
-    """The file to write, its folder made; - is standard output. Raises StoreError, which names the `setting`."""
+def written(out: str, setting: str = "out=", *, named: bool = True) -> Iterator[IO[str]]:
+    """The file to write, its folder made; - is standard output. Raises StoreError, which names the `setting`.
+
+    Where the user has not `named` the place, what lies there was put there by somebody else, maybe who sent the folder:
+    a device, a pipe or a link is replaced and not written through.
+    """
     if out == "-":
         yield sys.stdout
         return
     place = Path(out)
-    special = _special(place)
+    special = named and _special(place)
     temporary = place if special else place.with_name(f".{place.name}.tmp")
     remove = partial(temporary.unlink, missing_ok=True)
     writing = False
     try:
         if not special:
             place.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8", buffering=BUFFER) as file:
+            temporary.unlink(missing_ok=True)  # of a run that was killed, or a link that leads elsewhere
+        with temporary.open("w" if special else "x", encoding="utf-8", buffering=BUFFER) as file:
             writing = True
             if not special:
                 LAST.append(remove)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from harness.errors import StoreError
@@ -41,3 +43,17 @@ def test_the_folder_is_made(tmp_path):
     with written(str(tmp_path / "new" / "er" / "x.csv")) as file:
         file.write("x")
     assert [path.name for path in (tmp_path / "new" / "er").iterdir()] == ["x.csv"]
+
+
+@pytest.mark.parametrize("name", ["LEADERBOARD.md", ".LEADERBOARD.md.tmp"])
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_somebody_has_put_in_the_place_of_a_file_is_not_written_through(tmp_path, name, kind):
+    outside, sent = tmp_path / "outside", tmp_path / "sent"
+    sent.mkdir()
+    outside.write_text("mine")
+    (sent / name).symlink_to(outside) if kind == "link" else os.mkfifo(sent / name)
+    with written(str(sent / "LEADERBOARD.md"), named=False) as file:
+        file.write("the table")
+    assert outside.read_text() == "mine"
+    assert (sent / "LEADERBOARD.md").read_text() == "the table" and not (sent / "LEADERBOARD.md").is_symlink()
+    assert [path.name for path in sent.iterdir()] == ["LEADERBOARD.md"]
