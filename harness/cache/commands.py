@@ -187,8 +187,8 @@ def verify(chosen: Namespace) -> int:
         for _ in progress.watch(upkeep.verify(store, found), range(total)):
             pass
     if not found.counts:
-        what = "every response, key, text and identity is what its digest says"
-        print(f"{chosen.cache}: {_answers(found.answers)}, {what}.")
+        whole = "every response, key, text and identity is what its digest says"
+        print(f"{chosen.cache}: {_answers(found.answers)}, {whole}.")
         return 0
     for what, count in found.counts.items():
         more = ", …" if count > len(found.places[what]) else ""

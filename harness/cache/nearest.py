@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
+from harness.cache.rows import UNREADABLE
 from harness.cache.store import Store, text_of
 from harness.codec import canonical, digest, short, words
 from harness.types import JSON, Request
@@ -23,7 +24,7 @@ def explain(store: Store, identity: Mapping[str, JSON], request: Request) -> str
     """Half a sentence. Reads the whole cache: for a run that has failed anyway."""
     asked = short(request)
     elsewhere = [
-        json.loads(text)
+        _read(text)
         for (text,) in store.query(
             "SELECT identity FROM identities WHERE digest IN (SELECT DISTINCT identity FROM answers WHERE request = ?)",
             asked,
@@ -35,7 +36,7 @@ def explain(store: Store, identity: Mapping[str, JSON], request: Request) -> str
     if found := _nearest_requests(stored, asked):
         return f"of this model the nearest request that is stored has {_words(store, found, request)}"
     known = [
-        json.loads(text)
+        _read(text)
         for (text,) in store.query(
             "SELECT identity FROM identities WHERE digest IN (SELECT DISTINCT identity FROM answers)"
         )
@@ -71,13 +72,13 @@ def _nearest_requests(stored: Iterator[tuple[Any, ...]], asked: str) -> list[Any
     found: list[Any] = []
     least = 0
     for (text,) in stored:
-        there = dict(_leaves(json.loads(text)))
+        there = dict(_leaves(_read(text)))
         differ = [n for n in {**there, **wanted} if n not in there or n not in wanted or there[n] != wanted[n]]
         distance = sum(1 if name.endswith("sha256") else 2 for name in differ)
         if not found or distance < least:
             least, found = distance, []
         if distance == least and len(found) < _TIES:
-            found.append(json.loads(text))
+            found.append(_read(text))
     return found
 
 
@@ -109,6 +110,14 @@ def _parting(there: str, now: str) -> tuple[int, str]:
     after = f"after {json.dumps(there[max(0, at - _AROUND) : at], ensure_ascii=False)}: " if at else ""
     shown = [json.dumps(text[at : at + _AROUND], ensure_ascii=False) for text in (there, now)]
     return at, f"{after}{shown[0]} there, {shown[1]} now"
+
+
+def _read(text: Any) -> Any:
+    """What is stored as JSON; nothing that is near where it cannot be read."""
+    try:
+        return json.loads(text)
+    except UNREADABLE:
+        return None
 
 
 def _leaves(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:

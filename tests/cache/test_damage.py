@@ -121,28 +121,6 @@ def test_damage_that_is_met_by_a_process_with_claims_is_a_sentence(path):
     set_aside(path, error)
 
 
-def test_a_tree_of_pages_without_an_end_is_left(path):
-    fill(path, 3000)
-    content = path.read_bytes()
-    pages = [content[at : at + 4096] for at in range(0, len(content), 4096)]
-    with closing(sqlite3.connect(path)) as db:
-        root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'answers'").fetchone()[0]
-    branch = pages[root - 1]
-    assert branch[0] == 5
-    cells = [int.from_bytes(branch[12 + 2 * k : 14 + 2 * k]) for k in range(int.from_bytes(branch[3:5]))]
-    assert len(cells) > 50
-    leaves = [number for number, page in enumerate(pages, start=1) if page[0] == 13][-7:]
-    # Every branch of a page leads to one and the same page: 50 to the power of 7 leaves.
-    for page, below in zip([root, *leaves], leaves, strict=False):
-        changed = bytearray(branch)
-        for cell in (8, *cells):
-            changed[cell : cell + 4] = below.to_bytes(4)
-        pages[page - 1] = bytes(changed)
-    path.write_bytes(b"".join(pages))
-    done = command("import", path, "--cache", path.with_name("new.sqlite"))
-    assert done.returncode == 0 and "known already" in done.stdout, done
-
-
 def test_the_log_goes_with_its_file(path):
     fill(path, 50)
     holder = Store(path)

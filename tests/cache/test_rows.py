@@ -170,6 +170,8 @@ def test_no_row_whatever_stands_in_it_ends_a_command_otherwise_than_with_a_sente
         assert "Traceback" not in here(*name, "--cache", path)
     assert "Traceback" not in here("import", path, "--cache", tmp_path / "new.sqlite")
     assert count(tmp_path / "new.sqlite") >= 9
+    with closing(Store(path)) as store, pytest.raises(StoreError, match="does not hold"):
+        list(CachedModel(Scripted(says), store, mode="frozen").respond([ask("new")]))
     assert len(replay(path)[0]) == 10
     assert "Traceback" not in here("prune", "--model", "scripted", "--yes", "--cache", path)
 
