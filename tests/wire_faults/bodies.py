@@ -46,9 +46,9 @@ _FINE_PACKED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "gzip": ("gzip", _packed),
     "deflate": ("deflate", zlib.compress),
     "raw deflate": ("deflate", _raw_deflate),
-    "gzip in two members": ("gzip", lambda body: _packed(body[:50]) + _packed(body[50:])),
 }
 _ODD_PACKED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    "gzip in two members": ("gzip", lambda body: _packed(body[:50]) + _packed(body[50:])),
     "x-gzip": ("x-gzip", _packed),
     "GZIP in capitals": ("GZIP", _packed),
     "gzip and gzip": ("gzip, gzip", lambda body: _packed(_packed(body))),
