@@ -29,7 +29,18 @@ from wire_faults import KINDS, chosen
 from wire_faults.bodies import HTML
 from wire_faults.kind import MODEL, OTHER_MODEL, Exchange, Kind, answer, head, refusal_body, sound_reply
 
-__all__ = ["FATAL", "MODEL", "OF_ONE_ITEM", "OTHER_MODEL", "PASSING", "FaultServer", "Faults", "InThread", "answer", "own"]
+__all__ = [
+    "FATAL",
+    "MODEL",
+    "OF_ONE_ITEM",
+    "OTHER_MODEL",
+    "PASSING",
+    "FaultServer",
+    "Faults",
+    "InThread",
+    "answer",
+    "own",
+]
 
 
 def refusal(status: int, message: str, code: str | None = None, **headers: str) -> tuple[int, bytes, dict[str, str]]:
@@ -87,7 +98,9 @@ def completion(
     elif kind == "length":
         words, reason = "Let me think about", "length"
     choice["finish_reason"] = reason
-    choice |= {"text": words} if completions else {"message": {"role": "assistant", "content": words, "refusal": refused}}
+    choice |= (
+        {"text": words} if completions else {"message": {"role": "assistant", "content": words, "refusal": refused}}
+    )
     return 200, json.dumps(reply).encode(), {}
 
 
@@ -124,7 +137,7 @@ class Faults:
 
 
 class FaultServer:
-    """Counts what it was asked and what it has answered, by prompt; draws of one prompt are told apart by their seed."""
+    """Counts what it was asked and what it has answered, by prompt; draws are told apart by their seed."""
 
     def __init__(self, faults: Faults) -> None:
         self.set(faults)

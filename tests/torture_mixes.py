@@ -1,4 +1,4 @@
-"""Mixes of faults as they come in practice, one run each: what is lost, asked twice or too early, and how long it takes."""
+"""Mixes of faults as they come in practice, one run each: lost, asked twice, too early, seconds."""
 
 from __future__ import annotations
 

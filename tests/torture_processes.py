@@ -26,6 +26,7 @@ EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "sqlite3.
 
 def prepare() -> None:
     """Import what runs import, so that a fork takes a moment."""
+    sys.path.insert(0, str(HERE.parent))  # this checkout, whatever is installed
     os.environ["OPENAI_API_KEY"] = "sk-torture"
     for module in IMPORTED:
         importlib.import_module(module)

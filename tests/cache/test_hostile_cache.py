@@ -33,7 +33,8 @@ RESPONSE = {
 }
 NO_RESPONSE: dict[str, object] = {
     "nothing": "", "words": "Yes", "half a dict": '{"text": "Ye', "a list": "[]", "null": "null", "a number": "7",
-    "a string": '"Yes"', "an empty dict": "{}", "NaN": "NaN", "deep lists": "[" * 100_000, "an integer": 7, "a float": 1.5,
+    "a string": '"Yes"', "an empty dict": "{}", "NaN": "NaN", "deep lists": "[" * 100_000,
+    "an integer": 7, "a float": 1.5,
     "deep dicts": '{"text":' * 100_000, "bytes": b"\xff\xfe\x00", "bytes of JSON": b'{"text": "Yes", "seconds": 1}',
     "a huge number": "9" * 5_000, "a nested usage": json.dumps(RESPONSE | {"usage": {"input": {"a": 1}}}),
     "an unknown field": json.dumps(RESPONSE | {"unknown": 1}), "UTF-16": json.dumps(RESPONSE).encode("utf-16"),
@@ -91,7 +92,9 @@ def complaints(folder: Path, server: InThread, strange: set[str]) -> list[str]:
             return [f"{when}crashed: {type(ran.crash).__name__}: {str(ran.crash)[:200]}"]
     found = [f"stored, and asked again: {asked - strange}"] * bool(asked - strange)
     found += [f"not complete: {first.sentence}"] * (not first.result.get("complete"))
-    wrong = {p: words for p, words in first.words.items() if p in asked | (set(first.words) - strange) and words != answer(p)}
+    wrong = {
+        p: words for p, words in first.words.items() if p in asked | (set(first.words) - strange) and words != answer(p)
+    }
     found += [f"other words than the stored ones: {wrong}"] * bool(wrong)
     found += [f"{server.requests.total() - calls} calls the second time"] * (server.requests.total() != calls)
     found += ["another result the second time"] * (again.result != first.result)
@@ -149,7 +152,7 @@ def lines_of(sound: Path, folder: Path) -> list[dict]:
 
 
 def imported(sound: Path, folder: Path, changes: list[tuple[str, object]]) -> tuple[set[str], list[str]]:
-    """Import a file for each changed line, then the sound ones; the prompts whose lines were changed, and complaints."""
+    """Import a file for each changed line, then the sound ones; (the changed prompts, complaints)."""
     folder.mkdir()
     lines = lines_of(sound, folder)
     strange, found = set(), []
@@ -179,7 +182,8 @@ def _values() -> Iterator[tuple[str, object]]:
 
 
 NO_LINES = {"deep lists": "[" * 100_000, "deep dicts": '{"a":' * 100_000, "a list": "[]", "null": "null", "7": "7",
-            "words": "Yes", "half a line": '{"schema": 2, "key"', "a NUL": "\x00", "a huge number": "9" * 5_000}  # fmt: skip
+            "words": "Yes", "half a line": '{"schema": 2, "key"', "a NUL": "\x00",
+            "a huge number": "9" * 5_000}  # fmt: skip
 
 
 @pytest.mark.parametrize("part", range(8))

@@ -57,7 +57,14 @@ def planned(kind: Kind, prompts: tuple[str, ...]) -> Faults:
 
 def asked(kind: Kind, server: InThread, prompts: tuple[str, ...], endpoint: type = Chat, **settings) -> Outcome:
     model = endpoint(
-        **{"name": "m", "model": "m", "base_url": server.url, "attempts": ATTEMPTS, "max_wait": kind.max_wait, **settings}
+        **{
+            "name": "m",
+            "model": "m",
+            "base_url": server.url,
+            "attempts": ATTEMPTS,
+            "max_wait": kind.max_wait,
+            **settings,
+        }
     )
     outcome = Outcome()
     try:

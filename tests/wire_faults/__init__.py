@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from wire_faults import bodies, connections, framing, replies, statuses
 from wire_faults.kind import Kind
 
-_ALL = [
-    kind for module in (framing, bodies, connections, statuses, replies) for kind in module.family.kinds
-]
+_ALL = [kind for module in (framing, bodies, connections, statuses, replies) for kind in module.family.kinds]
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
 assert len(KINDS) == len(_ALL), "two kinds of one name"
 assert not any("," in name for name in KINDS), "lists of names have commas between them"

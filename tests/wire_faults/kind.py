@@ -86,7 +86,8 @@ class Exchange:
     async def chunked(self, *pieces: bytes, head_lines: str = "", end: bytes = b"0\r\n\r\n") -> None:
         """Write raw pieces after the head of a chunked reply."""
         await self.raw(
-            f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n{head_lines}\r\n".encode()
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+            + f"{head_lines}\r\n".encode()
         )
         await self.raw(b"".join(pieces) + end)
 

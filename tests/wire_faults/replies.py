@@ -20,7 +20,9 @@ def _choice(**fields: Any) -> Change:
 
 def _content(value: Any) -> Change:
     def change(reply: dict[str, Any], words: str) -> None:
-        reply["choices"][0] |= {"text": value} if "text" in reply["choices"][0] else {"message": _message(content=value)}
+        reply["choices"][0] |= (
+            {"text": value} if "text" in reply["choices"][0] else {"message": _message(content=value)}
+        )
 
     return change
 
