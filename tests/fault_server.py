@@ -339,7 +339,7 @@ class FaultServer:
                 return
             while await self._serve_one(reader, writer):
                 pass
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):  # cancelled: a test has ended
             pass
         finally:
             self._writers.discard(writer)

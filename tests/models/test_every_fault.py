@@ -30,6 +30,9 @@ PROMPTS = tuple(f"Does {k} cause {k + 1}?" for k in range(20))
 ALWAYS, ONCE, TWICE = (9, 13, 17), (1, 4, 10, 15), (6, 12)
 """Where the fault strikes, by number. The first call is answered, as on any server that has ever worked."""
 PATIENCE = 600.0
+"""model.timeout where time is virtual."""
+HANGS = 30.0
+"""model.timeout elsewhere: a call that takes so long hangs, and nothing here may."""
 ATTEMPTS = 4
 
 
@@ -62,6 +65,7 @@ def asked(kind: Kind, server: InThread, prompts: tuple[str, ...], endpoint: type
             "model": "m",
             "base_url": server.url,
             "attempts": ATTEMPTS,
+            "timeout": HANGS,
             "max_wait": kind.max_wait,
             **settings,
         }
