@@ -1,4 +1,4 @@
-"""A short torture; the long one is `make torture`, its outcome stands in docs/reliability.md."""
+"""Short tortures; the long ones are `make torture`, their outcome stands in docs/reliability.md."""
 
 from __future__ import annotations
 
@@ -9,16 +9,41 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
-def test_faults_and_kills_lose_nothing():
+
+def torture(*options: str) -> str:
     script = Path(__file__).parent / "torture.py"
-    done = subprocess.run(
-        # On a machine that is busy for a second, calls with a timeout of one end though nothing hangs.
-        [sys.executable, script, "--runs", "6", "--seed", "8", "--timeout", "300"],
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
+    done = subprocess.run([sys.executable, script, *options], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout
-    assert "| stored answers lost | 0 |" in done.stdout and "| stored answers asked again | 0 |" in done.stdout
+    return done.stdout
+
+
+# On a machine that is busy for a second, calls with a timeout of one end though nothing hangs.
+PATIENT = ("--timeout", "300")
+
+
+def test_faults_and_kills_lose_nothing():
+    said = torture("--runs", "6", "--seed", "8", *PATIENT)
+    assert "| stored answers lost | 0 |" in said and "| stored answers asked again | 0 |" in said
+
+
+def test_a_server_that_is_away_for_a_moment_stops_no_run():
+    assert "| away 0.3 s | 600 | 0 | 0 | 0 | 0 |" in torture("--mix", "away 0.3 s")
+
+
+def test_connections_that_break_stop_no_run():
+    torture("--kinds", "reset before the reply", "--kill", "none", "--runs", "2", *PATIENT)
+
+
+@pytest.mark.slow
+def test_a_kill_at_each_opening_and_renaming_of_a_file():
+    torture("--kill", "events")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options", [("--processes", "3"), ("--model", "completions"), ("--samples", "3"), ("--kinds", "HTTP,protocol")]
+)
+def test_other_tortures(options):
+    torture(*options, "--runs", "20", *PATIENT)

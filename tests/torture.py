@@ -1,60 +1,51 @@
-"""Runs under random faults and random kill -9, over and over: what was paid for is never lost, nothing is made up.
-
-python tests/torture.py [--runs 500] [--seed 0] [--jobs 4]
+"""Runs under faults and kill -9, over and over: what was paid for is never lost, nothing is made up.
 
 One run here is one start of `python -m harness`. A campaign has its own mix of faults, its own settings and its own
-folder; it starts the same command again and again, killing some of the processes at a random moment, until one says
-that the run is complete. After every start it is checked that nothing whose storing had returned is asked again, that
-no retry came earlier than told, and in the end that every item has one record and that the scores are those of a run
-that nothing disturbed. Processes are forked from one that has imported everything, so that a run takes a moment.
+folder; it starts the same command again and again, killing some of the processes, until one says that the run is
+complete. After every start it is checked that nothing whose storing had returned is asked again, that what the server
+delivered in full is in the cache in the words that it had, that no retry came earlier than told and no request went
+anywhere else, and in the end that every item has one record and that the scores are those of a run that nothing
+disturbed. Processes are forked from one that has imported everything, so that a run takes a moment.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import importlib
 import json
 import os
 import random
-import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
+from typing import Any
 
-from fault_server import FATAL, PASSING
+from fault_server import FATAL, PASSING, own
+from torture_mixes import MIXES, measure, table
+from torture_processes import Kill, Remote, prepare, start, stored
+from wire_faults import chosen as kinds_of
+from wire_faults.kind import Kind, answer
 
-HERE = Path(__file__).resolve().parent
 MOST_STARTS = 60
-IMPORTED = ("harness.__main__", "hydra", "harness.run", "harness.sweep", "harness.tasks.corr2cause", "openai",
-            "harness.models.openai", "harness.cache", "harness.provenance", "harness.results", "aiohttp")  # fmt: skip
-"""What a run imports: once, before the forks."""
-
-
-class Remote:
-    """The fault server in a process of its own."""
-
-    def __init__(self) -> None:
-        self.process = subprocess.Popen([sys.executable, HERE / "fault_server.py"], stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.root = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
-
-    def set(self, **faults: object) -> None:
-        request = urllib.request.Request(f"{self.root}/mix", data=json.dumps(faults).encode(), method="POST")
-        urllib.request.urlopen(request).read()
-
-    def seen(self) -> dict[str, dict[str, int]]:
-        return json.load(urllib.request.urlopen(f"{self.root}/seen"))
-
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.wait()
+MODELS = {"chat": ["model=gpt4"], "completions": ["model=openai_completions", "model.model=davinci-002"]}
+EXAMPLES = """\
+examples:
+  tests/torture.py --runs 500 --jobs 4              the table of docs/reliability.md: mixes from a seed, random kills
+  tests/torture.py --kinds all --runs 700           one kind of fault in each campaign, each kind in its turn
+  tests/torture.py --kinds connection --kill none   only connections break, and nobody is killed
+  tests/torture.py --kinds "deep,429 Retry-After"   kinds whose names begin so (tests/fault_server.py --list)
+  tests/torture.py --mix all                        a table of mixes: lost, asked twice, early, seconds
+  tests/torture.py --mix "away 3 s"                 the server is gone for three seconds in the middle
+  tests/torture.py --kill events                    kill -9 once at each opening, renaming and removing of a file
+  tests/torture.py --processes 4                    four processes at once on one cache
+  tests/torture.py --model completions              the older endpoint
+  tests/torture.py --samples 3                      three answers to each item
+  tests/torture.py --seed 7                         other draws
+"""
 
 
 @dataclass
@@ -67,6 +58,8 @@ class Tally:
     answers: int = 0
     stored_and_asked_again: int = 0
     lost: int = 0
+    other_words: int = 0
+    elsewhere: int = 0
     asked_again: int = 0
     might_be_asked_again: int = 0
     early: int = 0
@@ -74,133 +67,219 @@ class Tally:
     faults: Counter[str] = field(default_factory=Counter)
     ends: Counter[str] = field(default_factory=Counter)
 
-
-def start(arguments: list[str], folder: Path, kill_after: float | None) -> int | None:
-    """The exit code of a run in a forked process; None where it was killed."""
-    pid = os.fork()
-    if pid == 0:  # the run
-        os.chdir(folder)
-        with open(folder / "said.txt", "a") as said:  # noqa: PTH123
-            os.dup2(said.fileno(), 1)
-            os.dup2(said.fileno(), 2)
-        sys.argv = ["harness", *arguments]
-        from harness.__main__ import main
-
-        code: object = 99
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code if isinstance(code, int) else 98)
-    if kill_after is not None:
-        time.sleep(kill_after)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    _, status = os.waitpid(pid, 0)
-    return None if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status)
+    @property
+    def sound(self) -> bool:
+        """Whether every promise was kept."""
+        return not (self.stored_and_asked_again or self.lost or self.other_words or self.elsewhere or self.early)
 
 
-def stored(cache: Path) -> set[str]:
-    """The words of every prompt whose answer is in the cache."""
-    if not cache.exists():
-        return set()
-    with contextlib.closing(sqlite3.connect(cache, timeout=30)) as db:
-        try:
-            requests = db.execute("SELECT request FROM answers").fetchall()
-            texts = dict(db.execute("SELECT digest, text FROM texts"))
-        except sqlite3.OperationalError:  # killed before the tables were made
-            return set()
-    return {texts[json.loads(text)["messages"][-1]["sha256"]] for (text,) in requests}
+@dataclass
+class Campaign:
+    """The same command, started until it is complete."""
+
+    server: Remote
+    tally: Tally
+    folder: Path
+    arguments: list[str]
+    own: float
+    limit: int
+    concurrency: int
+    samples: int = 1
+    processes: int = 1
+    kind: Kind | None = None
+    allowed: int = 0
+    """Answers that a kill may have cut off."""
+
+    def begin(self) -> None:
+        """Remember what the server had seen before."""
+        self.before = self.server.seen()
+
+    def once(self, kills: list[Kill]) -> list[int | None]:
+        """Start the command, and check what can be checked at once; the exit codes."""
+        tally, cache = self.tally, self.folder / "answers.sqlite"
+        known, earlier = stored(cache), self.server.seen()
+        codes = start(self.arguments, self.folder, kills)
+        tally.starts += len(codes)
+        tally.kills += codes.count(None)
+        now, kept = self.server.seen(), stored(cache)
+        asked = {prompt for prompt, n in now["requests"].items() if n > earlier["requests"].get(prompt, 0)}
+        tally.stored_and_asked_again += len(asked & set(known))
+        tally.lost += len(set(known) - set(kept))
+        if self.kind is None or "reply" not in self.kind.ends:
+            tally.other_words += sum(text.strip() != self.words_of(prompt) for prompt, text in kept.items())
+        answered = {p for p, n in now["answered"].items() if n > earlier["answered"].get(p, 0)}
+        missing = len(answered - set(kept))
+        if None in codes:
+            self.allowed += self.concurrency * codes.count(None)
+            assert missing <= self.allowed, (missing, self.allowed)
+        else:
+            # On a busy machine an answer can come when the client has just given up waiting for it.
+            assert missing <= 2, f"{missing} answers that came were not stored: {self.said}"
+            tally.late += missing
+            self.allowed += missing
+        for code in codes:
+            if code is not None:
+                tally.ends["complete" if code == 0 else "stopped with a sentence"] += 1
+                assert code in (0, 1) and "Traceback" not in self.said and "should not have been" not in self.said, (
+                    f"{self.kind and self.kind.name}: {self.said}"
+                )
+                self.check_end(code, bool(answered))
+        return codes
+
+    def check_end(self, code: int, worked: bool) -> None:
+        """A fault that passes may not stop a run in which the server has answered."""
+        if self.kind is None or "stops" in self.kind.ends or code == 0 or not worked:
+            return
+        (*_, sentence) = (line for line in self.said.splitlines() if line.startswith("error: "))
+        assert "may pass" in sentence, f"{self.kind.name} stopped the run: {sentence}"
+
+    def words_of(self, prompt: str) -> str:
+        """What the server answers."""
+        kind = own(prompt, self.own)
+        if kind is None:
+            return answer(prompt)
+        return "Let me think about" if kind == "length" else ""  # completions: withheld, and an answer of no words
+
+    @property
+    def said(self) -> str:
+        """The end of what the command has said."""
+        return (self.folder / "said.txt").read_text()[-3000:]
+
+    def finish(self) -> None:
+        """Check what is there in the end, and enter the sums."""
+        tally, before, after = self.tally, self.before, self.server.seen()
+        self.check()
+        new = {p: n - before["answered"].get(p, 0) for p, n in after["answered"].items()}
+        again = sum(n - 1 for n in new.values() if n > 1)
+        assert self.processes > 1 or again <= self.allowed, (again, self.allowed)
+        tally.asked_again += again
+        tally.might_be_asked_again += self.allowed
+        tally.answers += sum(n > 0 for n in new.values())
+        tally.campaigns += 1
+        tally.early += after["early"] - before["early"]
+        tally.elsewhere += after["followed"] - before["followed"]
+        tally.faults.update({k: n - before["kinds"].get(k, 0) for k, n in after["kinds"].items() if k != "answered"})
+
+    def check(self) -> None:
+        """One record for every item and sample, one manifest that fits, and the scores of an undisturbed run."""
+        self.server.set(mix={}, own=self.own)
+        calm = self.folder / "calm"
+        calm.mkdir()
+        assert start(self.arguments, calm, [Kill()]) == [0], (calm / "said.txt").read_text()
+        (undisturbed,) = {path.parent for path in calm.glob("results/**/result.json")}
+        places = {path.parent for path in self.folder.glob("results*/**/result.json")}
+        assert len(places) == self.processes, places
+        for place in places:
+            lines = [json.loads(line) for line in (place / "records.jsonl").read_text().splitlines()]
+            items = [(line["item"], line["sample"]) for line in lines]
+            assert len(items) == len(set(items)) == self.limit * self.samples
+            result, manifest = (json.loads((place / name).read_text()) for name in ("result.json", "manifest.json"))
+            assert result["complete"] and manifest["complete"], (place, manifest)
+            assert manifest["counts"]["items"] == self.limit and manifest["ended"], manifest
+            if self.kind is None:
+                assert scores(place) == scores(undisturbed)
+            assert not (wrong := differing(told(place), told(undisturbed), self.kind)), (self.kind, wrong)
 
 
 def scores(place: Path) -> dict[str, object]:
     result = json.loads((place / "result.json").read_text())
-    assert result["complete"], place
     return {name: result[name] for name in ("scores", "failures", "finish_reasons")}
 
 
-def campaign(server: Remote, draw: random.Random, tally: Tally, most: int, timeout: float) -> None:
-    """Starts the same command until it is complete."""
+def told(place: Path) -> dict[tuple[str, int], object]:
+    """What became of each item; how long a failed call had waited for its retries does not matter."""
+    lines = map(json.loads, (place / "records.jsonl").read_text().splitlines())
+    return {
+        (line["item"], line["sample"]): line["answer"] if "answer" in line else line["failure"]["kind"]
+        for line in lines
+    }
+
+
+def differing(ours: dict, theirs: dict, kind: Kind | None) -> dict[tuple[str, int], object]:
+    """What became of items otherwise than in an undisturbed run, and may not have."""
+    ends = kind.ends if kind else ()
+    return {
+        item: (got, theirs.get(item))
+        for item, got in ours.items()
+        if got != theirs.get(item) and not ("item" in ends and isinstance(got, str)) and "reply" not in ends
+    }
+
+
+def arguments_of(server: Remote, given: argparse.Namespace, *rest: str) -> list[str]:
+    samples = [f"samples={given.samples}", "model.temperature=1"] if given.samples > 1 else []
+    return [
+        *MODELS[given.model], *samples, f"model.base_url={server.root}/v1", "prompt=plain", "cache.path=answers.sqlite",
+        *rest,
+    ]  # fmt: skip
+
+
+def drawn(draw: random.Random, timeout: float) -> dict[str, float]:
+    """Shares of the old faults, for a campaign that meets many."""
     faults = {name: draw.choice([0, 0, 0.03, 0.1]) for name in PASSING}
     faults |= {name: draw.choice([0] * 5 + [0.004]) for name in FATAL}
     faults |= {name: draw.choice([0, 0, 0.01]) for name in ("hang", "endless drip", "429 ten minutes")}
     if timeout > 5:
         faults |= {"hang": 0, "endless drip": 0}
-    own, seed = draw.choice([0, 0.1]), draw.randrange(10**6)
+    return faults
+
+
+def only(kind: Kind) -> dict[str, Any]:
+    """The server's settings where one kind of fault is all that goes wrong."""
+    if kind.accept:
+        return {"kind": kind.name, "every": 5}
+    share = 0.01 if "stops" in kind.ends else 0.03 if kind.timed or "item" in kind.ends else 0.3
+    # Four in a row: more than the three refused connections that stop a run whose server has never answered.
+    return {"mix": {kind.name: share}, "in_a_row": 4 if kind.in_a_row == 2 else kind.in_a_row}
+
+
+def campaign(server: Remote, draw: random.Random, tally: Tally, given: argparse.Namespace, kind: Kind | None) -> None:
+    """Start the same command until it is complete."""
+    faults = {"mix": drawn(draw, given.timeout)} if kind is None else only(kind)
+    own, seed = draw.choice([0, 0.1]) if kind is None else 0, draw.randrange(10**6)
     limit, concurrency = draw.choice([20, 60, 120]), draw.choice([1, 4, 16, 64])
-    arguments = [
-        "model=gpt4", f"model.base_url={server.root}/v1", f"task.limit={limit}", f"task.seed={seed}",
-        f"model.max_concurrency={concurrency}", f"model.timeout={timeout}", "model.max_wait=3",
-        "prompt=plain", "cache.path=answers.sqlite",
-    ]  # fmt: skip
+    arguments = arguments_of(
+        server, given, f"task.limit={limit}", f"task.seed={seed}", f"model.max_concurrency={concurrency}",
+        f"model.timeout={given.timeout}", "model.max_wait=3",
+    )  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        before = server.seen()
-        allowed = 0
-        for number in range(min(most, MOST_STARTS)):
+        now = Campaign(
+            server, tally, Path(name), arguments, own, limit, concurrency, given.samples, given.processes, kind
+        )
+        now.begin()
+        for number in range(MOST_STARTS):
             calm = number > MOST_STARTS // 2
-            server.set(mix={} if calm else faults, own=own, seed=seed + number, latency=draw.choice([0.0, 0.005, 0.03]))
-            known, earlier = stored(folder / "answers.sqlite"), server.seen()
-            kill = draw.uniform(0.05, 1.2) if draw.random() < 0.5 and not calm else None
-            code = start(arguments, folder, kill)
-            tally.starts += 1
-            tally.kills += code is None
-            now = server.seen()
-            asked = {prompt for prompt, count in now["requests"].items() if count > earlier["requests"].get(prompt, 0)}
-            tally.stored_and_asked_again += len(asked & known)
-            kept = stored(folder / "answers.sqlite")
-            tally.lost += len(known - kept)
-            answered = {p for p, count in now["answered"].items() if count > earlier["answered"].get(p, 0)}
-            if code is None:
-                allowed += concurrency
-                assert len(answered - kept) <= concurrency, (len(answered - kept), concurrency)
-            else:
-                # On a busy machine an answer can come when the client has just given up waiting for it.
-                late = len(answered - kept)
-                assert late <= 2, f"{late} answers that came were not stored"
-                tally.late += late
-                allowed += late
-                tally.ends["complete" if code == 0 else "stopped with a sentence"] += 1
-                said = (folder / "said.txt").read_text()
-                assert code in (0, 1) and "Traceback" not in said and "should not have been" not in said, said[-3000:]
-            if code == 0:
+            latency = draw.choice([0.0, 0.005, 0.03])
+            server.set(**({} if calm else faults), own=own, seed=seed + number, latency=latency)
+            kills = [Kill(), Kill(after=draw.uniform(0.05, 1.2))]
+            wanted = given.kill == "random" and not calm
+            chosen = [kills[wanted and draw.random() < 0.5] for _ in range(given.processes)]
+            if set(now.once(chosen)) == {0}:
                 break
         else:
-            raise AssertionError(f"not complete after {number + 1} starts: {(folder / 'said.txt').read_text()[-3000:]}")
-        after = server.seen()
-        check(server, folder, arguments, own, limit)
-        new = {p: count - before["answered"].get(p, 0) for p, count in after["answered"].items()}
-        again = sum(count - 1 for count in new.values() if count > 1)
-        assert again <= allowed, (again, allowed)
-        tally.asked_again += again
-        tally.might_be_asked_again += allowed
-        tally.answers += sum(count > 0 for count in new.values())
-        tally.campaigns += 1
-        tally.early += after["early"] - before["early"]
-        tally.faults.update({k: n - before["kinds"].get(k, 0) for k, n in after["kinds"].items() if k != "answered"})
+            raise AssertionError(f"not complete after {number + 1} starts: {now.said}")
+        now.finish()
 
 
-def check(server: Remote, folder: Path, arguments: list[str], own: float, limit: int) -> None:
-    """One record for every item, and the scores of an undisturbed run."""
-    (place,) = {path.parent for path in folder.glob("results/**/result.json")}
-    items = [json.loads(line)["item"] for line in (place / "records.jsonl").read_text().splitlines()]
-    assert len(items) == len(set(items)) == limit
-    server.set(mix={}, own=own)
-    calm = folder / "calm"
-    calm.mkdir()
-    assert start(arguments, calm, None) == 0
-    (undisturbed,) = {path.parent for path in calm.glob("results/**/result.json")}
-    assert scores(place) == scores(undisturbed)
-    assert told(place) == told(undisturbed)
-
-
-def told(place: Path) -> dict[str, object]:
-    """What became of each item; how long a failed call had waited for its retries does not matter."""
-    lines = map(json.loads, (place / "records.jsonl").read_text().splitlines())
-    return {line["item"]: line["answer"] if "answer" in line else line["failure"]["kind"] for line in lines}
+def at_each_event(server: Remote, tally: Tally, given: argparse.Namespace, over: str) -> int:
+    """Kill the command once at each event, over what stands in the folder before; how many places there are."""
+    limit, concurrency = 30, 8
+    arguments = arguments_of(server, given, f"task.limit={limit}", f"model.max_concurrency={concurrency}")
+    for event in count(1):
+        with tempfile.TemporaryDirectory() as name:
+            now = Campaign(server, tally, Path(name), arguments, 0.0, limit, concurrency, given.samples)
+            server.set(mix={})
+            now.begin()
+            if over != "nothing":
+                less = [] if over == "a complete run" else ["budget.requests=10"]
+                code = start([*arguments, *less], now.folder, [Kill()])
+                assert code == [int(bool(less))], now.said
+            if now.once([Kill(event=event)]) == [0]:
+                return event - 1
+            assert now.once([Kill()]) == [0], (
+                f"killed at event {event} over {over}, the command does not go on: {now.said}"
+            )
+            now.finish()
+    raise AssertionError
 
 
 def summary(tally: Tally, seed: int, seconds: float) -> str:
@@ -214,63 +293,118 @@ def summary(tally: Tally, seed: int, seconds: float) -> str:
         "faults": tally.faults.total(),
         "stored answers lost": tally.lost,
         "stored answers asked again": tally.stored_and_asked_again,
+        "stored answers in other words than the server's": tally.other_words,
         "answers asked again that a kill had cut off": f"{tally.asked_again} (at most {tally.might_be_asked_again})",
         "answers that came after model.timeout (one second here), asked again": tally.late,
         "retries earlier than told": tally.early,
+        "requests that went anywhere else": tally.elsewhere,
     }
     faults = ", ".join(f"{name} {count}" for name, count in sorted(tally.faults.items()))
-    table = "\n".join(
+    lines = "\n".join(
         f"| {name} | {count:,} |" if isinstance(count, int) else f"| {name} | {count} |" for name, count in rows.items()
     )
-    return f"seed {seed}, {seconds / 60:.0f} minutes\n\n| | |\n| --- | ---: |\n{table}\n\nFaults: {faults}."
+    return f"seed {seed}, {seconds / 60:.0f} minutes\n\n| | |\n| --- | ---: |\n{lines}\n\nFaults: {faults}."
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--runs", type=int, default=500, help="starts of the command, about (--runs 100)")
+    add("--seed", type=int, default=0, help="of all draws (--seed 7)")
+    add("--jobs", type=int, default=1, help="processes that share the runs, a seed each (--jobs 4)")
+    add("--timeout", type=float, default=1, help="model.timeout; above 5 s nothing hangs (--timeout 300)")
+    kinds = "one kind of fault a campaign: all, HTTP, body, connection, status, protocol, or kinds by name, with commas"
+    add("--kinds", default="", help=f"{kinds} between (--kinds connection)")
+    names = "; ".join(MIXES).replace("%", "%%")
+    add(
+        "--mix",
+        default="",
+        help=f"one run under each of these mixes, with a table: all, or {names} (--mix '503 first')",
+    )
+    kills = "none; half of the runs at a random moment; or one at each opening, renaming and removing of a file"
+    add("--kill", choices=("none", "random", "events"), default="random", help=f"{kills} (--kill events)")
+    add("--processes", type=int, default=1, help="start so many at once on one cache (--processes 4)")
+    add("--model", choices=tuple(MODELS), default="chat", help="the endpoint (--model completions)")
+    add("--samples", type=int, default=1, help="answers to each item (--samples 3)")
+    add("--json", action="store_true", help="the sums as JSON")
+    given = parser.parse_args()
+    if given.mix not in ("", "all", *MIXES):
+        parser.error(f"there is no mix {given.mix!r}: all, {', '.join(MIXES)}")
+    return given
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1, help="processes with a share of the runs and a seed each")
-    parser.add_argument("--timeout", type=float, default=1, help="model.timeout; above 5 s nothing hangs")
-    parser.add_argument("--json", action="store_true", help="the sums as JSON")
-    chosen = parser.parse_args()
-    began = time.time()
-    tally = together(chosen) if chosen.jobs > 1 else alone(chosen.runs, chosen.seed, chosen.timeout)
-    print(json.dumps(vars(tally)) if chosen.json else summary(tally, chosen.seed, time.time() - began))
-    assert not (tally.stored_and_asked_again or tally.lost or tally.early)
+    given, began = parsed(), time.time()
+    if given.mix:
+        sys.exit(0 if mixes(given) else 1)
+    tally = together(given) if given.jobs > 1 else alone(given)
+    print(json.dumps(vars(tally)) if given.json else summary(tally, given.seed, time.time() - began))
+    sys.exit(0 if tally.sound else 1)
 
 
-def together(chosen: argparse.Namespace) -> Tally:
+def mixes(given: argparse.Namespace) -> bool:
+    """The table of mixes; whether each kept every promise."""
+    prepare()
+    server, rows = Remote(), []
+    try:
+        for name in MIXES if given.mix == "all" else [given.mix]:
+            rows.append(measure(server, name, MODELS[given.model]))
+            print(f"{name}: {rows[-1].seconds:.1f} s", file=sys.stderr, flush=True)
+    finally:
+        server.close()
+    print(table(rows))
+    return all(row.sound for row in rows)
+
+
+def together(given: argparse.Namespace) -> Tally:
     """The sums of several processes."""
-    share = str(-(-chosen.runs // chosen.jobs))
-    command = [sys.executable, __file__, "--runs", share, "--timeout", str(chosen.timeout), "--json", "--seed"]
-    seeds = range(chosen.seed, chosen.seed + chosen.jobs)
+    handed_on = {"timeout": given.timeout, "kinds": given.kinds, "kill": given.kill, "processes": given.processes,
+                 "model": given.model, "samples": given.samples, "runs": -(-given.runs // given.jobs)}  # fmt: skip
+    options = [part for name, value in handed_on.items() for part in (f"--{name}", str(value))]
+    command = [sys.executable, __file__, "--json", *options, "--seed"]
+    seeds = range(given.seed, given.seed + given.jobs)
     started = [subprocess.Popen([*command, str(seed)], stdout=subprocess.PIPE, text=True) for seed in seeds]
     tally = Tally()
     for process in started:
         said = process.communicate()[0]
-        assert process.returncode == 0, said
+        assert said, f"a job ended with {process.returncode} and no sums"
         for name, value in json.loads(said).items():
             before = getattr(tally, name)
             setattr(tally, name, before + (Counter(value) if isinstance(value, dict) else value))
     return tally
 
 
-def alone(runs: int, seed: int, timeout: float) -> Tally:
-    """Campaigns until there have been so many runs."""
-    os.environ["OPENAI_API_KEY"] = "sk-torture"
-    for module in IMPORTED:
-        importlib.import_module(module)
-    tally, draw, began = Tally(), random.Random(seed), time.time()
+def alone(given: argparse.Namespace) -> Tally:
+    """Campaigns until there have been so many runs; with --kill events, one for each place."""
+    prepare()
+    tally, draw, began = Tally(), random.Random(given.seed), time.time()
+    kinds: list[Kind] = [kind for kind in kinds_of(given.kinds) if not kind.heavy] if given.kinds else []
+    draw.shuffle(kinds)
     server = Remote()
+
+    def report() -> None:
+        print(f"{tally.starts} of {given.runs} runs, {tally.kills} killed, {tally.answers} answers, "
+              f"{time.time() - began:.0f} s", file=sys.stderr, flush=True)  # fmt: skip
+
     try:
-        while tally.starts < runs:
-            campaign(server, draw, tally, MOST_STARTS, timeout)
-            print(f"{tally.starts} of {runs} runs, {tally.kills} killed, {tally.answers} answers, "
-                  f"{time.time() - began:.0f} s", file=sys.stderr, flush=True)  # fmt: skip
+        if given.kill == "events":
+            for over in ("nothing", "an incomplete run", "a complete run"):
+                places = at_each_event(server, tally, given, over)
+                print(f"killed at {places} places over {over}", file=sys.stderr, flush=True)
+            return tally
+        for number in count():
+            if tally.starts >= given.runs:
+                return tally
+            campaign(server, draw, tally, given, kinds[number % len(kinds)] if kinds else None)
+            report()
     finally:
         server.close()
-    return tally
+    raise AssertionError
 
 
 if __name__ == "__main__":
+    if not hasattr(os, "fork"):
+        sys.exit("runs are forked: this machine cannot.")
     main()

@@ -1,0 +1,204 @@
+"""Caches and exports that hold what no run would write: each field of a row, or of its response, of each odd value.
+
+A cache with a bad row works: the row's answer is used or asked for again, and the other rows are used. A hostile export
+is taken or refused with a sentence, and what is taken does no harm to the run that finds it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import whole_command
+from fault_server import Faults, InThread, answer
+from mutations import mutated
+
+from harness.cache.__main__ import main
+
+ROWS = 120
+RESPONSE = {
+    "text": "Yes",
+    "logprobs": {"Yes": -0.1, "No": -2.5},
+    "usage": {"input": 11, "output": 2, "cached_input": 3, "reasoning": 1, "cache_write": 0},
+    "finish_reason": "stop",
+    "served_model": "faulty-2026-01-01",
+    "seconds": 0.5,
+}
+NO_RESPONSE: dict[str, object] = {
+    "nothing": "", "words": "Yes", "half a dict": '{"text": "Ye', "a list": "[]", "null": "null", "a number": "7",
+    "a string": '"Yes"', "an empty dict": "{}", "NaN": "NaN", "deep lists": "[" * 100_000,
+    "an integer": 7, "a float": 1.5,
+    "deep dicts": '{"text":' * 100_000, "bytes": b"\xff\xfe\x00", "bytes of JSON": b'{"text": "Yes", "seconds": 1}',
+    "a huge number": "9" * 5_000, "a nested usage": json.dumps(RESPONSE | {"usage": {"input": {"a": 1}}}),
+    "an unknown field": json.dumps(RESPONSE | {"unknown": 1}), "UTF-16": json.dumps(RESPONSE).encode("utf-16"),
+}  # fmt: skip
+RESPONSES: dict[str, object] = {name: json.dumps(value) for name, value in mutated(RESPONSE)} | NO_RESPONSE
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hostile-0123456789")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[InThread]:
+    started = InThread(Faults(latency=0.0))
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def sound(server, tmp_path_factory) -> Path:
+    """A folder with a cache of ROWS sound answers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "sk-hostile-0123456789")
+        folder = tmp_path_factory.mktemp("sound")
+        assert whole_command.run(folder, server.url, ROWS).result["complete"]
+    return folder / "answers.sqlite"
+
+
+def command(*arguments: object) -> str:
+    """What a command of python -m harness.cache says; a refusal is one sentence."""
+    said = io.StringIO()
+    before, sys.argv = sys.argv, ["harness.cache", *map(str, arguments)]
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            main()
+    except SystemExit:
+        pass
+    except Exception as error:  # main turns what it knows into a sentence
+        said.write(f"Traceback: {type(error).__name__}: {error}")
+    finally:
+        sys.argv = before
+    return said.getvalue()
+
+
+def complaints(folder: Path, server: InThread, strange: set[str]) -> list[str]:
+    """What is wrong with a run on a folder's cache and the same command again; `strange` prompts may be asked anew."""
+    before = server.requests.copy()
+    first = whole_command.run(folder, server.url, ROWS)
+    asked = set(server.requests - before)
+    calls = server.requests.total()
+    again = whole_command.run(folder, server.url, ROWS)
+    for when, ran in (("", first), ("again: ", again)):
+        if ran.crash is not None:
+            return [f"{when}crashed: {type(ran.crash).__name__}: {str(ran.crash)[:200]}"]
+    found = [f"stored, and asked again: {asked - strange}"] * bool(asked - strange)
+    found += [f"not complete: {first.sentence}"] * (not first.result.get("complete"))
+    wrong = {
+        p: words for p, words in first.words.items() if p in asked | (set(first.words) - strange) and words != answer(p)
+    }
+    found += [f"other words than the stored ones: {wrong}"] * bool(wrong)
+    found += [f"{server.requests.total() - calls} calls the second time"] * (server.requests.total() != calls)
+    found += ["another result the second time"] * (again.result != first.result)
+    return found
+
+
+def spoilt(sound: Path, folder: Path, responses: list[tuple[str, object]]) -> set[str]:
+    """Put a response into each of the first rows of a copy; the prompts whose rows these are."""
+    folder.mkdir()
+    shutil.copy(sound, folder / "answers.sqlite")
+    with contextlib.closing(sqlite3.connect(folder / "answers.sqlite")) as db:
+        for number, (_, response) in enumerate(responses, start=1):
+            db.execute("UPDATE answers SET response = ? WHERE rowid = ?", (response, number))
+        db.commit()
+        texts = dict(db.execute("SELECT digest, text FROM texts"))
+        rows = db.execute("SELECT request FROM answers WHERE rowid <= ?", (len(responses),)).fetchall()
+    return {texts[json.loads(request)["messages"][-1]["sha256"]] for (request,) in rows}
+
+
+def search(sound: Path, folder: Path, server: InThread, responses: list[tuple[str, object]]) -> list[str]:
+    """The complaints, by the responses that are the cause."""
+    strange = spoilt(sound, folder, responses)
+    if not (found := complaints(folder, server, strange)):
+        return []
+    if len(responses) == 1:
+        return [f"{responses[0][0]}: {complaint}" for complaint in found]
+    half = len(responses) // 2
+    parts = (responses[:half], responses[half:])
+    return [c for k, part in enumerate(parts) for c in search(sound, folder / str(k), server, part)] or found
+
+
+def batches(size: int) -> list[list[tuple[str, object]]]:
+    every = list(RESPONSES.items())
+    return [every[at : at + size] for at in range(0, len(every), size)]
+
+
+@pytest.mark.parametrize("responses", batches(60), ids=lambda batch: f"{batch[0][0]} …")
+def test_a_cache_with_bad_rows_works(sound, server, tmp_path, responses):
+    found = search(sound, tmp_path / "run", server, responses)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("responses", batches(60), ids=lambda batch: f"{batch[0][0]} …")
+def test_every_command_reads_a_cache_with_bad_rows(sound, tmp_path, responses):
+    spoilt(sound, tmp_path / "run", responses)
+    cache = tmp_path / "run" / "answers.sqlite"
+    for arguments in (["stats"], ["verify"], ["export", tmp_path / "out.jsonl"], ["prune", "--model", "gpt4"]):
+        said = command(*arguments, "--cache", cache)
+        assert "should not have been" not in said and "Traceback" not in said, (arguments, said[-300:])
+
+
+def lines_of(sound: Path, folder: Path) -> list[dict]:
+    command("export", folder / "sound.jsonl", "--cache", sound)
+    return [json.loads(line) for line in (folder / "sound.jsonl").read_text().splitlines()]
+
+
+def imported(sound: Path, folder: Path, changes: list[tuple[str, object]]) -> tuple[set[str], list[str]]:
+    """Import a file for each changed line, then the sound ones; (the changed prompts, complaints)."""
+    folder.mkdir()
+    lines = lines_of(sound, folder)
+    strange, found = set(), []
+    for line, (name, change) in zip(lines, changes, strict=False):
+        strange.add(line["request"]["messages"][-1]["text"])
+        text = change if isinstance(change, str) else json.dumps(line | (change if isinstance(change, dict) else {}))
+        (folder / "hostile.jsonl").write_text(f"{text}\n", encoding="utf-8", errors="surrogatepass")
+        said = command("import", folder / "hostile.jsonl", "--cache", folder / "answers.sqlite")
+        found += [f"{name}: {said[-200:]}"] * ("Traceback" in said or "should not have been" in said)
+    command("import", folder / "sound.jsonl", "--cache", folder / "answers.sqlite")
+    return strange, found
+
+
+def changes_of(line: dict) -> list[tuple[str, object]]:
+    """Lines of an export with one field changed: of the response, and of all that stands beside it."""
+    found: list[tuple[str, object]] = [(name, {"response": value}) for name, value in mutated(RESPONSE)]
+    found += [(f"response: {name}", {"response": value}) for name, value in _values()]
+    for field in ("schema", "key", "model", "task", "stored", "identity", "request"):
+        found += [(f"{field} = {name}", value) for name, value in mutated({field: line[field]}) if field in value]
+    return found
+
+
+def _values() -> Iterator[tuple[str, object]]:
+    for name, value in mutated({"response": None}):
+        if "response" in value:
+            yield name, value["response"]
+
+
+NO_LINES = {"deep lists": "[" * 100_000, "deep dicts": '{"a":' * 100_000, "a list": "[]", "null": "null", "7": "7",
+            "words": "Yes", "half a line": '{"schema": 2, "key"', "a NUL": "\x00",
+            "a huge number": "9" * 5_000}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_a_hostile_export_is_taken_or_refused_and_does_no_harm(sound, server, tmp_path, part):
+    changes = changes_of(lines_of(sound, tmp_path)[0])[part::8]
+    for at in range(0, len(changes), ROWS):
+        folder = tmp_path / f"{at}"
+        strange, found = imported(sound, folder, changes[at : at + ROWS])
+        found += complaints(folder, server, strange)
+        assert not found, "\n".join([*found, "", "one of:", *(name for name, _ in changes[at : at + ROWS])])
+
+
+@pytest.mark.parametrize("name", NO_LINES)
+def test_what_is_no_line_is_refused_with_a_sentence(sound, tmp_path, name):
+    path = tmp_path / "hostile.jsonl"
+    path.write_text(f"{NO_LINES[name]}\n")
+    said = command("import", path, "--cache", tmp_path / "answers.sqlite")
+    assert "Traceback" not in said and "should not have been" not in said and said.count("\n") == 1

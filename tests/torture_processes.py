@@ -1,0 +1,142 @@
+"""Runs of the command in forked processes, killed by the clock or at a chosen event, and what they leave in a cache."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+IMPORTED = ("harness.__main__", "hydra", "harness.run", "harness.sweep", "harness.tasks.corr2cause", "openai",
+            "harness.models.openai", "harness.cache", "harness.provenance", "harness.results", "aiohttp")  # fmt: skip
+"""What a run imports: once, before the forks."""
+EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "sqlite3.connect")
+
+
+def prepare() -> None:
+    """Import what runs import, so that a fork takes a moment."""
+    sys.path.insert(0, str(HERE.parent))  # this checkout, whatever is installed
+    os.environ["OPENAI_API_KEY"] = "sk-torture"
+    for module in IMPORTED:
+        importlib.import_module(module)
+
+
+class Remote:
+    """The fault server in a process of its own."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen([sys.executable, HERE / "fault_server.py"], stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.root = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+
+    def set(self, **faults: object) -> None:
+        request = urllib.request.Request(f"{self.root}/mix", data=json.dumps(faults).encode(), method="POST")
+        urllib.request.urlopen(request).read()
+
+    def seen(self) -> dict[str, Any]:
+        return json.load(urllib.request.urlopen(f"{self.root}/seen"))
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+@dataclass
+class Kill:
+    """When a process is killed: after so many seconds, or at its so many-th opening, renaming or removing of a file."""
+
+    after: float | None = None
+    event: int | None = None
+
+
+def start(arguments: list[str], folder: Path, kills: list[Kill]) -> list[int | None]:
+    """The exit codes of runs that start together, one for each of `kills`; None for those that were killed."""
+    pids = [_forked([*arguments, *_apart(number, len(kills))], folder, kill) for number, kill in enumerate(kills)]
+    began = time.monotonic()
+    for kill, pid in sorted(zip(kills, pids, strict=True), key=lambda pair: pair[0].after or 0.0):
+        if kill.after is not None:
+            time.sleep(max(0.0, began + kill.after - time.monotonic()))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    statuses = [os.waitpid(pid, 0)[1] for pid in pids]
+    return [None if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status) for status in statuses]
+
+
+def _apart(number: int, processes: int) -> list[str]:
+    """A results folder for each of several: one takes one process at a time."""
+    return [f"results=results{number}"] if processes > 1 else []
+
+
+def _forked(arguments: list[str], folder: Path, kill: Kill) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    os.chdir(folder)
+    with open(folder / "said.txt", "a") as said:  # noqa: PTH123
+        os.dup2(said.fileno(), 1)
+        os.dup2(said.fileno(), 2)
+    sys.argv = ["harness", *arguments]
+    if kill.event is not None:
+        _kill_at(kill.event, folder)
+    from harness.__main__ import main
+
+    code: object = 99
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code or 0
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else 98)
+
+
+def _kill_at(number: int, folder: Path) -> None:
+    """kill -9 of this process at an event that concerns a file of the folder."""
+    left = number
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal left
+        if event not in EVENTS or not isinstance(arguments[0], str | bytes | os.PathLike):
+            return
+        path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100
+        if path.startswith(str(folder)) and not path.endswith("said.txt"):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
+def stored(cache: Path) -> dict[str, str]:
+    """The words that the cache holds, by what was asked, named as the server names it."""
+    if not cache.exists():
+        return {}
+    with contextlib.closing(sqlite3.connect(cache, timeout=30)) as db:
+        try:
+            rows = db.execute("SELECT request, response FROM answers").fetchall()
+            texts = dict(db.execute("SELECT digest, text FROM texts"))
+        except sqlite3.OperationalError:  # killed before the tables were made
+            return {}
+    found = {}
+    for request, response in rows:
+        asked = json.loads(request)
+        prompt, sample = texts[asked["messages"][-1]["sha256"]], asked["sample"]
+        found[f"{prompt} #seed {seed_of(sample)}" if sample else prompt] = json.loads(response)["text"]
+    return found
+
+
+def seed_of(sample: int) -> int:
+    """The seed that a draw is sent with, where model.seed=0."""
+    return int.from_bytes(hashlib.sha256(f"0/{sample}".encode()).digest()[:4], "big") >> 1
