@@ -149,6 +149,8 @@ class Completions(Endpoint):
         """The text, or the log-probability of each choice."""
         if not isinstance(request, ChoiceRequest):
             choice = first_choice(reply)
+            if choice.get("finish_reason") == "content_filter":
+                return Failure("content_filter", "the server withheld the reply")
             if choice.get("text") is None:
                 raise InvalidReplyError("the reply's choice has no text")
             return response(reply, text_of(choice["text"], "the text"), seconds, choice.get("finish_reason"))
