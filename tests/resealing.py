@@ -23,7 +23,13 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def save(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    path.write_text(_text(content), encoding="utf-8")
+
+
+def _text(content: object) -> str:
+    """As the writer has it; half a character by its number, since UTF-8 cannot write it."""
+    text = json.dumps(content, ensure_ascii=False)
+    return json.dumps(content) if any("\ud800" <= sign <= "\udfff" for sign in text) else text
 
 
 def lines(folder: Path) -> list[Line]:
@@ -31,7 +37,7 @@ def lines(folder: Path) -> list[Line]:
 
 
 def save_lines(folder: Path, changed: list[Line]) -> None:
-    text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in changed)
+    text = "".join(f"{_text(line)}\n" for line in changed)
     (folder / "records.jsonl").write_text(text, encoding="utf-8")
 
 
