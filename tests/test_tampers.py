@@ -14,7 +14,7 @@ from pathlib import Path
 import forks
 import pytest
 from openai_server import KEY, Server, chat_reply
-from resealing import change, digest_requests, lines, load, rescore, reseal, save, save_lines
+from resealing import change, digest_requests, lines, load, rescore, reseal, save_lines
 
 from harness.errors import HarnessError
 from harness.verify.__main__ import HOLDS, _verdict
@@ -170,10 +170,10 @@ RECORDS: dict[str, Tamper] = {
     "usage": every(lambda line: line["response"].update(usage={"input": 1, "output": 1})),
     "finish reason": first(lambda line: line["response"].update(finish_reason="length")),
     "served model": first(lambda line: line["response"].update(served_model="gpt-9")),
-    "a reply of the opening": records(lambda changed: [
+    "a reply of the opening": records(lambda changed: len([
         message.update(text="I see nothing.") for line in changed for message in line["request"]["messages"]
         if message["role"] == "assistant" and "text" in message
-    ] and None),
+    ])),
 }  # fmt: skip
 RESULT: dict[str, Tamper] = {
     "a digit": result(lambda r: overall(r).update(accuracy=(overall(r)["accuracy"] or 0) + 1e-9)),
@@ -233,6 +233,8 @@ MANIFEST: dict[str, Tamper] = {
     "settings that change no answer": manifest(lambda m: m["config"].update(debug=True)),
 }
 TAMPERS = RECORDS | RESULT | MANIFEST
+NOT_SCORES = {name: make for name, make in (RECORDS | MANIFEST).items() if name != "counts"}
+"""What is not undone where the scores are made again."""
 
 SERVER = "what a server said is known to the server alone"
 CIRCUMSTANCES = "how, when and where it ran is told by the run alone, and changes no number"
@@ -266,7 +268,7 @@ NOT_THERE = (KeyError, TypeError, AttributeError, IndexError, ValueError, Harnes
 def holding(made: Path, name: str, strength: str, tmp_path: Path) -> tuple[set[str], set[str]]:
     """The tampers that hold, and all that could be made in this run."""
     held, tried = set(), set()
-    for tamper, make in TAMPERS.items():
+    for tamper, make in (TAMPERS if strength != "scores" else NOT_SCORES).items():
         run = run_of(made, name, tmp_path)
         before = [(run / file).read_bytes() for file in ("records.jsonl", "result.json", "manifest.json")]
         parsed = [lines(run), load(run / "result.json"), load(run / "manifest.json")]
@@ -298,7 +300,8 @@ def expected(name: str, strength: str) -> set[str]:
         return {"cached"}
     if name not in ("paid", "opened"):
         return set(CANNOT_BE_FOUND)
-    return {*CANNOT_BE_FOUND, "a reply", *(CANNOT_BE_FOUND_OF_A_SERVER if strength == "scores" else ())}
+    found = {"usage"} if name == "paid" else set()  # by the cost of the records, which was left as it was
+    return {*CANNOT_BE_FOUND, "a reply", *(CANNOT_BE_FOUND_OF_A_SERVER if strength == "scores" else ())} - found
 
 
 @pytest.mark.parametrize("strength", STRENGTHS)
@@ -309,7 +312,7 @@ def test_every_change_is_found_but_what_the_run_alone_can_say(made, tmp_path, na
     held, tried = holding(made, name, strength, tmp_path)
     assert held <= expected(name, strength), f"not found: {held - expected(name, strength)}"
     assert tried & expected(name, strength) <= held, f"found after all: {tried & expected(name, strength) - held}"
-    assert len(tried) > 50, f"only {len(tried)} could be made"
+    assert len(tried) > 30, f"only {len(tried)} could be made"
 
 
 @pytest.mark.parametrize("name", RUNS)
