@@ -1,4 +1,4 @@
-"""A run's folder changed by somebody who knows how verify works: every digest that stands beside a change made again."""
+"""A run's folder changed by somebody who knows how verify works: all digests beside a change made again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A results folder that anybody may have made, under every command that reads one.
 
-Nothing that the folder names is imported, opened, started, asked or written, no command hangs or ends in a traceback, and
-a good run beside the hostile one is still checked and shown.
+Nothing that the folder names is imported, opened, started, asked or written, no command hangs or ends in a traceback,
+and a good run beside the hostile one is still checked and shown.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ def test_folders_a_thousand_levels_deep_are_looked_through(made, surroundings):
     try:
         os.chdir("sent/deep")
         for _ in range(1200):
-            os.mkdir("d")
+            Path("d").mkdir()
             os.chdir("d")
         os.fchdir(here)
         for command in ("verify", "leaderboard", "export csv"):

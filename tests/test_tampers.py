@@ -1,4 +1,4 @@
-"""What somebody changes in a run's folder, one thing at a time: as it is, with all digests, and with the scores made again.
+"""What somebody changes in a run's folder, one thing at a time: plain, with all digests, and with the scores made again.
 
 The table is that of an attack: each change is found in the strengths in which anything can be, or stands in
 CANNOT_BE_FOUND with the reason, which docs/reliability.md tells.
@@ -208,7 +208,7 @@ MANIFEST: dict[str, Tamper] = {
     "the samples": manifest(lambda m: m["config"].update(samples=2)),
     "the seed": manifest(lambda m: m["config"].update(seed=m["config"]["seed"] + 7)),
     "the algorithm": manifest(lambda m: m["config"]["algorithm"].update(name="pc")),
-    "the prompt": manifest(lambda m: m["config"].update(prompt="few_shot")),
+    "the prompt": manifest(lambda m: m["config"]["model"] and m["config"].update(prompt="few_shot")),
     "counts": manifest(lambda m: m["counts"].update(unreadable=m["counts"]["unreadable"] + 1)),
     "complete of the manifest": manifest(lambda m: m.update(complete=not m["complete"])),
     "run of the manifest": manifest(lambda m: m["run"].update(model="gpt-9")),
