@@ -1,4 +1,4 @@
-"""What somebody changes in a run's folder, one thing at a time: plain, with all digests, and with the scores made again.
+"""What somebody changes in a run, one thing at a time: plain, with all digests, and with the scores made again.
 
 The table is that of an attack: each change is found in the strengths in which anything can be, or stands in
 CANNOT_BE_FOUND with the reason, which docs/reliability.md tells.
