@@ -42,6 +42,10 @@ COMMANDS: dict[str, Command] = {
 }
 """to=hf is not among them: it reads what to=parquet reads, and takes two seconds to import."""
 
+HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.plot.paper",
+         "harness.scoring.paired", "harness.tasks.causalbench", "harness.tasks.corr2cause", "yaml")  # fmt: skip
+"""What commands import when they have begun."""
+
 _FOREIGN = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "socket.connect", "socket.bind",
             "socket.getaddrinfo", "urllib.Request", "webbrowser.open", "ctypes.dlopen", "pty.spawn")  # fmt: skip
 

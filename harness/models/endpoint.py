@@ -63,10 +63,10 @@ class Endpoint(ABC):
 
     def __post_init__(self) -> None:
         """Refuses what cannot be an address, settings that hold a key, and half a price."""
-        secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self.key, self.api_key_env)
         address = urlsplit(self.base_url)
         if address.username or address.password or (not address.hostname and "@" in self.base_url):
             raise ConfigError(f"model.base_url holds credentials: give them as a key in {self.api_key_env}.")
+        secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self.key, self.api_key_env)
         if address.scheme not in ("http", "https") or not address.hostname:
             raise ConfigError(f"model.base_url={self.base_url} is no address: write http://… or https://…")
         if address.query or address.fragment:

@@ -131,9 +131,18 @@ class RecordCheck:
 
     def _of_request(self, request: Mapping[str, Any] | None, record: Record, item: Item) -> Iterator[str]:
         """Yield where the request is not the one that the prompt makes of the item."""
-        if self._prompt is None or request is None:
-            if (request is None) != (self._prompt is None) and not isinstance(record.outcome, Failure):
-                yield "it has a request, and nothing was asked" if request else "it has a reply, and no request"
+        if self._prompt is None:
+            outcome = record.outcome
+            if (
+                request
+                or isinstance(outcome, Failure)
+                or replace(outcome, seconds=0, cached=False) != Response(outcome.text)
+            ):
+                yield "it holds more than an algorithm says"
+            return
+        if request is None:
+            if not isinstance(record.outcome, Failure):
+                yield "it has a reply, and no request"
             return
         yield from self._of_words(request)
         kind = KINDS.get(request["kind"])

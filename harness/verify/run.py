@@ -193,7 +193,8 @@ def _of_cost(
     if "cost" in result and result["cost"]["price"] != (None if price is None else str(price)):
         yield f"{RESULT}: the price is not the one in {MANIFEST}."
     told = manifest.get("price") or {}
-    if model is not None and (getattr(model, "price", None) or told.get("key") == key_of(model)):
+    own = any(usd is not None for usd in (getattr(model, "price", None) or {}).values())
+    if model is not None and paid(model) and (own or told.get("key") == key_of(model)):
         expected = price_of(model)
         day = None if price is None else price.until  # a table may know of a later price by now
         if expected != price and (expected is None or day is None or day > manifest["ended"][:10]):

@@ -332,6 +332,13 @@ def echo(path, body, number):
     }
 
 
+def test_a_completion_that_the_server_withheld_is_a_failure(serve, key):
+    withheld = {"choices": [{"text": "", "finish_reason": "content_filter"}], "model": "m"}
+    server = serve(lambda *_: withheld)
+    (outcome,) = outcomes(completions(server), [ask("?")]).values()
+    assert outcome == Failure("content_filter", "the server withheld the reply") and len(server.calls) == 1
+
+
 def test_completions_rank_by_the_echoed_log_probabilities(serve, key):
     model = completions(serve(echo), method="rank")
     assert model.accepts[0] is ChoiceRequest
