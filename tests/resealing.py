@@ -11,7 +11,7 @@ from harness import records
 from harness.codec import canonical, digest, text_digest
 from harness.records import Seal
 from harness.result_json import result_json
-from harness.results import SEALS, counts_of
+from harness.results import SEALS, counts
 from harness.scoring.samples import summarize
 from harness.storage.rebuild import task_of
 
@@ -107,7 +107,7 @@ def rescore(folder: Path) -> None:
         unknown = sum(line.get("cost_usd") is None for line in asked.values())
         expected["cost"] = result["cost"] | {"usd": usd, "answers": len(asked), "answers_without_cost": unknown}
     save(folder / "result.json", {"run": result["run"], "complete": result["complete"], **expected})
-    manifest["counts"] = json.loads(json.dumps(counts_of(again)))
+    manifest["counts"] = json.loads(json.dumps(counts(again)))
     save(folder / "manifest.json", manifest)
     for name, text in again.files.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -114,9 +114,9 @@ def takes_room(event: str, arguments: tuple) -> bool:
 
 
 def held(place: Path) -> dict[str, object]:
-    """Every file of a folder, but for when a run ended."""
+    """Every file of a folder, but for when a run ended, and the digest of that."""
     files = {str(file.relative_to(place)): file.read_bytes() for file in place.rglob("*") if file.is_file()}
-    files["manifest.json"] = json.loads(files["manifest.json"]) | {"ended": None}
+    files["manifest.json"] = json.loads(files["manifest.json"]) | {"ended": None, "digest": None}
     return files
 
 

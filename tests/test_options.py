@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from harness import options, verify
+from harness import options
 from harness.stop import INTERRUPTED
+from harness.verify import __main__ as verify
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,6 @@ def test_ctrl_c_while_results_are_verified_is_one_sentence(tmp_path, monkeypatch
     def interrupted(folder):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify, "_found", interrupted)
+    monkeypatch.setattr(verify, "_results", interrupted)
     assert verify.main([str(tmp_path)]) == INTERRUPTED
     assert capsys.readouterr() == ("", "interrupted.\n")

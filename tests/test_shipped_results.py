@@ -16,7 +16,7 @@ from harness.board.rows import load
 from harness.results import MANIFEST, RESULT, records_in
 from harness.tasks.causalbench.networks import load as network
 from harness.tasks.causalbench.structures import matrix
-from harness.verify import problems_of
+from harness.verify.run import problems_of
 
 ROOT = Path(__file__).parent.parent
 V2 = "corr2cause/default/plain"

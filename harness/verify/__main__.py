@@ -19,7 +19,6 @@ from harness.errors import DataError, HarnessError, UntrustedError
 from harness.options import Words
 from harness.progress import Progress
 from harness.results import MANIFEST, RESULT, records_in
-from harness.stop import INTERRUPTED
 from harness.storage.files import below, read_json
 from harness.verify.run import problems_of
 
@@ -59,19 +58,16 @@ class Settings:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for each run; return 1 where something does not hold."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    return options.ended(lambda: _verify(given))
+
+
+def _verify(given: Sequence[str]) -> int:
     if {"-h", "--help"} & set(given):
         print(HELP)
         return 0
-    try:
-        folders, settings = options.parsed(given, Settings)
-        runs = [file.parent for folder in folders or ["results"] for file in _results(Path(folder))]
-        verdicts = _verified(runs, frozenset(settings.trust))
-    except HarnessError as error:
-        print(f"error: {terminal.clean(str(error))}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted.", file=sys.stderr)
-        return INTERRUPTED
+    folders, settings = options.parsed(given, Settings)
+    runs = [file.parent for folder in folders or ["results"] for file in _results(Path(folder))]
+    verdicts = _verified(runs, frozenset(settings.trust))
     print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[UNTRUSTED]} runs hold.")
     if verdicts[UNKNOWN]:
         print(f"{verdicts[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")

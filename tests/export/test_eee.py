@@ -248,9 +248,9 @@ def test_rankings_pairs_and_hostile_words(tmp_path):
     requests = [PairRequest(odd, "h"), ChoiceRequest((Message("system", odd), Message("user", "q")), ("Yes", "No"))]
     with (made / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published", lambda response: 0.25)
-        for request in requests:
+        for number, request in enumerate(requests):
             response = Response("Yes", logprobs={"Yes": -0.1, "No": -2.0}, finish_reason=odd)
-            record = Record(odd, odd, {odd: odd}, {"published": 1}, "d", response, Answer(1, 0.75, odd))
+            record = Record(f"{odd}{number}", odd, {odd: odd}, {"published": 1}, "d", response, Answer(1, 0.75, odd))
             writer.write(record, request)
     assert main([str(made), "to=eee", f"out={tmp_path / 'o'}"]) == 0
     assert check(tmp_path / "o") == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 
 import pytest
 from openai_server import chat_reply, error
@@ -58,8 +59,10 @@ def test_calls_that_wait_for_their_retry_end_with_the_failure_that_they_have(ser
     outcomes, why = ask(server, minutes=0.05, max_wait=7000, max_total_wait=70_000, attempts=60)
     assert "budget.minutes=0.05 is reached (the time is over)" in why
     failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
-    assert len(outcomes) == len(server.calls) >= 24 and len(failures) == len(outcomes) - 20
-    assert {failure.kind for failure in failures} == {"rate_limit"}
+    kinds = Counter(failure.kind for failure in failures)
+    assert len(failures) == len(outcomes) - 20 and kinds.keys() <= {"rate_limit", "unanswered"}
+    # Those that waited for their turn when the time was over were never sent.
+    assert len(server.calls) == 20 + kinds["rate_limit"] >= 24
 
 
 def test_a_call_whose_turn_comes_after_the_time_is_not_sent(serve, key):
