@@ -7,19 +7,26 @@ and a good run beside the hostile one is still checked and shown.
 from __future__ import annotations
 
 import contextlib
+import gzip
 import importlib
 import json
 import os
 import shutil
 import socket
 import subprocess
+import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import forks
+import pseudo_terminal
 import pytest
 import reading
 from resealing import change, lines, reseal, save_lines
+
+from harness import records
+from harness.errors import DataError
 
 SECRET = "the secret outside of what was sent 4711"
 CANARY = "open('/proc/self/cwd/PWNED', 'a').write('code ran')\ndef f(response): return response\nclass X: pass\n"
@@ -407,3 +414,53 @@ def test_what_is_no_result_ends_a_table_in_a_sentence(made, surroundings, name):
         read = reading.read(command, [str(run), "good"], surroundings)
         check(read, surroundings, before, command)
         assert read.code == 1 and len(read.err.splitlines()) == 1 and "result.json" in read.err, (command, read)
+
+
+def test_a_folder_that_is_the_working_directory_is_read_as_any_other(made, surroundings):
+    """With configs, prompts and modules of its own, as somebody has who unpacks it and looks at it there."""
+    run = hostile(made, "fine", {"fine": lambda run: None}, model="reasoner")
+    for file, text in {
+        "configs/task/corr2cause.yaml": "_target_: evil.X\n",
+        "configs/config.yaml": "task: {_target_: evil.X}\n",
+        "prompts/corr2cause/plain.yaml": json.dumps(
+            {"source": "s", "makes": ["chat"], "user": "{premise}", "parser": "evilp:f"}
+        ),
+    }.items():
+        Path("sent", file).parent.mkdir(parents=True, exist_ok=True)
+        Path("sent", file).write_text(text)
+    Path("sent/out").mkdir()
+    before = snapshot(surroundings)
+    for command in ("verify", "report", "leaderboard", "export eee"):
+        read = reading.read(command, [run.name], surroundings / "sent")
+        check(read, surroundings / "sent", before, command)
+        assert read.code == 0, (command, read.out, read.err)
+        assert not [module for module in read.modules if module.startswith(("evil", "sent"))]
+    assert not list(surroundings.rglob("PWNED"))
+
+
+def test_a_line_without_end_takes_no_more_memory_than_the_longest_that_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "LARGEST", 1 << 20)
+    with gzip.open(tmp_path / "records.jsonl.gz", "wb", compresslevel=1) as file:
+        for _ in range(256):
+            file.write(b" " * (1 << 20))
+    tracemalloc.start()
+    with pytest.raises(DataError, match="holds a line of more than 1 MB"):
+        list(records.lines(tmp_path / "records.jsonl.gz"))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 8 << 20
+
+
+def test_on_a_terminal_no_name_writes_over_the_verdict(made, surroundings):
+    def fakes(run: Path) -> None:
+        change(run, "result.json", lambda result: result["finish_reasons"].update({FAKE: 1}))
+
+    hostile(made, "faker", {"faker": fakes})
+    seen = pseudo_terminal.child(
+        120, sys.executable, "-c", "from harness.verify.__main__ import main; main(['sent', 'good'])", cwd=surroundings
+    )
+    assert "sent/faker: DOES NOT HOLD" in seen.lines and "good: holds" in seen.lines
+    assert "1 of 2 runs hold." in seen.lines and not any(line.startswith("sent/faker: holds") for line in seen.lines)
+
+
+FAKE = "\x1b[2A\x1b[0Jsent/faker: holds\n2 of 2 runs hold.\n\x1b[8m"

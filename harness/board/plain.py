@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.board.table import Block, Cell, Part, Table
+from harness.terminal import clean
 from harness.csv_cells import inert
 from harness.terminal import clean
 
@@ -28,7 +29,7 @@ def markdown(parts: Sequence[Part]) -> str:
         words += [drawn(part)] if part.columns else []
         texts += map(clean, [*words, *part.notes])
         task = part.task
-    return "\n\n".join(texts)
+    return clean("\n\n".join(texts))  # it may be piped to a terminal, and others chose the names
 
 
 def drawn(table: Table) -> str:
