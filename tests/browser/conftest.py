@@ -20,7 +20,7 @@ from harness.report.__main__ import main
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-AXE = Path(__file__).parents[2] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 ANEW = "(there) => { history.scrollRestoration = 'manual'; history.replaceState(null, '', there); }"
 PATIENCE = 120_000
 """Milliseconds until what is waited for counts as missing: a busy machine takes seconds."""
@@ -44,7 +44,7 @@ def executable() -> str:
 @pytest.fixture(scope="session")
 def axe() -> str:
     if not AXE.exists():
-        missing("axe-core is not there: make test installs it with npm")
+        missing("axe-core is not there: make test installs it with npm, if that is there")
     return AXE.read_text(encoding="utf-8")
 
 
