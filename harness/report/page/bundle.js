@@ -3388,6 +3388,8 @@ ${reply}`.toLowerCase();
 
   // harness/report/page/main.js
   var VIEWS = {
+    __proto__: null,
+    // an address may name anything, such as #/constructor
     board: boardView,
     charts: chartsView,
     answers: answersView,

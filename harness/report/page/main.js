@@ -13,6 +13,7 @@ import { runView } from "./views/run/view.js";
 
 /** By the name in the address, in the order of the navigation: {title, listed(), show(place, route)}. */
 const VIEWS = {
+  __proto__: null, // an address may name anything, such as #/constructor
   board: boardView,
   charts: chartsView,
   answers: answersView,
