@@ -47,7 +47,7 @@ STEP = """async ([what, name, value]) => {
     port2.postMessage(0);
   }));
   const painted = performance.now() - start;
-  return { handler: handled - start, painted, left: document.querySelector(".told").textContent };
+  return { handler: handled - start, painted, left: document.querySelector(".answer-count").textContent };
 }"""
 
 

@@ -532,7 +532,7 @@ ${reply}`.toLowerCase();
       this.href = href;
       this.rows = [];
       this.active = 0;
-      this.drawn = [-1, -1];
+      this.range = [-1, -1];
       Object.assign(this, frame(label, columns));
       this.none = el("p", { class: "quiet", hidden: true }, empty);
       this.node = el("div", {}, this.box, this.none);
@@ -564,7 +564,7 @@ ${reply}`.toLowerCase();
       this.redraw();
     }
     redraw() {
-      this.drawn = [-1, -1];
+      this.range = [-1, -1];
       this.draw();
     }
     /** Draw the rows in sight, if others are drawn. */
@@ -573,8 +573,8 @@ ${reply}`.toLowerCase();
       const from = Math.max(0, Math.floor(box.scrollTop / ROW_HEIGHT) - MARGIN);
       const bottom = box.scrollTop + (box.clientHeight || 600);
       const to = Math.min(rows.length, Math.ceil(bottom / ROW_HEIGHT) + MARGIN);
-      if (from === this.drawn[0] && to === this.drawn[1]) return;
-      this.drawn = [from, to];
+      if (from === this.range[0] && to === this.range[1]) return;
+      this.range = [from, to];
       above.firstChild.style.height = `${from * ROW_HEIGHT}px`;
       below.firstChild.style.height = `${(rows.length - to) * ROW_HEIGHT}px`;
       body.replaceChildren(above, ...rows.slice(from, to).map((row, k) => this.line(row, from + k)), below);
@@ -688,7 +688,7 @@ ${reply}`.toLowerCase();
   function showExplorer(place, set, second) {
     const facets = facetsOf(set, second);
     const matches = second && matchRows(set, second);
-    const count = el("p", { class: "told" });
+    const count = el("p", { class: "answer-count" });
     const controls2 = filterControls(set, facets, change);
     const list = new VirtualList({
       label: "Answers",
@@ -2944,7 +2944,7 @@ ${reply}`.toLowerCase();
       "section",
       { class: "why", "aria-labelledby": "why" },
       el("h2", { id: "why" }, "Why"),
-      reason && el("p", { class: "said" }, reason.said),
+      reason && el("p", { class: "explanation" }, reason.said),
       el("p", { class: "quiet" }, count),
       members(graphClass, data.names.table[data.names.codes[item]], reason),
       left > 0 && el("p", { class: "quiet" }, `${formatCount(left)} more are not in this page.`)

@@ -13,7 +13,7 @@ export class VirtualList {
     this.href = href;
     this.rows = [];
     this.active = 0; // place of the active row
-    this.drawn = [-1, -1]; // places from and to which rows are drawn
+    this.range = [-1, -1]; // places from and to which rows are drawn
     Object.assign(this, frame(label, columns)); // box, table, body, above, below
     this.none = el("p", { class: "quiet", hidden: true }, empty);
     this.node = el("div", {}, this.box, this.none);
@@ -48,7 +48,7 @@ export class VirtualList {
   }
 
   redraw() {
-    this.drawn = [-1, -1];
+    this.range = [-1, -1];
     this.draw();
   }
 
@@ -58,8 +58,8 @@ export class VirtualList {
     const from = Math.max(0, Math.floor(box.scrollTop / ROW_HEIGHT) - MARGIN);
     const bottom = box.scrollTop + (box.clientHeight || 600);
     const to = Math.min(rows.length, Math.ceil(bottom / ROW_HEIGHT) + MARGIN);
-    if (from === this.drawn[0] && to === this.drawn[1]) return;
-    this.drawn = [from, to];
+    if (from === this.range[0] && to === this.range[1]) return;
+    this.range = [from, to];
     above.firstChild.style.height = `${from * ROW_HEIGHT}px`;
     below.firstChild.style.height = `${(rows.length - to) * ROW_HEIGHT}px`;
     body.replaceChildren(above, ...rows.slice(from, to).map((row, k) => this.line(row, from + k)), below);

@@ -21,7 +21,7 @@ export function rememberItem(id) {
 export function showExplorer(place, set, second) {
   const facets = facetsOf(set, second);
   const matches = second && matchRows(set, second);
-  const count = el("p", { class: "told" });
+  const count = el("p", { class: "answer-count" });
   const controls = filterControls(set, facets, change);
   const list = new VirtualList({
     label: "Answers",

@@ -25,7 +25,7 @@ export async function whySection(set, item) {
     "section",
     { class: "why", "aria-labelledby": "why" },
     el("h2", { id: "why" }, "Why"),
-    reason && el("p", { class: "said" }, reason.said),
+    reason && el("p", { class: "explanation" }, reason.said),
     el("p", { class: "quiet" }, count),
     members(graphClass, data.names.table[data.names.codes[item]], reason),
     left > 0 && el("p", { class: "quiet" }, `${formatCount(left)} more are not in this page.`),
