@@ -4,10 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
+# What makes, checks and tests the page comes from npm. Nothing else needs it: without npm those checks are left out.
+NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
 SHIPPED = $(BIN)/python -m harness -m records=gzip
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow torture check format results leaderboard report pictures bench-peers clean
+.PHONY: help run test test-slow torture check format page results leaderboard report pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -15,23 +17,33 @@ help:  ## this list
 run: $(RUN_READY)  ## the main job: the exact reasoner on the public Corr2Cause test split (args="model=… task=…" for another)
 	$(BIN)/python -m harness $(args)
 
-test: $(DEV_READY)  ## all tests but the slow ones, under five minutes (args="-k name" for some)
+test: $(DEV_READY) $(NPM_READY)  ## all tests but the slow ones, under five minutes (args="-k name" for some)
 	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal $(args)
 
-test-slow: $(DEV_READY)  ## the tests that take minutes
+test-slow: $(DEV_READY) $(NPM_READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(args)
 
 torture: $(DEV_READY)  ## 500 runs under random faults and random kill -9 (args="--runs 100 --seed 1" for others)
 	$(BIN)/python tests/torture.py --jobs 4 $(args)
 
-check: $(DEV_READY)  ## ruff and mypy
+check: $(DEV_READY) $(NPM_READY)  ## ruff and mypy; prettier and eslint for the page, if npm is there
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+ifdef NPM_READY
+	@npm run --silent check
+else
+	@echo "npm is not there: the page's scripts and styles are not checked." >&2
+	@test "$$BROWSER_TESTS" != required
+endif
 
-format: $(DEV_READY)  ## put the code in order
+format: $(DEV_READY) $(NPM_READY)  ## put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(if $(NPM_READY),npm run --silent format)
+
+page: node_modules/.ready  ## the page's script and styles, bundled from harness/report/page (needs npm)
+	@npm run --silent bundle
 
 results: $(RUN_READY)  ## everything in results/ once more: baselines, the reasoner, discovery algorithms (ten minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[discovery]'
@@ -67,7 +79,7 @@ bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of
 	.bench/inspect/bin/python -m pip install --quiet 'inspect-ai==0.3.285' openai aiohttp
 
 clean:  ## remove the environment and what tools left behind
-	rm -rf $(VENV) .bench .browser .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) .bench node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV):
@@ -80,6 +92,9 @@ $(RUN_READY): pyproject.toml | $(VENV)
 
 $(DEV_READY): pyproject.toml | $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@# The accessibility checker of the browser tests comes from npm; without npm they are skipped, with the reason.
-	@if command -v npm >/dev/null; then npm install --silent --no-save --no-package-lock --no-audit --no-fund --prefix .browser axe-core@4.14.1; fi
 	@touch $@ $(RUN_READY)
+
+node_modules/.ready: package-lock.json
+	@command -v npm >/dev/null || { echo "This needs npm (Debian: apt install npm), which is not there." >&2; exit 1; }
+	@npm ci --silent --no-audit --no-fund
+	@touch $@

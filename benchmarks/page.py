@@ -47,7 +47,7 @@ STEP = """async ([what, name, value]) => {
     port2.postMessage(0);
   }));
   const painted = performance.now() - start;
-  return { handler: handled - start, painted, left: document.querySelector(".told").textContent };
+  return { handler: handled - start, painted, left: document.querySelector(".answer-count").textContent };
 }"""
 
 
@@ -92,6 +92,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--runs", type=Path)
     given = parser.parse_args()
+    from facts import page_data
     from playwright.sync_api import sync_playwright
 
     from harness.report.__main__ import main as report
@@ -108,8 +109,9 @@ def main() -> None:
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             page.goto(out.as_uri())
             page.locator("main h1").wait_for()
-            ids = page.evaluate("Harness.data.runs.map((run) => run.id)")
-            count = page.evaluate("Harness.data.runs[0].answers.count")
+            runs_shown = page_data(out)["runs"]
+            ids = [run["id"] for run in runs_shown]
+            count = runs_shown[0]["answers"]["count"]
             address = f"{out.as_uri()}#/answers/{quote(ids[0], safe='')}"
             shown = {
                 "one run": measure(page, address, given.rounds),

@@ -23,18 +23,9 @@ from harness.errors import StoreError
 from harness.types import JSON
 from harness.whole import written
 
-SCRIPTS = (
-    *("core.js", "router.js"),
-    *("controls.js", "table.js", "columns.js", "board.js"),
-    *("svg.js", "tip.js", "figure.js", "scores.js", "heat.js", "confusion.js", "lines.js", "cost.js", "charts.js"),
-    *("answers-model.js", "list.js", "answers.js"),
-    *("dag.js", "graphs.js"),
-    *("run.js", "facts.js", "item.js", "why.js"),
-    "main.js",
-)
-"""In the order in which they run; each adds to the one name `Harness`."""
-STYLES = ("style.css", "board.css", "charts.css", "answers.css", "print.css")
-"""One after the other in the page."""
+SCRIPT = "bundle.js"
+STYLE = "bundle.css"
+"""The page's modules as one script and its styles as one sheet: `make page` makes both from what stands in page/."""
 INSIDE = 20_000_000
 """Characters of packed chunks up to which they stand in the page itself."""
 AT_ONCE = 1000
@@ -111,15 +102,14 @@ def write(
 
 def page(title: str, data: str, chunks: dict[str, str]) -> Iterator[str]:
     """The HTML in parts: `data` is needed at once, each of the `chunks` when somebody looks at it; all are packed."""
-    # Classic scripts share all names: each file is in a function of its own, but the first, which makes the one name.
-    scripts = [_asset(SCRIPTS[0]), *(f"(() => {{\n{_asset(name)}}})();" for name in SCRIPTS[1:])]
+    script = _asset(SCRIPT)
     filled = {
         "title": [_escaped(title)],
-        "policy": [_policy(scripts)],
-        "style": [_asset(name) for name in STYLES],
+        "policy": [_policy(script)],
+        "style": [_asset(STYLE)],
         "data": [_block("data", data)],
         "chunks": (_block(name, text) for name, text in chunks.items()),
-        "scripts": [f"<script>{script}</script>\n" for script in scripts],
+        "script": [f"<script>{script}</script>\n"],
     }
     for number, part in enumerate(re.split(r"\{\{(\w+)\}\}", _asset("page.html"))):
         yield from filled[part] if number % 2 else [part]
@@ -157,13 +147,11 @@ def _block(name: str, text: str) -> str:
     return f'<script type="text/plain" data-chunk="{_escaped(name)}">{text}</script>\n'
 
 
-def _policy(scripts: list[str]) -> str:
-    """Nothing from anywhere but this file's own scripts, and scripts in the folder beside it."""
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts
-    )
+def _policy(script: str) -> str:
+    """Nothing from anywhere but this file's own script, and scripts in the folder beside it."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     nothing = "default-src 'none'; base-uri 'none'; form-action 'none'"
-    return f"{nothing}; style-src 'unsafe-inline'; script-src 'self' file: {hashes}"
+    return f"{nothing}; style-src 'unsafe-inline'; script-src 'self' file: 'sha256-{digest}'"
 
 
 def _escaped(text: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mimetypes
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -15,12 +17,16 @@ from filelock import FileLock
 from made_runs import make
 from moving import settled
 
+from harness.report import pack
 from harness.report.__main__ import main
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
-AXE = Path(__file__).parents[2] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+PAGE = Path(pack.__file__).parent / "page"
+MODULES = "http://page.test/"
+"""Where the page's modules are served, by the browser itself: nothing of this leaves it."""
 ANEW = "(there) => { history.scrollRestoration = 'manual'; history.replaceState(null, '', there); }"
 PATIENCE = 120_000
 """Milliseconds until what is waited for counts as missing: a busy machine takes seconds."""
@@ -44,7 +50,7 @@ def executable() -> str:
 @pytest.fixture(scope="session")
 def axe() -> str:
     if not AXE.exists():
-        missing("axe-core is not there: make test installs it with npm")
+        missing("axe-core is not there: make test installs it with npm, if that is there")
     return AXE.read_text(encoding="utf-8")
 
 
@@ -95,6 +101,25 @@ class Chromium:
         self.page.on("console", lambda told: told.type in ("error", "warning") and say(f"{told.type}: {told.text}"))
         self.page.on("pageerror", lambda error: say(f"error: {error}"))
 
+    def serve(self, report: Path) -> None:
+        """The report at MODULES with the modules themselves in the place of their bundle, so that a test can import
+        them: await import("/data/store.js") is the one that the page has."""
+        html = re.sub("<meta http-equiv[^>]*>", "", report.read_text(encoding="utf-8"))
+        module = '<script type="module" src="/main.js"></script>'
+        html, count = re.subn(r"<script>.*?</script>", module, html, flags=re.DOTALL)
+        assert count == 1
+
+        def answer(route: Route) -> None:
+            name = route.request.url.removeprefix(MODULES)
+            if not name:
+                route.fulfill(body=html, content_type="text/html; charset=utf-8")
+            elif (file := PAGE / name).is_file():
+                route.fulfill(path=file, content_type=mimetypes.guess_type(name)[0])
+            else:
+                route.fulfill(status=404 if name != "favicon.ico" else 204)
+
+        self.page.route(f"{MODULES}**", answer)
+
     def close(self) -> None:
         if hasattr(self, "browser"):
             self._closing.close()
@@ -118,8 +143,9 @@ def chromium(made: Path, executable: str) -> Chromium:
 
 @pytest.fixture
 def opened(chromium: Chromium, report: Path) -> Iterator[Callable[..., Page]]:
-    """opened("#/charts", width=360, scheme="dark"): the page at an address. In the end nothing was asked of a network,
-    the console has no error or warning but those `expected`, and nothing that a model or its name says has run."""
+    """opened("#/charts", width=360, scheme="dark"): the page at an address; with modules=True that of its modules, for
+    tests that import them. In the end nothing was asked of a network, the console has no error or warning but those
+    `expected`, and nothing that a model or its name says has run."""
     page, said = chromium.page, chromium.said
     fine = ["file://", "blob:"]
 
@@ -130,13 +156,18 @@ def opened(chromium: Chromium, report: Path) -> Iterator[Callable[..., Page]]:
         width: int = 1280,
         scheme: str = "light",
         expected: tuple[str, ...] = (),
+        modules: bool = False,
     ) -> Page:
         not_owned()
         fine.extend(expected)
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=scheme, media="screen")
-        there = f"{path.as_uri()}{address}"
-        if page.url.partition("#")[0] == path.as_uri():  # at two thirds of the cost, in its process
+        if modules:
+            chromium.serve(path)
+            fine.append(MODULES)
+        base = MODULES if modules else path.as_uri()
+        there = f"{base}{address}"
+        if page.url.partition("#")[0] == base:  # at two thirds of the cost, in its process
             page.evaluate(ANEW, there)
             page.reload()
         else:
@@ -149,6 +180,7 @@ def opened(chromium: Chromium, report: Path) -> Iterator[Callable[..., Page]]:
 
     yield open_at
     not_owned()
+    page.unroute_all()
     troubles = [one for one in said if not any(part in one for part in fine)]
     said.clear()
     assert not troubles

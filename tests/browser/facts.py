@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +19,12 @@ def address(view: str, *parts: str, **query: object) -> str:
     """The address of a view."""
     path = "/".join(quote(part, safe="!*'()") for part in (view, *parts))
     return f"#/{path}{'?' + urlencode(query) if query else ''}"
+
+
+def page_data(report: Path) -> dict[str, Any]:
+    """What the page has at once."""
+    (text,) = re.findall(r'data-chunk="data">([^<]+)<', report.read_text(encoding="utf-8"))
+    return json.loads(gzip.decompress(base64.b64decode(text)))
 
 
 @dataclass

@@ -38,13 +38,13 @@ TEXT = "collider at " + "q" * 90
 
 
 def told(page: Page) -> str:
-    return page.locator(".told").inner_text()
+    return page.locator(".answer-count").inner_text()
 
 
 @pytest.fixture
 def answers(opened, runs: Runs) -> Iterator[Page]:
     page = opened(address("answers", runs.get("org/hasty").id))
-    expect(page.locator(".told")).to_be_visible()
+    expect(page.locator(".answer-count")).to_be_visible()
     yield page
     page.evaluate("delete history.replaceState")  # the browser's own, with which the next test opens its page
 

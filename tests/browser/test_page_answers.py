@@ -156,8 +156,10 @@ def test_two_runs_beside_each_other(opened, runs: Runs) -> None:
 
 
 def test_which_answers_stand_beside_each_other(opened) -> None:
-    page = opened()
-    beside = """([one, other]) => {
+    page = opened(modules=True)
+    beside = """async ([one, other]) => {
+      const { matchRows } = await import("/data/answers.js");
+      const { facetsOf } = await import("/data/filters.js");
       const set = ({ items, sample, right }) => {
         const first = new Map();
         items.forEach((item, row) => first.has("abc"[item]) || first.set("abc"[item], row));
@@ -166,8 +168,8 @@ def test_which_answers_stand_beside_each_other(opened) -> None:
         return { items: { ids: ["a", "b", "c"], groups: {} }, count: items.length, answers, first, status, gold: [] };
       };
       const sets = [set(one), set(other)];
-      const contrast = Harness.facets(...sets).find((facet) => facet.name === "contrast");
-      return [[...Harness.matching(...sets)], sets[0].answers.item.map((_, row) => contrast.all(row))];
+      const contrast = facetsOf(...sets).find((facet) => facet.name === "contrast");
+      return [[...matchRows(...sets)], sets[0].answers.item.map((_, row) => contrast.all(row))];
     }"""
     twice = {"items": [0, 0, 1, 1], "sample": [0, 1, 0, 1], "right": [True, False, True, None]}
     # Draws of one number stand together; what was drawn more often in one run has nothing beside it.
@@ -282,12 +284,15 @@ def test_runs_that_have_little_to_show(opened, runs: Runs) -> None:
 
 
 def test_the_same_answer_does_not_differ_where_label_sets_do(opened, runs: Runs) -> None:
-    page = opened()
+    page = opened(modules=True)
     differ = page.evaluate(
         """async (id) => {
-          const set = await Harness.answersOf(Harness.runOf(id));
+          const { loadAnswers } = await import("/data/answers.js");
+          const { facetsOf } = await import("/data/filters.js");
+          const { findRun } = await import("/data/runs.js");
+          const set = await loadAnswers(findRun(id));
           const other = { ...set, status: set.status.map((status) => (status < 2 ? 1 - status : status)) };
-          const contrast = Harness.facets(set, other).find((facet) => facet.name === "contrast");
+          const contrast = facetsOf(set, other).find((facet) => facet.name === "contrast");
           return set.answers.item.map((item, row) => contrast.all(row).includes(0));
         }""",
         runs.get("org/careful").id,

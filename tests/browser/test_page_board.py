@@ -72,18 +72,23 @@ def test_numbers_are_those_of_the_runs(opened, runs: Runs) -> None:
 
 
 def test_numbers_are_rounded_as_in_the_tables(opened) -> None:
-    page = opened()
+    page = opened(modules=True)
     shares = [n / of for of in (32, 64, 400, 8000, 20_000) for n in range(of + 1)]
     given = [*(100 * one for one in shares), 0.125, 2.5, 1384.125, 98765.4375, 1.005, -0.375]
     for decimals in (1, 2):
         found = page.evaluate(
-            "([all, decimals]) => all.map((one) => Harness.rounded(one, decimals))", [given, decimals]
+            """async ([all, decimals]) => {
+              const { formatNumber } = await import("/data/format.js");
+              return all.map((one) => formatNumber(one, decimals));
+            }""",
+            [given, decimals],
         )
         assert found == [f"{one:,.{decimals}f}" for one in given]
-    assert page.evaluate("[Harness.shown('f1', 5 / 32), Harness.interval('f1', [0.0625, 0.1875])]") == [
-        "15.62",
-        "[6.2, 18.8]",
-    ]
+    shown = """async () => {
+      const { formatInterval, formatMetric } = await import("/data/format.js");
+      return [formatMetric("f1", 5 / 32), formatInterval("f1", [0.0625, 0.1875])];
+    }"""
+    assert page.evaluate(shown) == ["15.62", "[6.2, 18.8]"]
 
 
 def test_sorted_by_click_and_by_key(opened, runs: Runs) -> None:

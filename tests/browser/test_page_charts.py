@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
-from facts import Runs, address
+from facts import Runs, address, page_data
 from moving import go, settled
 from playwright.sync_api import expect
 
@@ -32,8 +33,8 @@ DRAWN_WITHIN = """(width) => [...document.querySelectorAll("main figure svg[role
 
 
 # The charts of scores that are in sight.
-SCORES = """(task) => Harness.data.charts.filter((one) => one.task === task
-  && document.querySelector(`#chart-${one.id.replace(/\\W+/g, "-")}.chart-scores`)).flatMap((one) => one.rows)"""
+SCORES = """(charts) => charts.filter((one) =>
+  document.querySelector(`#chart-${one.id.replace(/\\W+/g, "-")}.chart-scores`)).flatMap((one) => one.rows)"""
 # Of each role the shape, the name of the colour, and whether the mark is an outline.
 HUE = """const hue = (node) => ["blue", "orange", "green", "grey", "pink"].find((name) =>
     getComputedStyle(node).getPropertyValue("--hue") === getComputedStyle(document.body).getPropertyValue(`--${name}`));
@@ -114,9 +115,9 @@ def marks_of(chart: dict) -> int:
 
 
 @pytest.mark.parametrize("task", ["corr2cause", "causalbench/causality"])
-def test_marks_and_tables_have_every_number(opened, runs: Runs, task: str) -> None:
+def test_marks_and_tables_have_every_number(opened, report: Path, runs: Runs, task: str) -> None:
     page = opened(address("charts", task=task))
-    charts = [chart for chart in page.evaluate("Harness.data.charts") if chart["task"] == task]
+    charts = charts_of(report, task)
     sets = page.get_by_role("combobox", name="Runs", exact=True)
     seen = set()
     for place in range(sets.locator("option").count() if sets.count() else 1):
@@ -234,14 +235,14 @@ def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(opened) -> N
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_marks_tell_what_answered_as_they_do_in_figures(opened, scheme: str) -> None:
+def test_marks_tell_what_answered_as_they_do_in_figures(opened, report: Path, scheme: str) -> None:
     page = opened(address("charts", task="corr2cause"), scheme=scheme)
     seen: dict[str, list] = {}
     for task in ("corr2cause", "causalbench/causality"):
         go(page, address("charts", task=task))
         seen |= page.evaluate(MARKED, ".chart-scores .drawing g[class^=role]")
         legend = page.get_by_role("figure", name="F1 by model").get_by_role("list", name="Legend")
-        here = {row["role"] for row in page.evaluate(SCORES, task)}
+        here = {row["role"] for row in page.evaluate(SCORES, charts_of(report, task))}
         assert legend.get_by_role("listitem").all_inner_texts() == [MARKS[role].title for role in MARKS if role in here]
         go(page, address("board", task=task))
         seen |= {f"{role} in tables": mark for role, mark in page.evaluate(DOTTED).items()}
@@ -251,10 +252,11 @@ def test_marks_tell_what_answered_as_they_do_in_figures(opened, scheme: str) -> 
 
 
 def test_lines_have_a_colour_each_and_the_reasoner_its_own(opened) -> None:
-    page = opened()
+    page = opened(modules=True)
     page.evaluate(
-        """() => {
-          for (const chart of Harness.data.charts.filter((one) => one.kind === "robustness")) {
+        """async () => {
+          const { report } = await import("/data/store.js");
+          for (const chart of report.charts.filter((one) => one.kind === "robustness")) {
             const [one] = chart.rows;
             const row = (label, role) => ({ ...one, label, role });
             const models = ["m", "n", "o"].map((label) => row(label, "model"));
@@ -273,15 +275,22 @@ def test_lines_have_a_colour_each_and_the_reasoner_its_own(opened) -> None:
     assert seen == {"exact": "green", "m": "blue", "n": "orange", "o": "pink", "yes": "grey"}
 
 
-def test_opens_on_the_set_with_the_most_runs(opened) -> None:
-    page = opened()
-    charts = page.evaluate("Harness.data.charts.reverse()")  # so that it is not the first
-    most = max((one for one in charts if one["task"] == "corr2cause" and one["kind"] == "scores"), key=runs_of)
+def test_opens_on_the_set_with_the_most_runs(opened, report: Path) -> None:
+    page = opened(modules=True)
+    # So that it is not the first.
+    page.evaluate("""async () => { (await import("/data/store.js")).report.charts.reverse(); }""")
+    charts = [one for one in reversed(charts_of(report, "corr2cause")) if one["kind"] == "scores"]
+    most = max(charts, key=runs_of)
     go(page, address("charts", task="corr2cause"))
     sets = page.get_by_role("combobox", name="Runs", exact=True)
     assert sets.evaluate("(one) => one.selectedOptions[0].textContent") == most["heading"]
     assert sets.evaluate("(one) => one.selectedIndex") > 0
     expect(page.get_by_role("heading", level=2).first).to_have_text(most["heading"])
+
+
+def charts_of(report: Path, task: str) -> list[dict]:
+    """The charts of a task, as the page has them."""
+    return [chart for chart in page_data(report)["charts"] if chart["task"] == task]
 
 
 def runs_of(chart: dict) -> int:

@@ -135,10 +135,14 @@ def test_the_graphs_behind_an_answer(opened, runs: Runs, holds: bool, least: int
 
 
 def test_pictures_of_few_variables_are_no_higher_than_wide(opened) -> None:
-    page = opened("#/answers")
-    draw = """count => Harness.drawGraph({
-        nodes: [..."ABCDEF"].slice(0, count), at: Harness.circle(count, 62), edges: [], round: true,
-    }).getAttribute("viewBox").split(" ").map(Number)"""
+    page = opened(modules=True)
+    draw = """async (count) => {
+        const { circleLayout } = await import("/graphs/layout.js");
+        const { graphPicture } = await import("/graphs/picture.js");
+        const nodes = [..."ABCDEF"].slice(0, count);
+        const picture = graphPicture({ nodes, at: circleLayout(count, 62), edges: [], round: true });
+        return picture.getAttribute("viewBox").split(" ").map(Number);
+    }"""
     for count in range(2, 7):
         _, _, width, height = page.evaluate(draw, count)
         assert height < 1.2 * width, count
@@ -170,10 +174,12 @@ def test_two_models_side_by_side(opened, runs: Runs) -> None:
 
 def test_runs_scored_by_other_labels_are_told_as_such(opened, runs: Runs) -> None:
     first, second = runs.get("org/careful"), runs.get("org/hasty")
-    page = opened(address("item", first.id, first.replies[0].item, vs=second.id))
+    page = opened(address("item", first.id, first.replies[0].item, vs=second.id), modules=True)
     said = page.get_by_text("Right and wrong are not by the same labels")
     expect(said).to_have_count(0)
-    page.evaluate("(id) => { Harness.runOf(id).result.headline = 'audited'; }", second.id)
+    page.evaluate(
+        """async (id) => { (await import("/data/runs.js")).findRun(id).result.headline = "audited"; }""", second.id
+    )
     for there in (
         address("answers", first.id, vs=second.id),
         address("item", first.id, first.replies[1].item, vs=second.id),
@@ -197,10 +203,14 @@ def test_several_replies_to_one_item(opened, runs: Runs) -> None:
 
 def test_what_an_unreadable_reply_is_scored_as(opened, runs: Runs) -> None:
     run = runs.get("org/hasty")
-    page = opened()
-    page.evaluate(
-        "(id) => { Harness.runOf(id).manifest.configuration.task.unreadable = 'no'; }", run.id
-    )  # as of a run with task.unreadable=no
+    page = opened(modules=True)
+    page.evaluate(  # as of a run with task.unreadable=no
+        """async (id) => {
+          const { findRun } = await import("/data/runs.js");
+          findRun(id).manifest.configuration.task.unreadable = "no";
+        }""",
+        run.id,
+    )
     go(page, address("item", run.id, next(one.item for one in run.replies if one.outcome == "unreadable")))
     expect(page.get_by_text("nothing that answers the question: scored as No", exact=True)).to_be_visible()
 
