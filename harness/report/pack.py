@@ -121,6 +121,8 @@ def _file(name: str, text: str) -> str:
 
 def _prepare(folder: Path) -> None:
     """Makes the folder. Raises StoreError where something else is in it: what a page leaves behind is removed later."""
+    if folder.is_symlink():
+        raise StoreError(f"{folder} is a link: answers are not written through it. Remove it, or choose another out=.")
     try:
         folder.mkdir(exist_ok=True)
         foreign = sorted(file.name for file in folder.iterdir() if not _OWN.fullmatch(file.name) or not file.is_file())

@@ -56,6 +56,14 @@ def test_a_new_page_takes_away_what_the_old_one_had_beside_it(tmp_path):
     assert not before & {file.name for file in folder.iterdir()}
 
 
+def test_answers_are_not_written_through_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "report_files").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match="report_files is a link"):
+        write(tmp_path / "report.html", "new", place="beside")
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
 def test_a_folder_of_somebody_else_is_refused(tmp_path):
     out, folder = tmp_path / "report.html", tmp_path / "report_files"
     out.write_text("old")
