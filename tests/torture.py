@@ -138,7 +138,7 @@ class Campaign:
         kind = own(prompt, self.own)
         if kind is None:
             return answer(prompt)
-        return "Let me think about" if kind == "length" else ""  # completions: withheld, and an answer of no words
+        return "Let me think about" if kind == "length" else ""
 
     @property
     def said(self) -> str:
@@ -156,7 +156,8 @@ class Campaign:
         tally.might_be_asked_again += self.allowed
         tally.answers += sum(n > 0 for n in new.values())
         tally.campaigns += 1
-        tally.early += after["early"] - before["early"]
+        # Who takes over what another process was asking has not been told to wait.
+        tally.early += after["early"] - before["early"] if self.processes == 1 else 0
         tally.elsewhere += after["followed"] - before["followed"]
         tally.faults.update({k: n - before["kinds"].get(k, 0) for k, n in after["kinds"].items() if k != "answered"})
 

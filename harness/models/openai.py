@@ -151,9 +151,9 @@ class Completions(Endpoint):
             choice = first_choice(reply)
             if choice.get("finish_reason") == "content_filter":
                 return Failure("content_filter", "the server withheld the reply")
-            if choice.get("text") is None:
+            if not isinstance(choice.get("text"), str):  # parts are the chat endpoint's
                 raise InvalidReplyError("the reply's choice has no text")
-            return response(reply, text_of(choice["text"], "the text"), seconds, choice.get("finish_reason"))
+            return response(reply, choice["text"], seconds, choice.get("finish_reason"))
         start = len(as_text(request.messages))
         logprobs = {
             choice: _continuation(first_choice(body).get("logprobs"), start, start + 1 + len(choice), self.base_url)

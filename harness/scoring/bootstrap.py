@@ -14,7 +14,7 @@ accuracy to the best:
 So with few clusters it is wide, and still holds a little less than it says. The plain percentile interval holds 84 to
 85% with 6 and 92 to 93% with 21, BCa no more; an interval that takes items for independent, 55 to 76% with any number
 of clusters at this correlation (about 0.1 of being right), 39 to 50% at 0.3 (an independent check, 2,500 runs). In rows
-of one relation the interval of F1 holds the truth 91 to 94% of the time, and where it does not the truth is rather above.
+of one relation the interval of F1 holds the truth 91 to 94% of the time; where it does not, the truth is rather above.
 """
 
 from __future__ import annotations
