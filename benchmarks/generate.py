@@ -28,8 +28,8 @@ classes = representatives(7)
 print(len(classes), sum(labellings(7, number) for number in classes))
 """
 STREAM = """
-from harness.progress import Progress
-from harness.tasks.corr2cause.universe import blocks
+from harness.runtime.progress import Progress
+from harness.tasks.corr2cause.enumerate import blocks
 claims = blocks([7], split="all", seed=0)
 count = valid = 0
 for claim in Progress("n = 7").watch(claims, claims):
@@ -39,10 +39,10 @@ print(count, valid)
 """
 TEXTS = """
 from harness.items import as_json
-from harness.lines import Encoder
-from harness.progress import Progress
+from harness.storage.json_lines import Encoder
+from harness.runtime.progress import Progress
 from harness.tasks.corr2cause.perturbation import Writer
-from harness.tasks.corr2cause.universe import blocks
+from harness.tasks.corr2cause.enumerate import blocks
 claims = blocks([7], split="all", seed=0)
 writer, encoded = Writer("none", 0), Encoder()
 count = size = 0

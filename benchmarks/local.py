@@ -24,8 +24,8 @@ import torch
 from local_models import entailment, lm_eval, ranking
 from local_models.timing import off, table, turns
 
-from harness.models.causal_lm import CausalLM
-from harness.models.protocol import as_text
+from harness.models.local.causal_lm import CausalLM
+from harness.protocols import as_text
 from harness.types import ChoiceRequest, Item
 
 RESULTS = Path(__file__).parent / "results" / "local.json"

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from harness import prompts
+from harness.prompting import prompts
 from harness.tasks.corr2cause import Corr2Cause
 from harness.types import ChatRequest
 

@@ -24,7 +24,7 @@ REPLY = {
 }  # fmt: skip
 HYDRA = "import hydra; hydra.main(version_base=None, config_path=None)(lambda config: None)()"
 UNIVERSE = (
-    "from harness.tasks.corr2cause.universe import universe\n"
+    "from harness.tasks.corr2cause.enumerate import universe\n"
     "assert sum(claim.derived >= 0 for claim in universe(split='all', seed=0)) == 207_432"
 )
 

@@ -8,27 +8,26 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import stop
+from harness.runtime import signals
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from harness.models.protocol import Model
-    from harness.money.spending import Spending
-    from harness.progress import Progress
-    from harness.prompts import Prompt
-    from harness.results import Folder
+    from harness.cost.account import Spending
+    from harness.prompting.prompts import Prompt
+    from harness.protocols import Model, Task
     from harness.run import Outcome
+    from harness.runtime.progress import Progress
     from harness.settings import Cache, Main
-    from harness.tasks.protocol import Task
+    from harness.storage.run_folder import Folder
 
 
 def main() -> None:
     """The command."""
-    stop.at_once(stop.sentence())
-    from harness import cli  # a second on a cold disk
+    signals.at_once(signals.sentence())
+    from harness.cli import hydra_app  # a second on a cold disk
 
-    stop.leave(cli.launch(job, "config", conclude))
+    signals.leave(hydra_app.launch(job, "config", conclude))
 
 
 def conclude() -> int:
@@ -49,13 +48,14 @@ def job(config: DictConfig) -> int:
 
 def run_one(config: DictConfig, *, brief: bool) -> Path:
     """Builds task, model and prompt, runs them and prints the scores; the results folder."""
-    from harness import tables
-    from harness.interrupt import interruptible
-    from harness.money.spending import Spending
-    from harness.progress import Progress
-    from harness.results import MANIFEST
-    from harness.run import check_samples, choose_prompt, run
+    from harness.cost.account import Spending
+    from harness.prompting.fit import check_samples, choose_prompt
+    from harness.run import run
+    from harness.runtime.interrupt import interruptible
+    from harness.runtime.progress import Progress
     from harness.settings import build, build_main, plain
+    from harness.storage.run_folder import MANIFEST
+    from harness.tables import metrics
 
     main = build_main(plain(config))
     task: Task = build(main.task, "task")
@@ -76,7 +76,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     with interruptible(progress), answering(money, main.cache, task.name, progress.say) as asked:
         outcome = run(task, prompt, asked, folder, progress, main.samples)
     if brief:
-        print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{tables.brief(outcome.result)}", file=sys.stderr)
+        print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{metrics.brief(outcome.result)}", file=sys.stderr)
     elif outcome.result.overall.items:
         stored = main.cache.mode != "off" or getattr(model, "instant", False)
         _show(outcome, folder, progress, money.ledger.lines(), stored=stored)
@@ -87,10 +87,10 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
 
 def _folder(config: DictConfig, main: Main, task: Task, prompt: Prompt, model: Model) -> Folder:
     """Where the run leaves what it finds; every setting that can change it is in the path or in the configuration."""
-    from harness import provenance
-    from harness.results import Folder, safe
     from harness.settings import plain
+    from harness.storage import provenance
     from harness.storage.configuration import of_model
+    from harness.storage.run_folder import Folder, safe
 
     place, configuration = of_model(task, prompt, model.name, model.identity, main.samples)
     return Folder(
@@ -104,12 +104,12 @@ def _folder(config: DictConfig, main: Main, task: Task, prompt: Prompt, model: M
 
 def _show(outcome: Outcome, folder: Folder, progress: Progress, costs: Sequence[str], *, stored: bool) -> None:
     """Prints the scores, where the answers come from and where everything is left."""
-    from harness import tables, terminal
+    from harness.tables import metrics, terminal
 
     if outcome.stopped:
         print("NOT COMPLETE: the scores of what was answered so far.\n")
-    remarks = "\n".join(tables.remarks(outcome.result))
-    terminal.show([*tables.result_tables(outcome.result), remarks], title=" · ".join(folder.run.values()))
+    remarks = "\n".join(metrics.remarks(outcome.result))
+    terminal.show([*metrics.result_tables(outcome.result), remarks], title=" · ".join(folder.run.values()))
     if progress.cached:
         print(f"{progress.cached:,} answers came from the cache, {progress.done - progress.cached:,} were asked now.")
     if not stored:
@@ -127,7 +127,7 @@ def answering(
     Instant models answer sooner than a cache could, in every mode, and cost nothing.
     """
     from harness.cache import CachedModel, Store
-    from harness.interrupt import Stoppable
+    from harness.runtime.interrupt import Stoppable
 
     if getattr(money.model, "instant", False):
         yield Stoppable(money.model, cache.mode)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from harness import cli, stop
+from harness.cli import hydra_app
 from harness.errors import ConfigError
+from harness.runtime import signals
 from harness.settings import Form, build, check_keys, chosen, first_sentence, plain
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class Settings:
 
 def main() -> None:
     """The command."""
-    stop.at_once(stop.sentence("runs that ended are kept"))
-    stop.leave(cli.launch(job, "discover", conclude))
+    signals.at_once(signals.sentence("runs that ended are kept"))
+    signals.leave(hydra_app.launch(job, "discover", conclude))
 
 
 def conclude() -> int:
@@ -54,7 +55,7 @@ def conclude() -> int:
     if "harness.sweep" not in sys.modules:
         return 0
     from harness import sweep
-    from harness.tasks.causalbench.comparison import table
+    from harness.leaderboard.discovery import table
 
     return sweep.conclude(table)
 
@@ -68,15 +69,16 @@ def job(config: DictConfig) -> int:
 
 def run_one(config: DictConfig, *, brief: bool) -> Path:
     """Samples the networks, learns their graphs and scores them; the results folder."""
-    from harness import provenance, tables, terminal
-    from harness.board.rows import load
-    from harness.progress import Progress
-    from harness.provenance import Traced
-    from harness.results import RESULT, Folder, safe
+    from harness.leaderboard.discovery import table
+    from harness.leaderboard.rows import load
     from harness.run import leave
+    from harness.runtime.progress import Progress
+    from harness.storage import provenance
     from harness.storage.configuration import of_algorithm
-    from harness.tasks.causalbench.comparison import table
-    from harness.tasks.causalbench.learned import answers
+    from harness.storage.provenance import Traced
+    from harness.storage.run_folder import RESULT, Folder, safe
+    from harness.tables import metrics, terminal
+    from harness.tasks.causalbench.algorithm_answers import answers
 
     settings = _settings(plain(config))
     if settings.task.get("_target_") != "harness.tasks.causalbench.Causality":
@@ -102,10 +104,10 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     def learn(network: str) -> Pattern:
         return _learn(algorithm, network, settings, progress)
 
-    answered = takewhile(lambda _: not stop.STOP.requested, answers(task, items, learn))
+    answered = takewhile(lambda _: not signals.STOP.requested, answers(task, items, learn))
     outcome = leave(task, items, answered, folder, progress)
     if brief:
-        print(f"    {tables.brief(outcome.result)}", file=sys.stderr)
+        print(f"    {metrics.brief(outcome.result)}", file=sys.stderr)
     else:
         terminal.show(table([load(folder.path / RESULT)]))
         print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")

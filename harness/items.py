@@ -6,14 +6,15 @@ from operator import length_hint
 
 from omegaconf import DictConfig
 
-from harness import cli, stop
+from harness.cli import hydra_app
 from harness.codec import text_digest
-from harness.lines import Encoder
-from harness.progress import Progress
+from harness.protocols import Task
+from harness.runtime import signals
+from harness.runtime.progress import Progress
 from harness.settings import build, plain
-from harness.tasks.protocol import Task
+from harness.storage.atomic_write import check, written
+from harness.storage.json_lines import Encoder
 from harness.types import JSON, Item
-from harness.whole import check, written
 
 
 def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
@@ -56,8 +57,8 @@ def _once(value: tuple[str, ...], said: set[str]) -> JSON:
 
 def main() -> None:
     """The command."""
-    stop.at_once("interrupted: out= is only ever written as a whole.")
-    stop.leave(cli.launch(job, "items"))
+    signals.at_once("interrupted: out= is only ever written as a whole.")
+    signals.leave(hydra_app.launch(job, "items"))
 
 
 if __name__ == "__main__":

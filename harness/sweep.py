@@ -17,16 +17,18 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from harness import cli, terminal
+from harness.cli import hydra_app
 from harness.errors import HarnessError, Interrupted
-from harness.models.secrets import masked, refuse_config
-from harness.results import RESULT
+from harness.runtime import console
+from harness.runtime.secrets import masked, refuse_config
 from harness.settings import plain
-from harness.whole import written
+from harness.storage.atomic_write import written
+from harness.storage.run_folder import RESULT
+from harness.tables import terminal
 
 if TYPE_CHECKING:
-    from harness.board.rows import Row
-    from harness.board.table import Part
+    from harness.leaderboard.rows import Row
+    from harness.tables.table import Part
 
 OUTCOME = "outcome.json"
 _started: list[Path] = []
@@ -42,7 +44,7 @@ class Remember(Callback):
             assert isinstance(written, dict)
             refuse_config({str(name): value for name, value in written.items() if name != "hydra"})
         except HarnessError as error:
-            raise SystemExit(cli.ERROR) from error  # any other exception becomes a warning of Hydra's
+            raise SystemExit(hydra_app.ERROR) from error  # any other exception becomes a warning of Hydra's
         _started.append(Path(config.hydra.sweep.dir))
 
 
@@ -60,7 +62,7 @@ def job(config: DictConfig, run_one: RunOne) -> int:
         refuse_config(plain(config))
         run_one(config, brief=False)
         return 0
-    print(terminal.clean(f"[{hydra.job.num}] {masked(' '.join(hydra.overrides.task))}"), file=sys.stderr)
+    print(console.clean(f"[{hydra.job.num}] {masked(' '.join(hydra.overrides.task))}"), file=sys.stderr)
     folder = Path(hydra.runtime.output_dir)
     try:
         refuse_config(plain(config))
@@ -70,9 +72,9 @@ def job(config: DictConfig, run_one: RunOne) -> int:
     except HarnessError as error:
         if config.debug:
             raise
-        terminal.complain(error)
+        console.complain(error)
         note(folder, run=None, error=masked(str(error)))
-        return cli.ERROR
+        return hydra_app.ERROR
     return 0
 
 
@@ -86,9 +88,9 @@ def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) ->
     """Prints the tables of the sweep that has just ended, if one has; the exit code."""
     if not _started:
         return 0
-    from harness import leaderboard
-    from harness.board.build import build
-    from harness.board.plain import markdown
+    from harness.leaderboard import __main__ as leaderboard
+    from harness.leaderboard.build import build
+    from harness.tables.markdown_csv_json import markdown
 
     folder = _started[-1]
     outcomes = sorted(folder.glob(f"*/{OUTCOME}"), key=lambda file: (len(file.parent.name), file.parent.name))
@@ -103,5 +105,5 @@ def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) ->
         leaderboard.write(markdown(parts), folder / "LEADERBOARD.md")
     errors = [(file.parent.name, one["error"]) for file, one in zip(outcomes, said, strict=True) if one["error"]]
     for job, error in errors:
-        terminal.complain(error, f"error in job {job}")
+        console.complain(error, f"error in job {job}")
     return 1 if errors or not outcomes else 0

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.money.price import Price
+from harness.cost.price import Price
 
 INPUT_USD, OUTPUT_USD = 10.0, 100.0
 PRICE = Price(((0, INPUT_USD),), ((0, OUTPUT_USD),))

@@ -10,7 +10,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 
-from harness import parsing
+from harness.prompting import parsing
 from harness.settings import build
 from harness.tasks.causalbench.networks import edges, load
 from harness.types import Failure, Item, Record, Response

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from manifest_help import write_manifest
 
-from harness.result_json import result_json
+from harness.storage.result_json import result_json
 from harness.types import Metric, Result, Scores, Usage
 
 

@@ -25,15 +25,17 @@ from typing import IO
 
 EVERY = (
     "hydra", "hydra.core.plugins", "numpy", "openai", "aiohttp", "filelock",
-    "harness.cache.commands", "harness.comparison.measure", "harness.comparison.shown", "harness.discover",
-    "harness.interrupt", "harness.items", "harness.leaderboard", "harness.models.baselines", "harness.models.openai",
-    "harness.models.reasoner", "harness.money.shown", "harness.money.spending", "harness.run", "harness.sweep",
-    "harness.tasks.causalbench", "harness.tasks.corr2cause", "harness.verify",
+    "harness.cache.commands", "harness.compare.measure", "harness.compare.tables", "harness.discover",
+    "harness.runtime.interrupt", "harness.items", "harness.leaderboard.__main__", "harness.models.baselines",
+    "harness.models.api.openai",
+    "harness.tasks.corr2cause.reasoner", "harness.cost.plan_text", "harness.cost.account", "harness.run",
+    "harness.sweep",
+    "harness.tasks.causalbench", "harness.tasks.corr2cause", "harness.verify.__main__",
 )  # fmt: skip
 LOCAL = (
     *EVERY, "torch", "transformers", "transformers.models.auto.modeling_auto", "transformers.generation.utils",
-    "transformers.models.bert.modeling_bert", "transformers.models.gpt2.modeling_gpt2", "harness.models.nli",
-    "harness.models.causal_lm",
+    "transformers.models.bert.modeling_bert", "transformers.models.gpt2.modeling_gpt2", "harness.models.local.nli",
+    "harness.models.local.causal_lm",
 )  # fmt: skip
 """What commands with a local checkpoint import: seconds, and more to fork."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import digest
-from harness.results import counts
+from harness.storage.run_folder import counts
 from harness.types import Result
 
 

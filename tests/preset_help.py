@@ -2,9 +2,9 @@
 
 from hashlib import sha256
 
-from harness.board.presets import preset
-from harness.board.presets.layout import lay_out
-from harness.board.rows import Row
+from harness.leaderboard.presets import preset
+from harness.leaderboard.presets.layout import lay_out
+from harness.leaderboard.rows import Row
 from harness.tasks.causalbench import networks, questions
 from harness.types import Metric, Result, Scores, Usage
 

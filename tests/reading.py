@@ -30,9 +30,12 @@ _EXPORTS = ("csv", "parquet", "inspect", "eee", "lm_eval")
 COMMANDS: dict[str, Command] = {
     "verify": ("harness.verify.__main__", lambda folders: list(folders)),
     "report": ("harness.report.__main__", lambda folders: [*folders, "out=out/page.html"]),
-    "leaderboard": ("harness.leaderboard", lambda folders: [*folders, "out=-"]),
-    "leaderboard by": ("harness.leaderboard", lambda folders: [*folders, "out=out/board.html", "by=relation"]),
-    "compare": ("harness.compare", lambda folders: [*folders, "by=relation", "resamples=100", "out=out/compare.json"]),
+    "leaderboard": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=-"]),
+    "leaderboard by": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=out/board.html", "by=relation"]),
+    "compare": (
+        "harness.compare.__main__",
+        lambda folders: [*folders, "by=relation", "resamples=100", "out=out/compare.json"],
+    ),
     "plot": ("harness.plot.__main__", lambda folders: [*folders, "out=out/figures", "format=svg"]),
     "published": ("harness.published", lambda folders: ["table=4", *folders]),
     **{

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from harness import conversation, progress
-from harness.money import plan
+from harness.cost import plan
+from harness.prompting import conversation
+from harness.runtime import progress
 
 
 def silence() -> None:

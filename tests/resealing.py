@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness import records
 from harness.codec import canonical, digest, text_digest
-from harness.records import Seal
-from harness.result_json import result_json
-from harness.results import SEALS, counts
 from harness.scoring.samples import summarize
+from harness.storage import records
 from harness.storage.rebuild import task_of
+from harness.storage.records import Seal
+from harness.storage.result_json import result_json
+from harness.storage.run_folder import SEALS, counts
 
 Line = dict[str, Any]
 

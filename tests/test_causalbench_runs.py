@@ -11,13 +11,15 @@ import pytest
 from conftest_models import lm_checkpoint
 from openai_server import KEY, chat_reply, error
 
-from harness import prompts, records
 from harness.errors import ConfigError
 from harness.models.scripted import Scripted
-from harness.progress import Progress
-from harness.results import Folder
-from harness.run import ask, choose_prompt, run
+from harness.prompting import prompts
+from harness.prompting.fit import choose_prompt
+from harness.run import ask, run
+from harness.runtime.progress import Progress
 from harness.settings import PROMPTS, build
+from harness.storage import records
+from harness.storage.run_folder import Folder
 from harness.tasks.causalbench.networks import meanings
 from harness.types import ChatRequest, Failure, PairRequest, Response
 
@@ -396,7 +398,7 @@ def outcome(task, prompt, asked, place: Path) -> tuple[dict, list]:
 def test_every_task_and_format_through_the_api(name, wording, serve, key, tmp_path):
     server = serve(answers)
     chat = build(
-        {"_target_": "harness.models.openai.Chat", "name": "api", "model": "m", "base_url": server.url}, "model"
+        {"_target_": "harness.models.api.openai.Chat", "name": "api", "model": "m", "base_url": server.url}, "model"
     )
     for form, task in tasks(name):
         server.calls.clear()
@@ -429,7 +431,7 @@ def language_models(tmp_path_factory, llama_path) -> Iterator[dict]:
     long = lm_checkpoint(tmp_path_factory.mktemp("long"), "gpt2", max_positions=8192)
 
     def built(name: str, path: Path, method: str):
-        section = {"_target_": "harness.models.causal_lm.CausalLM", "name": name, "path": str(path)}
+        section = {"_target_": "harness.models.local.causal_lm.CausalLM", "name": name, "path": str(path)}
         return build(section | {"method": method, "device": "cpu"}, "model")
 
     yield {
@@ -483,7 +485,9 @@ def test_a_model_that_ranks_writes_what_it_says_to_the_data(language_models, tmp
 
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_through_an_nli_model(name, nli_path, tmp_path):
-    nli = build({"_target_": "harness.models.nli.NLI", "name": "tiny", "path": str(nli_path), "device": "cpu"}, "model")
+    nli = build(
+        {"_target_": "harness.models.local.nli.NLI", "name": "tiny", "path": str(nli_path), "device": "cpu"}, "model"
+    )
     for form, task in tasks(name, ("variable_name", "background")):
         prompt = choose_prompt(task, nli, None)
         assert prompt.name == "pair"

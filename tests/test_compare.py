@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from harness import compare
-from harness.board.plain import csv_text
+from harness.compare import __main__ as compare
 from harness.models.baselines import Baseline
-from harness.prompts import load as prompt_named
-from harness.records import Writer
-from harness.results import MANIFEST, RECORDS, RESULT, result_json
+from harness.prompting.prompts import load as prompt_named
 from harness.run import ask
 from harness.scoring.summary import summarize
 from harness.settings import build
+from harness.storage.records import Writer
+from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, result_json
+from harness.tables.markdown_csv_json import csv_text
 from harness.types import Answer, ChatRequest, Failure, Record, Response
 
 CONFIG = OmegaConf.load("configs/task/corr2cause.yaml")

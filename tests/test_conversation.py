@@ -4,9 +4,9 @@ from pathlib import Path
 
 import yaml
 
-from harness.conversation import play
 from harness.models.scripted import Scripted
-from harness.prompts import load
+from harness.prompting.conversation import play
+from harness.prompting.prompts import load
 from harness.run import ask
 from harness.types import ChatRequest, Failure, Item, Message, Response
 
@@ -39,7 +39,7 @@ def test_a_turn_that_takes_long_is_told(tmp_path, monkeypatch):
     lines = []
     play(Scripted(echo), prompt(tmp_path, []), [("a", "b"), ("a", "c")], lines.append)
     assert lines == []
-    monkeypatch.setattr("harness.conversation.SLOW", -1.0)
+    monkeypatch.setattr("harness.prompting.conversation.SLOW", -1.0)
     play(Scripted(echo), prompt(tmp_path, []), [("a", "b"), ("a", "c")], lines.append)
     assert lines == [
         "opening: turn 1 of 2 has been answered in 1 conversation",

@@ -11,13 +11,13 @@ import networkx as nx
 import pytest
 import yaml
 
-from harness.board.plain import markdown
 from harness.causal.discovery.protocol import Pattern
-from harness.leaderboard import Row
+from harness.leaderboard.__main__ import Row
+from harness.leaderboard.discovery import table
 from harness.settings import CONFIGS, build
+from harness.tables.markdown_csv_json import markdown
 from harness.tasks.causalbench import Causality
-from harness.tasks.causalbench.comparison import table
-from harness.tasks.causalbench.learned import answers
+from harness.tasks.causalbench.algorithm_answers import answers
 from harness.tasks.causalbench.networks import load
 
 

@@ -17,9 +17,9 @@ from test_compare import always, put
 
 from harness.codec import request_digest, text_digest
 from harness.export.__main__ import BARE, FILES, TARGETS, main
-from harness.records import Writer
-from harness.results import MANIFEST, RECORDS, RESULT
-from harness.stop import INTERRUPTED
+from harness.runtime.signals import INTERRUPTED
+from harness.storage.records import Writer
+from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
 from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Record, Response, Usage
 
 HOSTILE = 'a,"b"\r\nc\rd\te;\x00 é 🙂 \ud83d {"x": 1} </script>'

@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from cache_help import mounted
 
-from harness.board.rows import load as row_of
 from harness.errors import StoreError
+from harness.leaderboard.rows import load as row_of
 from harness.models.scripted import Scripted
-from harness.progress import Progress
-from harness.prompts import load
-from harness.results import Folder
+from harness.prompting.prompts import load
 from harness.run import run
+from harness.runtime.progress import Progress
 from harness.settings import build
+from harness.storage.run_folder import Folder
 from harness.types import Failure, Metric, Response, Result, Scores, Usage
 
 EVENTS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "os.symlink"}

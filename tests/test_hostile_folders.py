@@ -25,8 +25,8 @@ import pytest
 import reading
 from resealing import change, lines, reseal, save_lines
 
-from harness import records
 from harness.errors import DataError
+from harness.storage import records
 
 SECRET = "the secret outside of what was sent 4711"
 CANARY = "open('/proc/self/cwd/PWNED', 'a').write('code ran')\ndef f(response): return response\nclass X: pass\n"
@@ -144,10 +144,10 @@ CODE: dict[str, Kind] = {
     "own module of a model": _config("model", _target_="sent.evil.X"),
     "os.system": _config("task", _target_="os.system", command="touch PWNED"),
     "Popen": _config("task", _target_="subprocess.Popen", args=["touch", "PWNED"]),
-    "model as a task": _config("task", _target_="harness.models.reasoner.Reasoner"),
+    "model as a task": _config("task", _target_="harness.tasks.corr2cause.reasoner.Reasoner"),
     "another name of a module": _config("task", _target_=f"{C2C}.sources.from_file"),
     "the class by another way": _config("task", _target_=f"{C2C}.task.Corr2Cause"),
-    "a model's function": _config("model", _target_="harness.models.openai.re"),
+    "a model's function": _config("model", _target_="harness.models.api.openai.re"),
     "prompt file": _manifest(lambda m: m["config"].update(prompt="sent/evil.yaml")),
     "prompt file of objects": _manifest(lambda m: m["config"].update(prompt="sent/object.yaml")),
     "prompt file by the task's name": _prompt_beside,
@@ -163,7 +163,7 @@ OUTSIDE: dict[str, Kind] = {
     "a pipe as data": _config("task", source="file", path="sent/fifo"),
     "a secret as data": _config("task", source="file", path="outside/secret"),
     "the hub": _config("task", source="hub", path="owner/data"),
-    "the environment": _config("model", _target_="harness.models.openai.Chat", name="m", model="m",
+    "the environment": _config("model", _target_="harness.models.api.openai.Chat", name="m", model="m",
                                base_url="http://127.0.0.1:9/v1", api_key_env="SECRET_VARIABLE"),
     "linked records": _linked("records.jsonl"),
     "linked manifest": _linked("manifest.json"),
@@ -371,7 +371,16 @@ def test_no_hostile_run_holds_and_the_good_one_beside_all_of_them_does(made, sur
     assert len(max(read.out.splitlines(), key=len)) < 1100
 
 
-@pytest.mark.parametrize("command", [name for name in reading.COMMANDS if name not in ("verify", "compare")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(
+            name, marks=pytest.mark.slow if name in ("export parquet", "export lm_eval", "export inspect") else ()
+        )
+        for name in reading.COMMANDS
+        if name not in ("verify", "compare")
+    ],
+)
 def test_a_command_shows_the_good_run_beside_all_hostile_ones_and_nothing_that_they_name(made, surroundings, command):
     """Without those kinds that end a table, since none is made that leaves a run out unsaid."""
     for name in KINDS:

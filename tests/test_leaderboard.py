@@ -8,11 +8,11 @@ import pytest
 from cache_help import mounted
 from manifest_help import write_manifest
 
-from harness import leaderboard
-from harness.board.build import build
-from harness.board.plain import markdown
-from harness.leaderboard import Row
-from harness.result_json import result_json
+from harness.leaderboard import __main__ as leaderboard
+from harness.leaderboard.__main__ import Row
+from harness.leaderboard.build import build
+from harness.storage.result_json import result_json
+from harness.tables.markdown_csv_json import markdown
 from harness.types import Metric, Result, Scores, Usage
 
 GOOD = {"run": {"task": "t", "variant": "v", "prompt": "p", "model": "m"}, "complete": True}

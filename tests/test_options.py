@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from harness import options
-from harness.stop import INTERRUPTED
+from harness.cli import key_value
+from harness.runtime.signals import INTERRUPTED
 from harness.verify import __main__ as verify
 
 
@@ -23,7 +23,7 @@ def test_ctrl_c_is_one_sentence(words, said, capsys):
     def job(given, settings):
         raise KeyboardInterrupt(*words)
 
-    assert options.command("help", Nothing, job, []) == INTERRUPTED
+    assert key_value.command("help", Nothing, job, []) == INTERRUPTED
     assert capsys.readouterr() == ("", said)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.parsing import choice, entailment, verdict
+from harness.prompting.parsing import choice, entailment, verdict
 from harness.types import Answer, Response
 
 

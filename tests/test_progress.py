@@ -9,8 +9,8 @@ import pytest
 from openai_server import KEY
 from pseudo_terminal import child, terminal
 
-from harness import bar, progress
-from harness.progress import Progress
+from harness.runtime import progress, progress_bar
+from harness.runtime.progress import Progress
 from harness.types import Answer, Failure, Record, Response
 
 
@@ -31,7 +31,7 @@ def drawable(monkeypatch):
     for name in ("NO_COLOR", "COLUMNS", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr(bar, "LONGEST_WAIT", 120.0)
+    monkeypatch.setattr(progress_bar, "LONGEST_WAIT", 120.0)
 
 
 def test_records_pass_unchanged_and_are_counted():
@@ -112,8 +112,8 @@ def answers():
 def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
     if not colour:
         monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr(bar, "AFTER", 0.0)
-    monkeypatch.setattr(bar, "DRAWN", 0.02)
+    monkeypatch.setattr(progress_bar, "AFTER", 0.0)
+    monkeypatch.setattr(progress_bar, "DRAWN", 0.02)
     counting = Progress("corr2cause [gpt4]")
     counting.cost = lambda: "$0.0312"
     with terminal(width) as screen:
@@ -132,8 +132,8 @@ def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
 
 
 def test_the_bar_leaves_stdout_alone(monkeypatch, capfd):
-    monkeypatch.setattr(bar, "AFTER", 0.0)
-    monkeypatch.setattr(bar, "DRAWN", 0.01)
+    monkeypatch.setattr(progress_bar, "AFTER", 0.0)
+    monkeypatch.setattr(progress_bar, "DRAWN", 0.01)
     with terminal(80, stdout=False) as screen:
         for number in Progress("t").watch(iter(range(5)), range(5)):
             screen.wait(f"{number + 1}/5")
@@ -143,16 +143,16 @@ def test_the_bar_leaves_stdout_alone(monkeypatch, capfd):
 
 
 def test_what_is_over_within_a_second_has_no_bar(monkeypatch):
-    assert bar.AFTER == 1
-    monkeypatch.setattr(bar, "AFTER", 60.0)  # on a slow day four records take more than a second
+    assert progress_bar.AFTER == 1
+    monkeypatch.setattr(progress_bar, "AFTER", 60.0)  # on a slow day four records take more than a second
     with terminal(80) as screen:
         list(Progress("t").track(iter(RECORDS), RECORDS))
     assert screen.raw == b""
 
 
 def test_an_error_ends_the_bar(monkeypatch):
-    monkeypatch.setattr(bar, "AFTER", 0.0)
-    monkeypatch.setattr(bar, "DRAWN", 0.01)
+    monkeypatch.setattr(progress_bar, "AFTER", 0.0)
+    monkeypatch.setattr(progress_bar, "DRAWN", 0.01)
 
     def broken():
         yield 1

@@ -8,7 +8,7 @@ import pytest
 
 from harness.codec import request_digest, text_digest
 from harness.errors import DataError, StoreError
-from harness.records import Writer, compress, read, same_lines
+from harness.storage.records import Writer, compress, read, same_lines
 from harness.types import Answer, ChatRequest, ChoiceRequest, Failure, Message, PairRequest, Record, Response, Usage
 
 CHAT = ChatRequest((Message("system", "Be brief."), Message("user", "A → B?")), max_tokens=16, stop=("\n",), sample=3)
@@ -138,7 +138,7 @@ def test_records_are_in_the_file_a_moment_later_and_all_at_the_end(tmp_path, mon
     writer = Writer(path.open("w", encoding="utf-8"), "published")
     writer.write(record(CHAT, FULL, Answer(1)), CHAT)
     assert list(read(path)) == []  # not a system call for each record
-    monkeypatch.setattr("harness.records.SHOWN", 0.0)
+    monkeypatch.setattr("harness.storage.records.SHOWN", 0.0)
     writer.write(record(CHAT, FULL, Answer(1)), CHAT)
     assert len(list(read(path))) == 2
     monkeypatch.undo()

@@ -5,17 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from harness import records
 from harness.cache import CachedModel, Store
 from harness.errors import ConfigError, RunStopped
 from harness.models.baselines import Baseline
-from harness.models.reasoner import Reasoner
 from harness.models.scripted import Scripted
-from harness.progress import Progress
-from harness.prompts import load
-from harness.results import Folder
-from harness.run import ask, choose_prompt, fitting, run
+from harness.prompting.fit import choose_prompt, fitting
+from harness.prompting.prompts import load
+from harness.run import ask, run
+from harness.runtime.progress import Progress
 from harness.settings import build
+from harness.storage import records
+from harness.storage.run_folder import Folder
+from harness.tasks.corr2cause.reasoner import Reasoner
 from harness.types import ChatRequest, ChoiceRequest, Failure, PairRequest, Response
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.board.build import build
-from harness.board.plain import markdown
-from harness.board.rows import load
-from harness.results import MANIFEST, RESULT, records_in
+from harness.leaderboard.build import build
+from harness.leaderboard.rows import load
+from harness.storage.run_folder import MANIFEST, RESULT, records_in
+from harness.tables.markdown_csv_json import markdown
 from harness.tasks.causalbench.networks import load as network
 from harness.tasks.causalbench.structures import matrix
 from harness.verify.run import problems_of

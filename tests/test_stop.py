@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from pseudo_terminal import child
 
-from harness import stop
-from harness.interrupt import interruptible
-from harness.progress import Progress
+from harness.runtime import signals
+from harness.runtime.interrupt import interruptible
+from harness.runtime.progress import Progress
 
-SENTENCE = f"{stop.sentence()}\n"
+SENTENCE = f"{signals.sentence()}\n"
 DURING_AN_IMPORT = """
 import runpy, signal, sys
 class Pressed:
@@ -41,13 +41,13 @@ AT = {
 }
 IN_A_DESTRUCTOR = """
 import signal
-from harness import stop
-from harness.interrupt import interruptible
-from harness.progress import Progress
+from harness.runtime import signals
+from harness.runtime.interrupt import interruptible
+from harness.runtime.progress import Progress
 class Pressed:
     def __del__(self):
         signal.raise_signal(signal.SIGINT)
-stop.at_once(stop.sentence())
+signals.at_once(signals.sentence())
 with interruptible(Progress("title")):
     Pressed()
     Pressed()
@@ -55,13 +55,13 @@ with interruptible(Progress("title")):
 """
 WITH_A_BAR = """
 import signal, time
-from harness import bar, stop
-from harness.interrupt import interruptible
-from harness.progress import Progress
-bar.AFTER, bar.DRAWN, bar.LONGEST_WAIT = 0.0, 0.01, 60.0
-stop.at_once("the end", 0)
-line, drawn = bar.line, []
-bar.line = lambda *given: drawn.append(1) or line(*given)
+from harness.runtime import progress_bar, signals
+from harness.runtime.interrupt import interruptible
+from harness.runtime.progress import Progress
+progress_bar.AFTER, progress_bar.DRAWN, progress_bar.LONGEST_WAIT = 0.0, 0.01, 60.0
+signals.at_once("the end", 0)
+line, drawn = progress_bar.line, []
+progress_bar.line = lambda *given: drawn.append(1) or line(*given)
 def shown():
     # until it has been drawn from now on
     there = len(drawn) + 2
@@ -75,9 +75,9 @@ with interruptible(progress):
 """
 HALF_A_FILE = """
 import signal
-from harness import stop
-from harness.whole import written
-stop.at_once("the end")
+from harness.runtime import signals
+from harness.storage.atomic_write import written
+signals.at_once("the end")
 with written("items.jsonl", "out=") as file:
     file.write("half")
     print("out of the buffer")
@@ -93,7 +93,7 @@ def ended(folder: Path, program: str, *arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("module", ["harness.cli", "hydra"])
+@pytest.mark.parametrize("module", ["harness.cli.hydra_app", "hydra"])
 def test_during_an_import(tmp_path, module):
     assert ended(tmp_path, DURING_AN_IMPORT, module) == (130, "", SENTENCE)
 
@@ -131,7 +131,7 @@ def handlers():
 
 def test_who_ignores_it_goes_on_ignoring_it(handlers):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    stop.at_once("the end")
+    signals.at_once("the end")
     signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
@@ -142,15 +142,15 @@ def test_in_the_middle_of_a_line_that_is_being_written(handlers, monkeypatch):
             return True
 
         def write(self, what):
-            if not stop.STOP.requested:
+            if not signals.STOP.requested:
                 signal.raise_signal(signal.SIGINT)
             return len(what)
 
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(Pressed())))
     with interruptible(Progress("t")):
         print("a line", file=sys.stderr, flush=True)
-        assert stop.STOP.requested
-    assert not stop.STOP.requested
+        assert signals.STOP.requested
+    assert not signals.STOP.requested
 
 
 def test_nohup_is_not_undone(handlers):
@@ -158,7 +158,7 @@ def test_nohup_is_not_undone(handlers):
     try:
         with interruptible(Progress("t")):
             signal.raise_signal(signal.SIGHUP)
-            assert not stop.STOP.requested
+            assert not signals.STOP.requested
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
@@ -168,5 +168,5 @@ def test_a_terminal_that_goes_away_may_say_so_twice(handlers, capsys):
     with interruptible(Progress("t")):
         for _ in range(3):
             signal.raise_signal(signal.SIGHUP)
-        assert stop.STOP.requested
+        assert signals.STOP.requested
     assert capsys.readouterr().err.count("stopping") == 1

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.board.plain import drawn, markdown
-from harness.board.table import Table
-from harness.tables import brief, metrics_of, remarks, result_tables, shown
+from harness.tables.markdown_csv_json import drawn, markdown
+from harness.tables.metrics import brief, metrics_of, remarks, result_tables, shown
+from harness.tables.table import Table
 from harness.types import Metric, Result, Scores, Usage
 
 

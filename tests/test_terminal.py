@@ -10,13 +10,13 @@ import pytest
 from manifest_help import write_manifest
 from pseudo_terminal import child, terminal
 
-from harness import leaderboard
-from harness.board.build import Choice, build
-from harness.board.plain import markdown
-from harness.board.rows import Row
-from harness.board.table import Table
-from harness.result_json import result_json
-from harness.terminal import show
+from harness.leaderboard import __main__ as leaderboard
+from harness.leaderboard.build import Choice, build
+from harness.leaderboard.rows import Row
+from harness.storage.result_json import result_json
+from harness.tables.markdown_csv_json import markdown
+from harness.tables.table import Table
+from harness.tables.terminal import show
 from harness.types import Metric, Result, Scores, Usage
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import forks
 import pytest
 
-from harness.progress import Progress
-from harness.records import compress
+from harness.runtime.progress import Progress
+from harness.storage.records import compress
 from harness.verify.__main__ import main
 from harness.verify.run import problems_of
 
@@ -64,7 +64,7 @@ def test_one_bar_goes_over_the_records_of_all_runs(runs, capsys, monkeypatch, dr
             return super().watch(values, items, each)
 
     monkeypatch.setattr("harness.verify.__main__.Progress", Watched)
-    monkeypatch.setattr("harness.terminal.capable", lambda stream: drawn)
+    monkeypatch.setattr("harness.runtime.console.capable", lambda stream: drawn)
     monkeypatch.setattr("sys.stdout.isatty", lambda: drawn)
     assert main([]) == 0
     (bar,) = bars

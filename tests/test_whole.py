@@ -7,7 +7,7 @@ import os
 import pytest
 
 from harness.errors import StoreError
-from harness.whole import check, written
+from harness.storage.atomic_write import check, written
 
 
 @pytest.mark.parametrize(

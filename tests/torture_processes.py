@@ -19,7 +19,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 IMPORTED = ("harness.__main__", "hydra", "harness.run", "harness.sweep", "harness.tasks.corr2cause", "openai",
-            "harness.models.openai", "harness.cache", "harness.provenance", "harness.results", "aiohttp")  # fmt: skip
+            "harness.models.api.openai", "harness.cache", "harness.storage.provenance",
+            "harness.storage.run_folder", "aiohttp")  # fmt: skip
 """What a run imports: once, before the forks."""
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "sqlite3.connect")
 

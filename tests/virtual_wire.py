@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 from clocks import Virtual
 
-from harness.models import calling, retry
-from harness.models.openai import Chat
-from harness.models.pace import Pace
+from harness.models.api import call, retry
+from harness.models.api.openai import Chat
+from harness.models.api.rate_limit import Pace
 from harness.types import ChatRequest, Message
 
 
@@ -21,7 +21,7 @@ class InVirtualTime:
         self.loop, self.delay, self.calls, self.handed_out = Virtual(), delay, [], {}
         self.now = self.loop.time
         monkeypatch.setattr(asyncio, "new_event_loop", lambda: self.loop)
-        monkeypatch.setattr(calling, "Wire", lambda *_: self)
+        monkeypatch.setattr(call, "Wire", lambda *_: self)
         monkeypatch.setattr(retry, "time", SimpleNamespace(monotonic=self.now))
         monkeypatch.setitem(Pace.__init__.__kwdefaults__, "clock", self.now)
         random.seed(0)  # of the waits

@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaForSequenceClassification
 
-from harness import prompts
-from harness.models.nli import CLASSES, NLI
+from harness.models.local.nli import CLASSES, NLI
+from harness.prompting import prompts
 from harness.tasks.corr2cause import Corr2Cause
 from harness.types import Item, PairRequest
 

@@ -13,9 +13,9 @@ import torch
 from tokenizers import ByteLevelBPETokenizer, processors
 from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaForSequenceClassification, pipeline
 
-from harness.models.checkpoint import dtype_of
-from harness.models.nli import CLASSES, NLI
-from harness.models.torch_model import in_batches
+from harness.models.local.checkpoint import dtype_of
+from harness.models.local.loading import in_batches
+from harness.models.local.nli import CLASSES, NLI
 from harness.types import PairRequest
 from local_models import agreement
 from local_models.timing import Scores, Way, here, off, table, turns

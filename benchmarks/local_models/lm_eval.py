@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness.models.protocol import as_text
+from harness.protocols import as_text
 from harness.types import ChoiceRequest
 from local_models.timing import Scores, Way
 

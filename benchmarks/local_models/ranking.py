@@ -16,9 +16,9 @@ import torch
 from tokenizers import ByteLevelBPETokenizer
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from harness import conversation, prompts
-from harness.models.causal_lm import CausalLM
-from harness.models.protocol import as_text
+from harness.models.local.causal_lm import CausalLM
+from harness.prompting import conversation, prompts
+from harness.protocols import as_text
 from harness.tasks.causalbench import Causality
 from harness.tasks.corr2cause import Corr2Cause
 from harness.types import ChoiceRequest, Item

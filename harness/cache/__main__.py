@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(getattr(commands, chosen.does)(chosen))
     except HarnessError as error:
-        from harness.terminal import clean
+        from harness.runtime.console import clean
 
         print(f"error: {clean(str(error))}", file=sys.stderr)
         return 1

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from operator import length_hint
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from harness import stop
+from harness.cache.store import Store
 from harness.errors import Interrupted, StoreError
-from harness.models.protocol import Landing, Outcome
-from harness.types import Request
-
-if TYPE_CHECKING:
-    from harness.cache.model import CachedModel
+from harness.protocols import Landing, Model, Outcome
+from harness.runtime import signals
+from harness.settings import CacheMode
+from harness.types import Failure, Request, Response
 
 _AHEAD = 512
 """How many misses are looked up ahead of the model. As long as a model's window is smaller, hits are handed out
@@ -40,10 +39,35 @@ _SLOW, _AGAIN = 2.0, 60.0
 """Seconds of waiting after which it is worth a line, and until the next one."""
 
 
+class Caching(Protocol):
+    """The cached model that is called."""
+
+    model: Model
+    store: Store
+    mode: CacheMode
+    since: float
+    """Seconds since 1970; an answer from before counts as missing."""
+    patience: float
+    say: Callable[[str], None]
+
+    @property
+    def interrupted(self) -> str:
+        """What is said where Ctrl-C ends the wait for other processes."""
+
+    def key(self, request: Request) -> str:
+        """Return the key of the answer to a request."""
+
+    def keep(self, landed: list[tuple[str, Request, Response | Failure]]) -> list[Outcome]:
+        """Store the responses that landed together; return what is handed out."""
+
+    def missing(self, request: Request) -> StoreError:
+        """Return what mode frozen raises where an answer is not there."""
+
+
 class Asking:
     """The state of one call."""
 
-    def __init__(self, cached: CachedModel, requests: Iterable[Request]) -> None:
+    def __init__(self, cached: Caching, requests: Iterable[Request]) -> None:
         self._cached = cached
         self._store, self._claims = cached.store, cached.store.claims
         self._source = iter(requests)
@@ -183,7 +207,7 @@ class Asking:
         line, pause, looked = started + _SLOW, _PAUSE, 0.0
         owners: dict[str, str] = {}
         while self._apart and not self._claimed:
-            if stop.STOP.requested:
+            if signals.STOP.requested:
                 raise Interrupted(self._cached.interrupted)
             now = time.monotonic()
             changed = self._collect()

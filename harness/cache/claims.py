@@ -11,17 +11,14 @@ import glob
 import os
 import re
 import sqlite3
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from harness.errors import StoreError
 from harness.types import Response
-
-if TYPE_CHECKING:
-    from harness.cache.store import Store
 
 try:
     # Not filelock: where there are no such locks it makes a file that outlives its process.
@@ -32,6 +29,21 @@ except ImportError:  # without them everything is asked, as by a process that is
 _NAME = re.compile("[0-9a-f]{12}")
 _HERE: set[str] = set()
 """The owners in this process. It does not wait for itself."""
+
+
+class File(Protocol):
+    """The cache's file, as its claims see it."""
+
+    path: Path
+
+    def get(self, key: str, *, since: float = 0.0) -> Response | None:
+        """Return the stored response; None where it is older than `since`."""
+
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Write all of it or nothing."""
+
+    def query(self, statement: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a SELECT."""
 
 
 @dataclass
@@ -49,7 +61,7 @@ class Taken:
 class Claims:
     """The claims of one open store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: File) -> None:
         """Nothing is claimed, and no file is made, before something is to be asked."""
         self._store = store
         self._owner = ""

@@ -11,17 +11,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from harness import terminal
-from harness.board.table import Table
-from harness.cache import damage, lines, salvage, upkeep
+from harness.cache import corruption, jsonl, maintenance, salvage
 from harness.cache.merging import Merged, merge
 from harness.cache.schema import APPLICATION, SCHEMA, for_reading, strangers
 from harness.cache.store import Store
 from harness.codec import canonical
 from harness.errors import ConfigError, DataError, StoreError
-from harness.progress import Progress
-from harness.terminal import clean
-from harness.whole import written
+from harness.runtime.console import clean
+from harness.runtime.progress import Progress
+from harness.storage.atomic_write import written
+from harness.tables import terminal
+from harness.tables.table import Table
 
 _SNIFFED = 512
 """Bytes by which a file is told to be lines."""
@@ -30,7 +30,7 @@ _SNIFFED = 512
 def stats(chosen: Namespace) -> int:
     """What is in it."""
     with closing(Store(chosen.cache, readonly=True)) as store:
-        found = upkeep.groups(store)
+        found = maintenance.groups(store)
         terminal.show([_table(found)])
         for differing in _same_name(store, found):
             print(differing)
@@ -38,7 +38,7 @@ def stats(chosen: Namespace) -> int:
     size = sum(part.stat().st_size for part in _parts(chosen.cache)) / 1e6
     print(f"\n{_answers(sum(group.answers for group in found))} and {texts:,} texts in {chosen.cache} ({size:,.1f} MB)")
     print("task: the one that asked first; the answer serves any other that sends the same request.")
-    for aside in damage.earlier(chosen.cache):
+    for aside in corruption.earlier(chosen.cache):
         print(f"set aside as damaged: {aside}")
     return 0
 
@@ -46,12 +46,12 @@ def stats(chosen: Namespace) -> int:
 def export(chosen: Namespace) -> int:
     """Every answer as a line."""
     progress = Progress(f"export {chosen.cache}")
-    reading = lines.Reading()
+    reading = jsonl.Reading()
     with closing(Store(chosen.cache, readonly=True)) as store:
         total = next(store.query("SELECT count(*) FROM answers"))[0]
         with written(chosen.out, "file") as file:
             try:
-                for line in progress.watch(lines.read(store.connection, reading), range(total)):
+                for line in progress.watch(jsonl.read(store.connection, reading), range(total)):
                     file.write(f"{canonical_line(line)}\n")
             except sqlite3.Error as error:
                 raise store.trouble(error) from error
@@ -115,7 +115,7 @@ def _source(path: Path, scratch: Path, merged: Merged) -> tuple[Iterator[Any], s
     with path.open("rb") as file:
         beginning = file.read(_SNIFFED)
     if b"\0" not in beginning and (not beginning or beginning.lstrip().startswith(b"{")):  # JSON knows no NUL
-        return lines.of_file(path), "lines"
+        return jsonl.of_file(path), "lines"
     try:
         try:
             db = for_reading(path)
@@ -126,10 +126,10 @@ def _source(path: Path, scratch: Path, merged: Merged) -> tuple[Iterator[Any], s
                 db.close()
                 raise
             if sound:
-                return lines.read(db, merged), "cache"
+                return jsonl.read(db, merged), "cache"
             db.close()
         except sqlite3.DatabaseError as error:
-            if not damage.is_damage(error):
+            if not corruption.is_damage(error):
                 raise
         return salvage.salvage(salvage.opened(path, scratch), merged), "damaged"
     except (sqlite3.Error, OSError) as error:
@@ -158,13 +158,13 @@ def _hopeless(path: Path, why: str) -> str:
 
 def prune(chosen: Namespace) -> int:
     """Removes what is chosen, once it has been shown and confirmed."""
-    wanted = upkeep.Chosen(chosen.model, chosen.identity, chosen.task, chosen.before)
-    if wanted == upkeep.Chosen():
+    wanted = maintenance.Chosen(chosen.model, chosen.identity, chosen.task, chosen.before)
+    if wanted == maintenance.Chosen():
         raise ConfigError("prune needs to be told what: --model, --identity, --task or --before.")
     with closing(Store(chosen.cache, readonly=not chosen.yes)) as store:
-        found = upkeep.groups(store, wanted)
+        found = maintenance.groups(store, wanted)
         if not found:
-            names = sorted({group.name for group in upkeep.groups(store)})
+            names = sorted({group.name for group in maintenance.groups(store)})
             raise ConfigError(
                 f"nothing in {chosen.cache} is meant by that. Its models are {', '.join(map(shown, names)) or 'none'}."
             )
@@ -173,18 +173,18 @@ def prune(chosen: Namespace) -> int:
         if not chosen.yes:
             print(f"\n{_answers(count)} would go. Nothing was removed: add --yes to remove them.")
             return 0
-        print(f"\n{_answers(upkeep.prune(store, wanted))} removed.")
-        if not upkeep.shrink(store):
+        print(f"\n{_answers(maintenance.prune(store, wanted))} removed.")
+        if not maintenance.shrink(store):
             print("The file is in use or the disk is full: the room will be used again, but is not given back.")
     return 0
 
 
 def verify(chosen: Namespace) -> int:
     """Whether everything is what it is said to be."""
-    progress, found = Progress(f"verify {chosen.cache}"), upkeep.Findings()
+    progress, found = Progress(f"verify {chosen.cache}"), maintenance.Findings()
     with closing(Store(chosen.cache, readonly=True)) as store:
         total = next(store.query("SELECT count(*) FROM answers"), (0,))[0]
-        for _ in progress.watch(upkeep.verify(store, found), range(total)):
+        for _ in progress.watch(maintenance.verify(store, found), range(total)):
             pass
     if not found.counts:
         whole = "every response, key, text and identity is what its digest says"
@@ -199,7 +199,7 @@ def verify(chosen: Namespace) -> int:
     )
 
 
-def _table(found: Iterable[upkeep.Group]) -> Table:
+def _table(found: Iterable[maintenance.Group]) -> Table:
     header = ["model", "identity", "task", "answers", "first", "last", "tokens in", "out"]
     rows = [
         [
@@ -215,11 +215,11 @@ def _table(found: Iterable[upkeep.Group]) -> Table:
     return Table.of(header, rows, text_columns=3, spare=("first", "last", "identity", "tokens in", "out"))
 
 
-def _same_name(store: Store, found: list[upkeep.Group]) -> Iterator[str]:
+def _same_name(store: Store, found: list[maintenance.Group]) -> Iterator[str]:
     """In what models of one name differ."""
-    from harness.cache.nearest import differences
+    from harness.cache.explain_miss import differences
 
-    known = upkeep.identities(store)
+    known = maintenance.identities(store)
     by_name: dict[str, list[str]] = {}
     for group in found:
         if group.identity not in by_name.setdefault(group.name, []):

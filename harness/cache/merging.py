@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from harness.cache.lines import Reading, words_of
+from harness.cache.jsonl import Reading, words_of
 from harness.cache.rows import UNREADABLE, digest_of, oddities, response_of, utf8
 from harness.cache.schema import SCHEMA, key_of
 from harness.cache.store import Store, store_texts

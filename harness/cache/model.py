@@ -11,13 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from harness import stop
 from harness.cache.asking import Asking
 from harness.cache.schema import key_of
 from harness.cache.store import Store
 from harness.codec import canonical, response_from_json, response_json, short
 from harness.errors import StoreError
-from harness.models.protocol import Model, Outcome
+from harness.protocols import Model, Outcome
+from harness.runtime import signals
 from harness.settings import CacheMode
 from harness.types import Failure, Request, Response
 
@@ -64,7 +64,7 @@ class CachedModel:
         """Return what is said where Ctrl-C ends the wait for other processes."""
         if self.mode == "refresh":
             return "interrupted: every answer so far is stored; cache=on asks for the rest only."
-        return stop.sentence("every answer so far is stored")
+        return signals.sentence("every answer so far is stored")
 
     def peek(self, request: Request) -> Response | None:
         """The stored answer, if there is one that counts; nothing is asked."""
@@ -95,7 +95,7 @@ class CachedModel:
 
     def missing(self, request: Request) -> StoreError:
         """Return what mode frozen raises where an answer is not there."""
-        from harness.cache.nearest import explain
+        from harness.cache.explain_miss import explain
 
         if self.store.damaged(key := self.key(request)):
             return StoreError(

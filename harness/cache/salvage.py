@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cache import schema
-from harness.cache.lines import ANSWERS, Once, Reading, line_of
+from harness.cache.jsonl import ANSWERS, Once, Reading, line_of
 
 _LOST = 20_000
 """Attempts in a row that fail before a damaged file counts as ended: by then two million answers are stepped over."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
-from harness.cache import damage, schema
+from harness.cache import corruption, schema
 from harness.cache.claims import Claims
 from harness.cache.rows import digest_of, response_of, utf8
 from harness.codec import canonical, digest, response_json, short, text_digest, words
@@ -39,12 +39,12 @@ class Store:
         """Rows that could not be read, in whose place an answer of this process stands now."""
         self.claims = Claims(self)
         if readonly and not path.exists():
-            aside = damage.earlier(path)
+            aside = corruption.earlier(path)
             hint = f"a damaged one was set aside as {aside[-1]}" if aside else "give the cache.path that runs wrote to"
             raise StoreError(f"there is no cache {path}: {hint}.")
         if not readonly and not (beside_damaged and not path.exists()):
-            damage.refuse_leftovers(path)
-        self._seen = damage.inode(path)
+            corruption.refuse_leftovers(path)
+        self._seen = corruption.inode(path)
         self._db: sqlite3.Connection | None = None
         try:
             # Of several processes that open a new file at once, SQLite tells all but one "locked" without waiting.
@@ -56,7 +56,7 @@ class Store:
             )(self._open)
         except (sqlite3.Error, OSError) as error:
             raise self.trouble(error) from error
-        self._seen = damage.inode(path)
+        self._seen = corruption.inode(path)
 
     def get(self, key: str, *, since: float = 0.0) -> Response | None:
         """Return the stored response, marked as cached; None where it is older than `since`, in seconds since 1970.
@@ -169,9 +169,9 @@ class Store:
     def trouble(self, error: Exception) -> StoreError:
         """The sentence for what went wrong; a damaged file is set aside before it is told of."""
         what = str(error)
-        if damage.is_damage(error):
+        if corruption.is_damage(error):
             if not self._readonly:
-                aside = damage.set_aside(self.path, self._seen, what)
+                aside = corruption.set_aside(self.path, self._seen, what)
                 self.close()  # only now: SQLite sees that the file has moved, and leaves log and file as they are
                 return aside
             advice = "it is left as it is here; a run that writes to it sets it aside and says how to go on"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from harness.board.build import peers
-from harness.board.rows import Row
 from harness.charts import steps
 from harness.charts.names import places, run_ids
 from harness.charts.sets import SideBySide
 from harness.charts.values import Chart
+from harness.leaderboard.build import peers
+from harness.leaderboard.rows import Row
 
 
 def charts_of(rows: Sequence[Row]) -> list[Chart]:

@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from harness.board.families import family
-from harness.board.rows import Row
 from harness.charts.values import Role
-from harness.results import safe
+from harness.leaderboard.families import family
+from harness.leaderboard.rows import Row
+from harness.storage.run_folder import safe
 
 _KINDS: dict[str, Role] = {"baseline": "baseline", "majority": "baseline", "reasoner": "reasoner"}
 _FAMILIES: dict[str, Role] = {"Random Baselines": "baseline", "Exact Reasoner": "reasoner"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from harness.board.rows import Row
 from harness.charts.names import data_of_all, labels, reference
 from harness.charts.values import (
     Chart,
@@ -25,7 +24,8 @@ from harness.charts.values import (
     ScoresChart,
     Unit,
 )
-from harness.tables import TITLES, intervals_said, main_metrics
+from harness.leaderboard.rows import Row
+from harness.tables.metrics import TITLES, intervals_said, main_metrics
 from harness.types import Scores
 
 COUNTS = ("tp", "fp", "fn", "tn", "unreadable_positive", "unreadable_negative", "failed_positive", "failed_negative")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from harness.board.build import differing, items_of, items_said, merit
-from harness.board.rows import Row
 from harness.charts.names import labels, places, reference
 from harness.charts.sets import interval_of, lines_said, title_of
 from harness.charts.values import Chart, Point, RobustnessChart, StepsRow
 from harness.codec import digest
-from harness.tables import main_metrics
+from harness.leaderboard.build import differing, items_of, items_said, merit
+from harness.leaderboard.rows import Row
+from harness.tables.metrics import main_metrics
 
 STEPS = {"none": "original", **{name: name for name in ("paraphrase", "refactorization", "permutation")}}
 """The perturbations of Corr2Cause by what charts call them."""

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from harness import options
+from harness.cli import key_value
 from harness.errors import ConfigError
 from harness.export.runs import Run, found, with_records
-from harness.whole import check
+from harness.storage.atomic_write import check
 
 TARGETS = ("csv", "parquet", "hf", "inspect", "eee", "lm_eval")
 BARE = ("eee", "lm_eval")
@@ -51,7 +51,7 @@ class Settings:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the files; the exit code."""
-    return options.command(HELP, Settings, job, arguments)
+    return key_value.command(HELP, Settings, job, arguments)
 
 
 def job(given: list[str], settings: Settings) -> str:

@@ -6,10 +6,10 @@ import csv
 from collections.abc import Sequence
 from typing import Any
 
-from harness.csv_cells import inert
 from harness.export.runs import Run, counted
 from harness.export.table import columns, rows
-from harness.whole import written
+from harness.storage.atomic_write import written
+from harness.tables.csv_cells import inert
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from harness.board.table import LOW_IS_GOOD
 from harness.codec import digest, text_digest
 from harness.errors import DataError
 from harness.export.eee_items import Rows
@@ -22,6 +21,7 @@ from harness.export.eee_model import model_info, reasons, relationship, sampling
 from harness.export.eee_prompt import sent
 from harness.export.eee_source import source_data
 from harness.export.runs import Run, counted, filled
+from harness.tables.table import LOW_IS_GOOD
 from harness.types import Metric, Scores
 
 VERSION = "0.3.0"

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.codec import digest
 from harness.export.runs import Line, Run, turns
-from harness.whole import written
+from harness.storage.atomic_write import written
 
 WORDS = {0: "No", 1: "Yes"}
 

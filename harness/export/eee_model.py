@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from harness.export.runs import Run
-from harness.money.table import on_this_machine
+from harness.models.api.addresses import on_this_machine
 
 OWN = ("baseline", "majority", "reasoner", "hill climbing", "mmhc")
 """Kinds of model that are part of this program."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.errors import HarnessError
 from harness.export.runs import Run
-from harness.prompts import recorded
+from harness.prompting.prompts import recorded
 
 
 def sent(run: Run) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.codec import text_digest
 from harness.export.runs import PLACE, Line, Run, counted, filled, turns
-from harness.results import safe
+from harness.storage.run_folder import safe
 
 VERSION = 2
 """Of the log's schema."""

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.board.table import LOW_IS_GOOD, NEITHER
 from harness.codec import text_digest
 from harness.export.runs import Line, Run, counted, filled, turns
-from harness.results import safe
+from harness.storage.run_folder import safe
+from harness.tables.table import LOW_IS_GOOD, NEITHER
 
 NAMES = {"accuracy": "acc"}
 """Metrics that have another name there."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.errors import ConfigError
 from harness.export.runs import Run, counted
 from harness.export.table import columns, rows
-from harness.whole import cannot_write
+from harness.storage.atomic_write import cannot_write
 
 BATCH = 10_000
 """Rows that are written at a time."""

@@ -10,16 +10,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness import records
 from harness.errors import DataError, StoreError
-from harness.records import REMEMBERED
-from harness.result_json import result_from_json
-from harness.results import MANIFEST, RECORDS, RESULT, WITHOUT_RECORDS, records_in
-from harness.storage import files
+from harness.storage import files, records
+from harness.storage.atomic_write import cannot_write
 from harness.storage.files import DAMAGED, read_json
 from harness.storage.forms import check_manifest
+from harness.storage.records import REMEMBERED
+from harness.storage.result_json import result_from_json
+from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, WITHOUT_RECORDS, records_in
 from harness.types import Result
-from harness.whole import cannot_write
 
 UNFINISHED = ".unfinished"
 """Where an export writes, inside its folder, until all of it is whole."""

@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from harness.codec import request_digest
-from harness.draws import uniform
-from harness.models.protocol import Outcome
+from harness.protocols import Outcome
+from harness.seeding import uniform
 from harness.types import JSON, ChatRequest, Request, Response
 
 

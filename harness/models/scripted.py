@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from harness.models.protocol import Outcome
+from harness.protocols import Outcome
 from harness.types import JSON, ChatRequest, Failure, Request, Response
 
 

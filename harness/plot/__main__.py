@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from harness import options
-from harness.board.rows import below
 from harness.charts import Chart, charts_of
 from harness.charts.values import ConfusionChart, CostChart, HeatChart, RobustnessChart, ScaleChart, ScoresChart
+from harness.cli import key_value
+from harness.cli.key_value import Words
 from harness.errors import ConfigError, unknown
-from harness.options import Words
-from harness.progress import Progress
-from harness.results import safe
-from harness.whole import cannot_write, check
+from harness.leaderboard.rows import below
+from harness.runtime.progress import Progress
+from harness.storage.atomic_write import cannot_write, check
+from harness.storage.run_folder import safe
 
 if TYPE_CHECKING:
     from harness.plot.paper import Sheet
@@ -86,7 +86,7 @@ class _Figure:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the figures; the exit code."""
-    return options.command(HELP, Settings, job, arguments)
+    return key_value.command(HELP, Settings, job, arguments)
 
 
 def job(given: list[str], settings: Settings) -> str:

@@ -22,7 +22,7 @@ from harness.plot.paper import (
     roles_said,
     text_width,
 )
-from harness.tables import TITLES, shown
+from harness.tables.metrics import TITLES, shown
 
 _ROW = 0.15
 _PAD = 0.12

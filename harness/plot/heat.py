@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.charts.values import HeatChart
 from harness.plot.paper import EDGE, LINE, PALE, Sheet, fitted, in_lines, ink, lines_height, names_width, text_width
-from harness.tables import TITLES
+from harness.tables.metrics import TITLES
 
 _ROW = 0.165
 _NARROW = 0.22

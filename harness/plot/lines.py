@@ -23,7 +23,7 @@ from harness.plot.paper import (
     roles_said,
     text_width,
 )
-from harness.tables import TITLES
+from harness.tables.metrics import TITLES
 
 _MOST = len(COLOURS)
 """Lines in one frame: more have frames of their own, as nobody tells them apart."""

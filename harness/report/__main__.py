@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from harness import options
-from harness.board.rows import below
+from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.report import pack
-from harness.report.behind import NO_RECORDS, NOT_WANTED
+from harness.leaderboard.rows import below
+from harness.report import bundle
 from harness.report.build import content
+from harness.report.chunks import NO_RECORDS, NOT_WANTED
+from harness.storage.atomic_write import cannot_write, check
 from harness.types import JSON
-from harness.whole import cannot_write, check
 
 HELP = """\
 Write a page that opens from disk, in any current browser: leaderboard, charts, graphs, and the answers behind them.
@@ -43,12 +43,12 @@ class Settings:
     out: str = "report.html"
     title: str = "Causal reasoning in language models"
     answers: Literal["auto", "inside", "beside", "none"] = "auto"
-    trust: options.Words = ()
+    trust: key_value.Words = ()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the page; the exit code."""
-    return options.command(HELP, Settings, job, arguments)
+    return key_value.command(HELP, Settings, job, arguments)
 
 
 def job(given: list[str], settings: Settings) -> str:
@@ -65,7 +65,7 @@ def job(given: list[str], settings: Settings) -> str:
             out.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise cannot_write(settings.out, error) from error
-        folder = pack.write(out, settings.title, data, chunks, where)
+        folder = bundle.write(out, settings.title, data, chunks, where)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: no page was written; one that was there is as it was.") from None
     runs = "1 run" if len(rows) == 1 else f"{len(rows):,} runs"

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness.board.build import build
-from harness.board.families import family
-from harness.board.plain import as_json
-from harness.board.printed import published
-from harness.board.rows import Row
-from harness.board.table import LOW_IS_GOOD, NEITHER
 from harness.charts import as_json as chart_json
 from harness.charts import charts_of, marks, run_ids
 from harness.charts.names import role
 from harness.errors import DataError
-from harness.progress import Progress
-from harness.report.behind import Behind
-from harness.results import MANIFEST, RESULT
+from harness.leaderboard.build import build
+from harness.leaderboard.families import family
+from harness.leaderboard.published_tables import published
+from harness.leaderboard.rows import Row
+from harness.report.chunks import Behind
+from harness.runtime.progress import Progress
 from harness.storage.files import read_json
-from harness.tables import NUMBERS, TITLES
+from harness.storage.run_folder import MANIFEST, RESULT
+from harness.tables.markdown_csv_json import as_json
+from harness.tables.metrics import NUMBERS, TITLES
+from harness.tables.table import LOW_IS_GOOD, NEITHER
 from harness.types import JSON
 
 _TOLD = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "prices")

@@ -55,8 +55,8 @@ def from_records(
 ) -> Mapping[str, str]:
     """The files below graphs/ of a run whose folder has lost them; none where its task has none."""
     from harness.scoring.samples import Draws
+    from harness.tasks.causalbench.answer_matrix import Sheets
     from harness.tasks.causalbench.graph_files import graph_files
-    from harness.tasks.causalbench.sheets import Sheets
     from harness.tasks.causalbench.task import CausalBench
 
     try:

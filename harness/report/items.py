@@ -7,9 +7,9 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.export.runs import Line, turns
-from harness.provenance import Traced
 from harness.report.answers import Codes
-from harness.report.why import Classes
+from harness.report.explain import Classes
+from harness.storage.provenance import Traced
 from harness.storage.rebuild import task_of
 from harness.types import JSON, Item
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from statistics import fmean, pstdev, stdev
 
+from harness.protocols import Task
 from harness.scoring.classification import Counts, decisions
 from harness.scoring.summary import counted_as
-from harness.tasks.protocol import Task
 from harness.types import Answer, Failure, Record, Response, Result, Usage
 
 

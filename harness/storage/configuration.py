@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest
-from harness.results import variant
 from harness.settings import chosen
+from harness.storage.run_folder import variant
 from harness.types import JSON
 
 if TYPE_CHECKING:
     from harness.causal.discovery.protocol import Algorithm
-    from harness.prompts import Prompt
-    from harness.tasks.protocol import Task
+    from harness.prompting.prompts import Prompt
+    from harness.protocols import Task
 
 Configuration = dict[str, Any]
 

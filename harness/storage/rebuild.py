@@ -17,15 +17,14 @@ from harness.settings import CONFIGS, PROMPTS, build
 
 if TYPE_CHECKING:
     from harness.causal.discovery.protocol import Algorithm
-    from harness.models.protocol import Model
-    from harness.prompts import Prompt, Replies
-    from harness.tasks.protocol import Task
+    from harness.prompting.prompts import Prompt, Replies
+    from harness.protocols import Model, Task
 
 _DEAR = {"classes": 5_000, "rows": 100_000}
 """Settings of tasks that decide how long it takes to make the first item, with the most that is made unasked."""
 MOST_ITEMS = 1_000_000
 """Items that are made again where no records are."""
-_READS_NO_FILE = ("harness.models.openai.", "harness.models.baselines.", "harness.models.reasoner.")
+_READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.", "harness.tasks.corr2cause.reasoner.")
 """Models whose identity follows from their settings alone. That of a checkpoint needs its files."""
 
 
@@ -55,27 +54,27 @@ def prompt_of(task: Task, manifest: Mapping[str, Any], trust: Collection[str] = 
 
     Raises UntrustedError for a parser that does not ship with harness, ConfigError for words that are none.
     """
-    from harness import prompts
+    from harness.prompting import prompts
 
-    words = manifest.get("words")
-    if not isinstance(words, Mapping):
+    schema = manifest.get("words")
+    if not isinstance(schema, Mapping):
         raise DataError("the manifest does not hold the words of the prompt: run its command again.")
-    parser = str(words.get("parser", "verdict"))
+    parser = str(schema.get("parser", "verdict"))
     if ":" in parser:
         _need(parser, trust, f"the replies were read by {parser}")
     replies = _section(manifest, "").get("replies")
     return prompts.recorded(
-        str(manifest["run"]["prompt"]), words, task.examples(), replies="fixed" if replies == "fixed" else "model"
+        str(manifest["run"]["prompt"]), schema, task.examples(), replies="fixed" if replies == "fixed" else "model"
     )
 
 
 def shipped_prompt(task: Task, name: str, replies: Replies) -> Prompt | None:
     """Return the prompt of that name that ships for a task, not the working directory's; None where none does."""
-    from harness import prompts, words
+    from harness.prompting import prompts, schema
 
     for folder in (task.name, task.name.rpartition("/")[0]):
         if (file := _prompt_files().get((folder, name))) is not None:
-            read = words.read(file, task.prompt_format)
+            read = schema.read(file, task.prompt_format)
             return prompts.Prompt(name, file, read, tuple(task.examples()) if read.shots else (), replies)
     return None
 

@@ -14,12 +14,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import options, terminal
+from harness.cli import key_value
+from harness.cli.key_value import Words
 from harness.errors import DataError, HarnessError, UntrustedError
-from harness.options import Words
-from harness.progress import Progress
-from harness.results import MANIFEST, RESULT, records_in
+from harness.runtime import console
+from harness.runtime.progress import Progress
 from harness.storage.files import below, read_json
+from harness.storage.run_folder import MANIFEST, RESULT, records_in
 from harness.verify.run import problems_of
 
 MOST = 10**9
@@ -58,14 +59,14 @@ class Settings:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for each run; return 1 where something does not hold."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    return options.ended(lambda: _verify(given))
+    return key_value.ended(lambda: _verify(given))
 
 
 def _verify(given: Sequence[str]) -> int:
     if {"-h", "--help"} & set(given):
         print(HELP)
         return 0
-    folders, settings = options.parsed(given, Settings)
+    folders, settings = key_value.parsed(given, Settings)
     runs = [file.parent for folder in folders or ["results"] for file in _results(Path(folder))]
     verdicts = _verified(runs, frozenset(settings.trust))
     print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[UNTRUSTED]} runs hold.")
@@ -82,7 +83,7 @@ def _verified(folders: Sequence[Path], trust: frozenset[str]) -> Counter[str]:
     drawn = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if drawn else None
     # A line in the middle of the bar would be torn: where both are on the terminal, lines wait for the bar's end.
-    tell = waiting.append if drawn and terminal.capable(sys.stderr) else print
+    tell = waiting.append if drawn and console.capable(sys.stderr) else print
     try:
         for folder in folders:
             verdict, problems = _verdict(folder, bar, trust)
@@ -102,7 +103,7 @@ def _one_line(text: str, width: int | None) -> str:
     Folders and what stands in them are named by whoever sent them: nothing of it may look like a line of ours.
     """
     indent = text[: len(text) - len(text.lstrip(" "))]
-    line = f"{indent}{' '.join(terminal.clean(text).split())}"
+    line = f"{indent}{' '.join(console.clean(text).split())}"
     if len(line) > LONGEST:
         line = f"{line[:LONGEST]} …"
     if width is None:

@@ -8,11 +8,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import records
 from harness.codec import KINDS, by_digest, canonical, request_json, text_digest
 from harness.errors import ConfigError
-from harness.provenance import Traced
-from harness.run import fitting
+from harness.prompting.fit import fitting
+from harness.storage import records
+from harness.storage.provenance import Traced
 from harness.types import (
     Answer,
     ChatRequest,
@@ -28,9 +28,9 @@ from harness.types import (
 )
 
 if TYPE_CHECKING:
-    from harness.models.protocol import Model
-    from harness.money.price import Price
-    from harness.prompts import Prompt
+    from harness.cost.price import Price
+    from harness.prompting.prompts import Prompt
+    from harness.protocols import Model
 
 SHOWN = 5
 """Records with one kind of problem that are named one by one."""

@@ -9,25 +9,23 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import records
 from harness.codec import digest
+from harness.cost.price import from_told
 from harness.errors import DataError
-from harness.money.price import from_told
-from harness.provenance import Traced
-from harness.result_json import result_json
-from harness.results import MANIFEST, RESULT, SEALS, counts, records_in
 from harness.scoring.samples import summarize
-from harness.storage import rebuild
+from harness.storage import rebuild, records
 from harness.storage.configuration import of_algorithm, of_model
 from harness.storage.files import DAMAGED, inside, read_bytes, read_json
 from harness.storage.forms import check_manifest, check_result
+from harness.storage.provenance import Traced
+from harness.storage.result_json import result_json
+from harness.storage.run_folder import MANIFEST, RESULT, SEALS, counts, records_in
 from harness.verify.records import RecordCheck
 
 if TYPE_CHECKING:
-    from harness.models.protocol import Model
-    from harness.money.price import Price
-    from harness.prompts import Prompt
-    from harness.tasks.protocol import Task
+    from harness.cost.price import Price
+    from harness.prompting.prompts import Prompt
+    from harness.protocols import Model, Task
 
 SHOWN = 5
 """Differences of one kind that are named one by one."""
@@ -186,7 +184,7 @@ def _of_cost(
     result: Mapping[str, Any], manifest: Mapping[str, Any], model: Model | None, price: Price | None
 ) -> Iterator[str]:
     """Yield where what is said of prices contradicts itself, the model's settings or the table that it names."""
-    from harness.money.table import key_of, paid, price_of
+    from harness.cost.price_lookup import key_of, paid, price_of
 
     if model is not None and paid(model) != ("cost" in result):
         yield f"{RESULT}: answers of this model {'cost money' if paid(model) else 'are free'}, and it says otherwise."

@@ -17,14 +17,14 @@ from filelock import FileLock
 from made_runs import make
 from moving import settled
 
-from harness.report import pack
+from harness.report import bundle
 from harness.report.__main__ import main
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-PAGE = Path(pack.__file__).parent / "page"
+PAGE = Path(bundle.__file__).parent / "page"
 MODULES = "http://page.test/"
 """Where the page's modules are served, by the browser itself: nothing of this leaves it."""
 ANEW = "(there) => { history.scrollRestoration = 'manual'; history.replaceState(null, '', there); }"

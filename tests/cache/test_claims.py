@@ -16,11 +16,11 @@ import pytest
 from cache_help import ask, command, count, fill, says
 from openai_server import KEY, WAIT, chat_reply, error, wait_for
 
-from harness import records
 from harness.cache import CachedModel, Store
 from harness.errors import Interrupted
 from harness.models.scripted import Scripted
-from harness.stop import STOP
+from harness.runtime.signals import STOP
+from harness.storage import records
 from harness.types import Failure
 
 PIPES = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)

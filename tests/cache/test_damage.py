@@ -16,7 +16,7 @@ from contextlib import closing
 import pytest
 from cache_help import ask, command, count, fill, says
 
-from harness.cache import CachedModel, Store, damage, upkeep
+from harness.cache import CachedModel, Store, corruption, maintenance
 from harness.errors import StoreError
 from harness.models.scripted import Scripted
 
@@ -186,7 +186,7 @@ def test_what_only_reads_moves_nothing(path):
     for name in ("stats", "verify", "prune --model m"):
         done = command(*name.split(), "--cache", path)
         assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
-    assert path.exists() and not damage.earlier(path)
+    assert path.exists() and not corruption.earlier(path)
 
 
 def test_many_processes_set_it_aside_once(path):
@@ -206,15 +206,15 @@ def test_many_processes_set_it_aside_once(path):
         job.stdin.flush()
     said = [job.communicate(timeout=120)[1] for job in jobs]
     assert all(one.startswith("StoreError") and "set aside" in one for one in said), said
-    assert len(damage.earlier(path)) == 1 and not path.exists()
+    assert len(corruption.earlier(path)) == 1 and not path.exists()
 
 
 def test_a_process_that_still_writes_to_it_loses_no_answer(path):
     fill(path, 1000)
     writer = Store(path)
-    damage.set_aside(path, damage.inode(path), "as another process found")
+    corruption.set_aside(path, corruption.inode(path), "as another process found")
     list(CachedModel(Scripted(says), writer).respond([ask("late")]))
-    aside = damage.earlier(path)[0]
+    aside = corruption.earlier(path)[0]
     assert command("import", aside, "--cache", path).returncode == 0
     assert count(path) == 1001
     writer.close()
@@ -246,7 +246,7 @@ def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers
             left += 1
             assert count(path) == 0
             with closing(Store(path, readonly=True)) as store:
-                assert list(upkeep.verify(store, upkeep.Findings())) == []
+                assert list(maintenance.verify(store, maintenance.Findings())) == []
             assert replay(path, 3) == count(path) == 3
     assert left
 
@@ -282,4 +282,4 @@ def test_a_log_torn_by_kill_9_is_no_damage(path):
     with log.open("ab") as file:
         file.write(os.urandom(1000))  # half a frame, as a full disk leaves it
     assert count(path) >= handed == 400
-    assert not damage.earlier(path)
+    assert not corruption.earlier(path)

@@ -15,8 +15,8 @@ import pytest
 from cache_help import command, count, mounted
 from openai_server import KEY, WAIT, chat_reply, wait_for
 
-from harness import records
 from harness.cache import Store
+from harness.storage import records
 
 
 def start(folder: Path, server, *more: str, key: str = KEY) -> forks.Command:

@@ -11,8 +11,8 @@ import pytest
 
 from harness.cache import CachedModel, Store
 from harness.errors import StoreError
-from harness.models.protocol import Landing
 from harness.models.scripted import Scripted
+from harness.protocols import Landing
 from harness.types import ChatRequest, Failure, Message, PairRequest, Response, Usage
 
 

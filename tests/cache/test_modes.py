@@ -72,8 +72,8 @@ def test_mode_and_path_together_and_no_file_without_need(numbered, tmp_path):
 
 
 def test_ctrl_c_does_not_promise_what_off_cannot_keep():
-    from harness.interrupt import Stoppable
-    from harness.stop import STOP
+    from harness.runtime.interrupt import Stoppable
+    from harness.runtime.signals import STOP
 
     said = {}
     try:

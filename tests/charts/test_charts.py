@@ -11,11 +11,11 @@ import forks
 import pytest
 from charts_help import put, scores
 
-from harness.board.build import build
-from harness.board.rows import below
 from harness.charts import as_json, charts_of
-from harness.money.ledger import Ledger
-from harness.money.price import Price
+from harness.cost.ledger import Ledger
+from harness.cost.price import Price
+from harness.leaderboard.build import build
+from harness.leaderboard.rows import below
 from harness.types import ChatRequest, Message, Response, Usage
 
 

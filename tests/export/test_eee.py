@@ -18,9 +18,9 @@ from openai_server import Server, chat_reply, error
 from test_compare import always, put
 
 from harness.export.__main__ import main
-from harness.records import Writer
-from harness.results import MANIFEST, RECORDS, RESULT
 from harness.settings import PROMPTS
+from harness.storage.records import Writer
+from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
 from harness.types import Answer, ChoiceRequest, Message, PairRequest, Record, Response
 
 SCHEMAS = Path(__file__).parent / "schemas"

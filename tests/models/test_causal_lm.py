@@ -4,7 +4,7 @@ import pytest
 from conftest_models import lm_checkpoint
 
 from harness.errors import RunStopped
-from harness.models.causal_lm import CausalLM
+from harness.models.local.causal_lm import CausalLM
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message
 
 TEXTS = ["Question: A correlates with B. Answer:", "A", "Question: " + "A is independent of B. " * 9 + "\n\nAnswer:"]
@@ -290,7 +290,7 @@ def test_choices_that_change_the_only_token_of_the_prompt_cannot_be_ranked(tmp_p
 def test_many_texts_are_split_at_once_and_as_one_by_one(kind, gpt2_path, llama_path, monkeypatch):
     model = lm({"gpt2": gpt2_path, "llama": llama_path}[kind])
     tokenizer, _ = model._parts
-    monkeypatch.setattr("harness.models.turns.CHARACTERS", 700)
+    monkeypatch.setattr("harness.models.local.chat_template.CHARACTERS", 700)
     batches: list[int] = []
 
     class Counting:
@@ -309,6 +309,6 @@ def test_many_texts_are_split_at_once_and_as_one_by_one(kind, gpt2_path, llama_p
     ]
     assert 1 < len(batches) < len(texts) and max(batches) <= 700
     batches.clear()
-    monkeypatch.setattr("harness.models.turns.CHARACTERS", 10**6)
+    monkeypatch.setattr("harness.models.local.chat_template.CHARACTERS", 10**6)
     list(model.respond([choice(text) for text in TEXTS]))
     assert len(batches) == 1

@@ -11,9 +11,9 @@ from operator import length_hint
 import pytest
 
 from harness.errors import DataError, RunStopped
-from harness.models.concurrent import answer_all
-from harness.models.pace import Pace
-from harness.models.protocol import Outcome
+from harness.models.api.event_loop import answer_all
+from harness.models.api.rate_limit import Pace
+from harness.protocols import Outcome
 from harness.types import ChatRequest, Message, Response
 
 

@@ -14,9 +14,9 @@ from raw_server import RawServer, http
 
 from harness.codec import canonical, response_json
 from harness.errors import RunStopped
-from harness.models.openai import Chat, Completions
-from harness.models.replies import InvalidReplyError
-from harness.models.retry import Policy
+from harness.models.api.openai import Chat, Completions
+from harness.models.api.replies import InvalidReplyError
+from harness.models.api.retry import Policy
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Request, Response, Usage
 
 MISSING, HUGE = "<<missing>>", "<<1e400>>"

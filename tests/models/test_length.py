@@ -7,7 +7,7 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.models.length import tokens_at_least
+from harness.models.api.token_bound import tokens_at_least
 
 CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 SIGN = r"[^\r\n\p{L}\p{N}]?"

@@ -12,10 +12,10 @@ from raw_server import RawServer, chat, http
 from virtual_wire import InVirtualTime
 
 from harness.errors import RunStopped
-from harness.models import retry
-from harness.models.openai import Chat
-from harness.models.replies import LostError
-from harness.models.retry import Policy
+from harness.models.api import retry
+from harness.models.api.openai import Chat
+from harness.models.api.replies import LostError
+from harness.models.api.retry import Policy
 from harness.types import ChatRequest, Failure, Message, Response
 
 REFUSED, BROKEN = LostError("refused", connected=False), LostError("reset", connected=True)

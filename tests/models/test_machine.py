@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from harness.errors import ConfigError
-from harness.models import checkpoint
-from harness.models.checkpoint import cores, dtype_of
+from harness.models.local import checkpoint
+from harness.models.local.checkpoint import cores, dtype_of
 
 
 @pytest.mark.parametrize(

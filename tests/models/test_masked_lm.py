@@ -8,7 +8,7 @@ from conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
 
 from harness.cache import CachedModel, Store
 from harness.errors import ConfigError, RunStopped
-from harness.models.masked_lm import MaskedLM
+from harness.models.local.masked_lm import MaskedLM
 from harness.types import ChoiceRequest, Failure, Message
 
 TEXTS = [

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from harness.errors import ConfigError
-from harness.models.nli import NLI
+from harness.models.local.nli import NLI
 from harness.types import PairRequest
 
 ASK = "list(NLI(name='m', path=sys.argv[1], device='cpu').respond([PairRequest('A', 'B')]))"
@@ -18,7 +18,7 @@ ASK = "list(NLI(name='m', path=sys.argv[1], device='cpu').respond([PairRequest('
 def test_a_missing_package_names_the_extra(nli_path, package):
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
-        "from harness.models.nli import NLI\n"
+        "from harness.models.local.nli import NLI\n"
         "from harness.types import PairRequest\n"
         "from harness.errors import ConfigError\n"
         f"try: {ASK}\nexcept ConfigError as error: print(error)"

@@ -8,10 +8,10 @@ from functools import cache
 import pytest
 from hydra import compose, initialize_config_dir
 
-from harness.models.causal_lm import CausalLM
-from harness.models.masked_lm import MaskedLM
-from harness.models.nli import NLI
-from harness.models.openai import Chat
+from harness.models.api.openai import Chat
+from harness.models.local.causal_lm import CausalLM
+from harness.models.local.masked_lm import MaskedLM
+from harness.models.local.nli import NLI
 from harness.settings import CONFIGS, build, listed, plain
 
 # Table XII of the CausalBench paper: our name, the class, what it is called where it comes from.

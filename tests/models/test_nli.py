@@ -7,9 +7,9 @@ import pytest
 from conftest_models import nli_checkpoint
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.nli import NLI
-from harness.models.torch_model import Budget, in_batches
-from harness.prompts import load
+from harness.models.local.loading import Budget, in_batches
+from harness.models.local.nli import NLI
+from harness.prompting.prompts import load
 from harness.types import Failure, PairRequest
 
 SHORT = PairRequest("A correlates with B.", "A directly causes B.")
@@ -118,7 +118,7 @@ def test_identity_needs_no_torch(nli_path):
     import sys
 
     code = (
-        "import sys; from harness.models.nli import NLI; "
+        "import sys; from harness.models.local.nli import NLI; "
         f"NLI(name='m', path={str(nli_path)!r}).identity; "
         "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
     )

@@ -7,10 +7,10 @@ import math
 import pytest
 from conftest_models import nli_checkpoint
 
-from harness import prompts
 from harness.errors import ConfigError
-from harness.models import torch_model
-from harness.models.nli import NLI
+from harness.models.local import loading
+from harness.models.local.nli import NLI
+from harness.prompting import prompts
 from harness.settings import build
 from harness.tasks.corr2cause import Corr2Cause
 from harness.types import PairRequest
@@ -54,7 +54,7 @@ def shares(model: NLI, pairs: list[PairRequest]) -> tuple[float, list[tuple[int,
 
 @pytest.mark.parametrize("cores", [2, 64])
 def test_padding_of_the_test_split_is_under_five_percent(path, pairs, cores, monkeypatch):
-    monkeypatch.setattr(torch_model, "cores", lambda: cores)
+    monkeypatch.setattr(loading, "cores", lambda: cores)
     budget = min(8192, 512 * cores)
     padding, shapes = shares(nli(path), pairs)
     assert len(pairs) == 1162 and padding < 0.05
@@ -100,7 +100,9 @@ def test_int8_where_it_cannot_be_is_a_sentence(path):
     with pytest.raises(ConfigError, match=r"int8 computes on a CPU only, not on cuda: add model\.device=cpu"):
         _ = nli(path, dtype="int8", device="cuda").identity
     with pytest.raises(ConfigError, match=r"model\.dtype=int8: input should be 'auto', 'float32', 'bfloat16' or"):
-        build({"_target_": "harness.models.causal_lm.CausalLM", "name": "m", "path": "p", "dtype": "int8"}, "model")
+        build(
+            {"_target_": "harness.models.local.causal_lm.CausalLM", "name": "m", "path": "p", "dtype": "int8"}, "model"
+        )
 
 
 def test_int8_of_a_model_without_linear_layers_is_a_sentence(path, tmp_path):
@@ -119,7 +121,7 @@ def test_int8_of_a_model_without_linear_layers_is_a_sentence(path, tmp_path):
 def test_int8_of_a_model_that_computes_with_its_weights_is_a_sentence():
     import torch
 
-    from harness.models.quantized import quantize
+    from harness.models.local.quantized import quantize
 
     class Own(torch.nn.Module):
         name_or_path = "own"

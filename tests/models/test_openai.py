@@ -9,9 +9,10 @@ import pytest
 from openai_server import Server, chat_reply, error
 
 from harness.errors import ConfigError, Interrupted, RunStopped
-from harness.models.openai import Chat, Completions
-from harness.models.retry import Policy, retry_after
-from harness.stop import STOP
+from harness.models.api.http_errors import retry_after
+from harness.models.api.openai import Chat, Completions
+from harness.models.api.retry import Policy
+from harness.runtime.signals import STOP
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Response
 
 

@@ -9,8 +9,8 @@ import pytest
 from conftest_models import own_code_checkpoint
 
 from harness.errors import ConfigError
-from harness.models import checkpoint
-from harness.models.causal_lm import CausalLM
+from harness.models.local import checkpoint
+from harness.models.local.causal_lm import CausalLM
 from harness.types import ChatRequest, ChoiceRequest, Message
 
 REQUEST = ChoiceRequest((Message("user", "A correlates with B. Answer:"),), ("Yes", "No"))

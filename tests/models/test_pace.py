@@ -9,9 +9,9 @@ from clocks import Virtual
 from openai_server import chat_reply, error
 from virtual_wire import InVirtualTime
 
-from harness.models import retry
-from harness.models.openai import Chat
-from harness.models.pace import ENOUGH, HALVINGS, START, TRIAL, Bucket, Pace, seconds
+from harness.models.api import retry
+from harness.models.api.openai import Chat
+from harness.models.api.rate_limit import ENOUGH, HALVINGS, START, TRIAL, Bucket, Pace, seconds
 from harness.types import ChatRequest, Failure, Message
 
 

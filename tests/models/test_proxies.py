@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from raw_server import RawServer, chat, http
 
-from harness.models.openai import Chat
+from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response
 
 

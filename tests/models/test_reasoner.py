@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.models.reasoner import Reasoner
-from harness.prompts import load
+from harness.prompting.prompts import load
 from harness.run import ask
-from harness.tasks.corr2cause.claim import claims
+from harness.tasks.corr2cause.enumerate import premises
+from harness.tasks.corr2cause.hypothesis import claims
 from harness.tasks.corr2cause.perturbation import Writer
-from harness.tasks.corr2cause.universe import premises
+from harness.tasks.corr2cause.reasoner import Reasoner
 from harness.types import ChatRequest, Message
 
 

@@ -15,9 +15,10 @@ from openai_server import KEY, chat_reply, error
 from raw_server import RawServer, http
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.endpoint import _OWNED
-from harness.models.openai import Chat, Completions
-from harness.models.secrets import Secret, masked, refuse_arguments, secret_name
+from harness.models.api.endpoint import _OWNED
+from harness.models.api.hidden_key import Secret
+from harness.models.api.openai import Chat, Completions
+from harness.runtime.secrets import masked, refuse_arguments, secret_name
 from harness.types import ChatRequest, Failure, Message
 
 LEAKED = "sk-proj-abcdefghijklmnopqrstuvwxyz"

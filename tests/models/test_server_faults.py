@@ -11,8 +11,8 @@ from clocks import Skipping
 from fault_server import FATAL, OF_ONE_ITEM, OTHER_MODEL, PASSING, Faults, InThread, answer, own
 
 from harness.errors import RunStopped
-from harness.models.openai import Chat
-from harness.models.pace import Pace
+from harness.models.api.openai import Chat
+from harness.models.api.rate_limit import Pace
 from harness.types import ChatRequest, Failure, Message, Request, Response
 
 PROMPTS = [f"Does {k} cause {k + 1}?" for k in range(24)]

@@ -10,10 +10,10 @@ import pytest
 from conftest_models import lm_checkpoint, own_code_checkpoint
 
 from harness.errors import RunStopped
-from harness.models.causal_lm import CausalLM
-from harness.models.kv import Memory
-from harness.models.shareable import obstacle
-from harness.stop import STOP
+from harness.models.local.causal_lm import CausalLM
+from harness.models.local.key_value_cache import Memory
+from harness.models.local.prefix_sharing.eligible import obstacle
+from harness.runtime.signals import STOP
 from harness.types import ChatRequest, ChoiceRequest, Message
 
 SYSTEM = "Suppose there is a closed system of variables. "
@@ -181,7 +181,7 @@ def test_shared_scores_are_those_of_one_pass_each(kind, batch_tokens, checkpoint
 def test_any_trees_scores_are_exact(kind, seed, checkpoint):
     import torch
 
-    from harness.models.engine import Sequence
+    from harness.models.local.engine import Sequence
 
     draw = random.Random(seed)
     model = lm(checkpoint(kind), batch_tokens=draw.choice([5, 17, 64]))

@@ -25,10 +25,10 @@ from test_shared_prefixes import (
 )
 
 from harness.errors import ConfigError, RunStopped
-from harness.interrupt import interruptible
-from harness.models.kv import Layer, Memory, windows_of
-from harness.models.shareable import obstacle
-from harness.progress import Progress
+from harness.models.local.key_value_cache import Layer, Memory, windows_of
+from harness.models.local.prefix_sharing.eligible import obstacle
+from harness.runtime.interrupt import interruptible
+from harness.runtime.progress import Progress
 
 __all__ = ["checkpoint", "memory_for", "one_thread"]
 LOW = ("bfloat16", "float16")
@@ -242,7 +242,7 @@ def test_rounding_is_no_obstacle(kind, dtype, checkpoint):
 def test_low_precision_hides_no_model_that_would_be_wrong(kind, dtype, monkeypatch):
     import torch
 
-    monkeypatch.setattr("harness.models.shareable._UNFIT", {})
+    monkeypatch.setattr("harness.models.local.prefix_sharing.eligible._UNFIT", {})
     assert "off" in (obstacle(model_of(kind, 300).to(getattr(torch, dtype)).eval(), 512) or "")
 
 

@@ -9,14 +9,14 @@ from xml.etree import ElementTree
 import pytest
 from charts_help import put, scores
 
-from harness.board.build import build
-from harness.board.rows import below
 from harness.charts import charts_of
 from harness.charts.marks import MARKS
+from harness.leaderboard.build import build
+from harness.leaderboard.rows import below
 from harness.plot import __main__, bars, lines
 from harness.plot.__main__ import main
 from harness.plot.paper import COLOURS, TEXT, fitted, in_lines, ink, style, text_width, wrapped
-from harness.stop import INTERRUPTED
+from harness.runtime.signals import INTERRUPTED
 
 GROUPS = {name: scores(value) for name, value in (("parent", 0.9), ("child", None), ("collider", 0.1))}
 NETWORKS = {"network": {name: scores(0.5) for name in ("asia", "cancer")}}

@@ -11,7 +11,7 @@ import pytest
 
 from harness.models.baselines import Baseline
 from harness.models.scripted import Scripted
-from harness.prompts import load as prompt_named
+from harness.prompting.prompts import load as prompt_named
 from harness.run import ask
 from harness.scoring.graphs import true_degree
 from harness.settings import build

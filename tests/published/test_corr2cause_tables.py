@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.models.baselines import Baseline
-from harness.prompts import load
+from harness.prompting.prompts import load
 from harness.run import ask
 from harness.settings import build
 from harness.tasks.corr2cause.stats import measure

@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from harness import published
-from harness.board.printed import published as printed_beside
-from harness.published import METRICS, rows, table
+from harness.leaderboard.published_numbers import METRICS, rows, table
+from harness.leaderboard.published_tables import published as printed_beside
 from harness.scoring.classification import decisions
 from harness.tasks.corr2cause import Corr2Cause
 

@@ -6,39 +6,39 @@ import pytest
 from page_help import Page, unpacked
 
 from harness.errors import StoreError
-from harness.report import pack
+from harness.report import bundle
 from harness.report.__main__ import HELP, main
 
 DATA = {"title": "t", "runs": []}
 
 
 def write(out, *values, **settings):
-    chunks = {f"answers/{k}": pack.packed(value) for k, value in enumerate(values)}
-    return pack.write(out, "t", DATA, chunks, **settings)
+    chunks = {f"answers/{k}": bundle.packed(value) for k, value in enumerate(values)}
+    return bundle.write(out, "t", DATA, chunks, **settings)
 
 
 @pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001, 2500])
 def test_long_lists_are_packed_in_slices(count):
     value = {"a": list(range(count)), "b": {"c": [[k, "é"] for k in range(count)], "d": {}}, "e": [], "f": None}
-    assert unpacked(pack.packed(value)) == value
-    assert pack.packed(value) == pack.packed(value)
+    assert unpacked(bundle.packed(value)) == value
+    assert bundle.packed(value) == bundle.packed(value)
 
 
 def test_half_characters_become_question_marks():
-    assert unpacked(pack.packed({"a": ["\ud83d", "\u2028\x00"]})) == {"a": ["?", "\u2028\x00"]}
+    assert unpacked(bundle.packed({"a": ["\ud83d", "\u2028\x00"]})) == {"a": ["?", "\u2028\x00"]}
 
 
 @pytest.mark.parametrize("count", [1, 2500])
 def test_what_json_has_no_number_for_is_null(count):
     values = [float("nan"), float("inf"), 0.5] * count
-    assert unpacked(pack.packed({"a": values, "b": [{"c": -float("inf")}]})) == {
+    assert unpacked(bundle.packed({"a": values, "b": [{"c": -float("inf")}]})) == {
         "a": [None, None, 0.5] * count,
         "b": [{"c": None}],
     }
 
 
 def test_too_large_for_the_page(tmp_path, monkeypatch):
-    monkeypatch.setattr(pack, "INSIDE", 100)
+    monkeypatch.setattr(bundle, "INSIDE", 100)
     out, folder = tmp_path / "report.html", tmp_path / "report_files"
     assert write(out, "small") is None and not folder.exists()
     assert write(out, list(range(500)), "x") == folder
@@ -81,14 +81,14 @@ def test_an_interruption_leaves_the_old_page_with_its_answers(tmp_path, monkeypa
     out = tmp_path / "report.html"
     write(out, "old", place="beside")
     old = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
-    really = pack.written
+    really = bundle.written
 
     def interrupted(name, setting):
         if at in name:
             raise KeyboardInterrupt
         return really(name, setting)
 
-    monkeypatch.setattr(pack, "written", interrupted)
+    monkeypatch.setattr(bundle, "written", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write(out, "new", "newer", place="beside")
     assert {file: file.read_bytes() for file in old} == old

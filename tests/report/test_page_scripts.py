@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.report import pack
+from harness.report import bundle
 
 ROOT = Path(__file__).parents[2]
-PAGE = Path(pack.__file__).parent / "page"
+PAGE = Path(bundle.__file__).parent / "page"
 BELOW = {
     "data": set(),
     "ui": {"data"},
@@ -30,7 +30,7 @@ def imports() -> dict[str, set[str]]:
     """What each module imports, by their paths below the page's folder."""
     modules = {}
     for file in sorted(PAGE.rglob("*.js")):
-        if file.name == pack.SCRIPT:
+        if file.name == bundle.SCRIPT:
             continue
         targets = [first or second for first, second in IMPORT.findall(file.read_text(encoding="utf-8"))]
         paths = [(file.parent / target).resolve() for target in targets]
@@ -77,10 +77,10 @@ def test_the_bundle_is_made_of_these_modules(tmp_path):
         required = os.environ.get("BROWSER_TESTS") == "required"
         (pytest.fail if required else pytest.skip)("esbuild is missing: make test installs it, if npm is there")
     subprocess.run(["node", "esbuild.config.js", str(tmp_path)], cwd=ROOT, check=True)
-    for name in (pack.SCRIPT, pack.STYLE):
+    for name in (bundle.SCRIPT, bundle.STYLE):
         assert (tmp_path / name).read_bytes() == (PAGE / name).read_bytes(), "make page makes it anew"
 
 
 def test_the_script_ends_where_it_should():
-    script = (PAGE / pack.SCRIPT).read_text(encoding="utf-8").lower()
+    script = (PAGE / bundle.SCRIPT).read_text(encoding="utf-8").lower()
     assert "</script" not in script and "<!--" not in script and "{{" not in script

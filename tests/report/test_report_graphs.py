@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from page_help import run
 
-from harness import records
-from harness.board.rows import load
+from harness.leaderboard.rows import load
 from harness.report.graphs import from_records, graphs
+from harness.storage import records
 
 NETWORKS = "task.networks=[asia,cancer]"
 

@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
-from harness.result_json import result_json
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, ONE_CLUSTER, RESTS_ON_FEW
 from harness.scoring.classification import Counts, decisions
 from harness.scoring.intervals import Sample, intervals, means
 from harness.scoring.summary import summarize
+from harness.storage.result_json import result_json
 from harness.types import Answer, Failure, Metric, Record, Response
 
 SIZES = (6, 12, 18, 18, 34, 36, 36, 60, 60, 60, 60, 60, 60, 60, 60, 72, 90, 90, 90, 90, 90)

@@ -7,15 +7,16 @@ import itertools
 import pytest
 
 from harness.errors import ConfigError
+from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
-from harness.models.openai import Chat
-from harness.models.reasoner import Reasoner
 from harness.models.scripted import Scripted
-from harness.prompts import load
-from harness.run import ask, check_samples
+from harness.prompting.fit import check_samples
+from harness.prompting.prompts import load
+from harness.run import ask
 from harness.scoring.samples import Draws, summarize
 from harness.tasks.causalbench import Causality
 from harness.tasks.corr2cause import Corr2Cause
+from harness.tasks.corr2cause.reasoner import Reasoner
 from harness.types import Answer, ChatRequest, Failure, Record, Response, Usage
 
 

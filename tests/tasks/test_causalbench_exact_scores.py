@@ -20,10 +20,10 @@ from causalbench_help import (
 )
 from sklearn.metrics import accuracy_score, f1_score
 
-from harness.board.plain import markdown
-from harness.result_json import result_from_json, result_json
 from harness.scoring.intervals import means
-from harness.tables import remarks, result_tables
+from harness.storage.result_json import result_from_json, result_json
+from harness.tables.markdown_csv_json import markdown
+from harness.tables.metrics import remarks, result_tables
 from harness.tasks.causalbench.networks import NETWORKS
 from harness.types import Metric, Record
 

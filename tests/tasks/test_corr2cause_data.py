@@ -11,7 +11,7 @@ from corr2cause_help import corr2cause, meaning
 
 from harness.causal.equivalence import representatives
 from harness.causal.relations import Relation
-from harness.tasks.corr2cause.universe import SIZES, premises, public_test, universe
+from harness.tasks.corr2cause.enumerate import SIZES, premises, public_test, universe
 
 ERRATA = [115, 321, 458, 553, 631, 705, 731, 779, 788, 794, 810, 869, 920, 950, 983, 984, 1056, 1134]
 PREMISES = {2: 1, 3: 3, 4: 2, 5: 9, 6: 6}

@@ -8,7 +8,8 @@ from harness.causal.dag import from_edges, from_integer
 from harness.causal.relations import Relation
 from harness.causal.separation import independences
 from harness.tasks.corr2cause import text
-from harness.tasks.corr2cause.reading import (
+from harness.tasks.corr2cause.enumerate import public_test
+from harness.tasks.corr2cause.parse_text import (
     Hypothesis,
     Premise,
     Unreadable,
@@ -17,7 +18,6 @@ from harness.tasks.corr2cause.reading import (
     read_hypothesis,
     read_premise,
 )
-from harness.tasks.corr2cause.universe import public_test
 
 OPENING = "Suppose there is a closed system of 3 variables, A, B and C. All the statistical relations among these 3 "
 OPENING += "variables are as follows:"

@@ -13,9 +13,9 @@ from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
 from harness.causal.separation import independences
 from harness.errors import ConfigError
+from harness.tasks.corr2cause.enumerate import premises, public_test, universe
+from harness.tasks.corr2cause.parse_text import read_premise
 from harness.tasks.corr2cause.perturbation import Writer
-from harness.tasks.corr2cause.reading import read_premise
-from harness.tasks.corr2cause.universe import premises, public_test, universe
 
 PLAIN = list(corr2cause().items())
 PERMUTED = list(corr2cause(perturbation="permutation").items())

@@ -16,11 +16,11 @@ from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
 from harness.causal.separation import independences
-from harness.tasks.corr2cause import claim, universe
-from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count, truth
-from harness.tasks.corr2cause.reading import follows, read_hypothesis, read_premise
+from harness.tasks.corr2cause import enumerate, hypothesis
+from harness.tasks.corr2cause.enumerate import blocks, drawn, premises
+from harness.tasks.corr2cause.hypothesis import Claim, claim_at, claims, count, truth
+from harness.tasks.corr2cause.parse_text import follows, read_hypothesis, read_premise
 from harness.tasks.corr2cause.text import premise
-from harness.tasks.corr2cause.universe import blocks, drawn, premises
 from harness.tasks.sampling import stratified
 
 SEVEN = 76_907
@@ -67,7 +67,7 @@ def test_nothing_of_many_claims_is_kept():
 
 def test_a_limit_over_seven_variables_makes_few_claims(monkeypatch):
     made = []
-    monkeypatch.setattr(claim, "Claim", lambda *values: made.append(values) or Claim(*values))
+    monkeypatch.setattr(hypothesis, "Claim", lambda *values: made.append(values) or Claim(*values))
     items = list(corr2cause(split="all", num_nodes=7, limit=60).items())
     assert len(items) == 60
     assert len(made) < 2000
@@ -86,7 +86,7 @@ def test_a_limit_keeps_order_seed_and_shares_over_large_and_small_blocks():
 
 def test_samples_of_up_to_six_variables_stay_as_they_are():
     # Drawn by name, and with the quotas of all blocks together, as before there were blocks.
-    everything = list(universe.universe([3, 4, 5], split="all", seed=2))
+    everything = list(enumerate.universe([3, 4, 5], split="all", seed=2))
     expected = stratified(everything, 77, stratum=lambda c: (c.relation, c.n), name=lambda c: c.id, seed=2)
     taken = corr2cause(split="all", num_nodes=[3, 4, 5], limit=77, seed=2).items()
     assert [item.id for item in taken] == [c.id for c in expected]
@@ -131,7 +131,7 @@ def test_the_sample_stays_as_it_is():
 
 
 def test_a_class_with_too_many_members_is_not_drawn(monkeypatch):
-    monkeypatch.setattr(universe, "MEMBERS", 3)
+    monkeypatch.setattr(enumerate, "MEMBERS", 3)
     for number in drawn(8, "all", seed=0, classes=20):
         assert sum(1 for _ in members(from_integer(8, number))) <= 3
 

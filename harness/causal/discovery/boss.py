@@ -17,7 +17,7 @@ from harness.causal.discovery.library import library, pattern_of, version
 from harness.causal.discovery.ordering import in_random_order
 from harness.causal.discovery.protocol import Pattern
 from harness.causal.discovery.scores import Score, ScoreName, settings_of
-from harness.draws import shuffled
+from harness.seeding import shuffled
 from harness.types import JSON
 
 

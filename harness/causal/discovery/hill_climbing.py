@@ -15,7 +15,7 @@ from harness.causal.discovery.counting import Table
 from harness.causal.discovery.ordering import in_random_order
 from harness.causal.discovery.protocol import Pattern
 from harness.causal.discovery.scores import Score, ScoreName, settings_of
-from harness.draws import uniform
+from harness.seeding import uniform
 from harness.types import JSON
 
 # Gains closer than this are ties: equal in theory, apart by rounding, which differs between machines.

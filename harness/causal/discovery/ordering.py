@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from harness.causal.dag import relabel
 from harness.causal.discovery.protocol import Pattern
-from harness.draws import shuffled
+from harness.seeding import shuffled
 
 Learn = Callable[[NDArray[np.int64], tuple[int, ...]], Pattern]
 

@@ -11,10 +11,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from harness.draws import shuffled
 from harness.scoring.bootstrap import NO_MEAN
 from harness.scoring.classification import Unreadable
 from harness.scoring.summary import summarize
+from harness.seeding import shuffled
 from harness.tasks.sampling import stratified
 from harness.types import JSON, Item, Metric, Record, Result, Scores
 

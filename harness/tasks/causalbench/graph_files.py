@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from harness.scoring.graphs import MISSING, NO, UNREADABLE, YES
-from harness.tasks.causalbench.sheets import Sheet, Sheets
+from harness.tasks.causalbench.answer_matrix import Sheet, Sheets
 
 _SHOWN = {NO: "0", YES: "1", UNREADABLE: "unreadable", MISSING: "failed"}
 

@@ -14,10 +14,10 @@ from harness.scoring.graphs import EdgeDirection
 from harness.scoring.intervals import means
 from harness.scoring.sid import sid
 from harness.scoring.summary import summarize as count
+from harness.tasks.causalbench.answer_matrix import Sheet, Sheets
 from harness.tasks.causalbench.graph_files import graph_files
 from harness.tasks.causalbench.networks import NETWORKS, SCALES
 from harness.tasks.causalbench.questions import Template
-from harness.tasks.causalbench.sheets import Sheet, Sheets
 from harness.tasks.causalbench.structures import RELATIONS, matrix, structures
 from harness.types import Metric, Record, Result, Scores
 

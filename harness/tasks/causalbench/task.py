@@ -16,10 +16,10 @@ from harness.scoring.classification import Unreadable
 from harness.tasks.causalbench import questions, skeleton
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, Network, load
 from harness.tasks.causalbench.questions import Template
+from harness.tasks.causalbench.rendering import Format, Names, Wording
 from harness.tasks.causalbench.scores import summarize
 from harness.tasks.causalbench.structures import RELATIONS, Matrix, matrix, relations, structures
 from harness.tasks.causalbench.table import Table, sample
-from harness.tasks.causalbench.wording import Format, Names, Wording
 from harness.types import JSON, Item, Record, Result
 
 DEFAULT = tuple(name for name in NETWORKS if name != "pathfinder")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from harness import terminal
+from harness.tables import terminal
 from harness.tasks.corr2cause import stats
 
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 from harness.causal.dag import from_integer, relabel
 from harness.causal.relations import Relation
-from harness.draws import shuffled
-from harness.tasks.corr2cause.claim import Claim
+from harness.seeding import shuffled
+from harness.tasks.corr2cause.hypothesis import Claim
 from harness.tasks.corr2cause.text import LETTERS, REFACTORED, as_input, hypothesis, premise
 from harness.types import Item
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from harness.causal.relations import Relation
 from harness.errors import ConfigError, DataError, unknown
-from harness.tasks.corr2cause.reading import Hypothesis, Premise, Unreadable, follows, read_hypothesis, read_premise
+from harness.tasks.corr2cause.parse_text import Hypothesis, Premise, Unreadable, follows, read_hypothesis, read_premise
 from harness.tasks.corr2cause.text import as_input
 from harness.types import Item
 

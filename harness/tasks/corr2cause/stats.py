@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from harness.board.table import Part, Table
 from harness.causal.equivalence import representatives, unlabelled_dags
-from harness.tasks.corr2cause.claim import claims
-from harness.tasks.corr2cause.universe import SIZES, premises, public_test
+from harness.tables.table import Part, Table
+from harness.tasks.corr2cause.enumerate import SIZES, premises, public_test
+from harness.tasks.corr2cause.hypothesis import claims
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,0 @@
-"""The leaderboard's tables: described once, drawn as Markdown, CSV, JSON, LaTeX or HTML."""

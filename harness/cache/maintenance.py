@@ -1,0 +1,193 @@
+"""What is in a cache, whether it is sound, and what may go."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.cache import corruption
+from harness.cache.jsonl import moment, words_of
+from harness.cache.rows import UNREADABLE, oddities, response_of
+from harness.cache.schema import key_of
+from harness.cache.store import Store, text_of
+from harness.codec import MOST_TOKENS, canonical, digest, text_digest
+
+_NAMED = 3
+"""Places that are told of each kind."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The answers of one model that one task asked for first."""
+
+    name: str
+    """The model's, when it asked first."""
+    identity: str
+    """The digest of its identity."""
+    task: str
+    answers: int
+    first: float
+    """Seconds since 1970, of the oldest answer; `last` of the newest."""
+    last: float
+    input: int | None
+    """Tokens, where they were counted; `output` likewise."""
+    output: int | None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which answers are meant: those that every given condition holds for."""
+
+    model: str | None = None
+    identity: str | None = None
+    """The beginning of its digest."""
+    task: str | None = None
+    before: float | None = None
+    """Seconds since 1970."""
+
+    @property
+    def where(self) -> tuple[str, list[Any]]:
+        """The condition on answers `a` and identities `i`, and its parameters."""
+        given = {
+            "i.name = ?": self.model,
+            "instr(i.digest, ?) = 1": self.identity,
+            "a.task = ?": self.task,
+            "a.stored < ?": self.before,
+        }
+        conditions = {said: value for said, value in given.items() if value is not None}
+        return " AND ".join(conditions) or "1", list(conditions.values())
+
+
+_TOKENS = (
+    "CASE WHEN json_valid(a.response) AND json_type(a.response, '$.usage.{0}') = 'integer' "
+    f"AND json_extract(a.response, '$.usage.{{0}}') BETWEEN 0 AND {MOST_TOKENS} "
+    "THEN json_extract(a.response, '$.usage.{0}') END"
+)
+"""A count that can be one."""
+_FROM = "FROM answers a JOIN identities i ON i.digest = a.identity"
+
+
+def groups(store: Store, chosen: Chosen | None = None) -> list[Group]:
+    """The answers by model and task. `task` is the one that asked first: an answer is nobody's own."""
+    where, values = (chosen or Chosen()).where
+    tokens = ", ".join(f"sum({_TOKENS.format(name)})" for name in ("input", "output"))
+    rows = store.query(
+        f"SELECT i.name, i.digest, a.task, count(*), min(a.stored), max(a.stored), {tokens} {_FROM} WHERE {where} "
+        "GROUP BY i.digest, a.task ORDER BY i.name, i.digest, a.task",
+        *values,
+    )
+    return [Group(*row) for row in rows]
+
+
+def identities(store: Store) -> dict[str, Any]:
+    """The models' identities by their digests."""
+    found = {}
+    for name, text in store.query("SELECT digest, identity FROM identities"):
+        try:
+            found[name] = json.loads(text)
+        except UNREADABLE:
+            found[name] = "unreadable"
+    return found
+
+
+def prune(store: Store, chosen: Chosen) -> int:
+    """Removes the answers that are chosen, and identities and words that no other answer needs; how many answers."""
+    where, values = chosen.where
+    with store.transaction() as db:
+        gone = db.execute(f"DELETE FROM answers WHERE key IN (SELECT a.key {_FROM} WHERE {where})", values).rowcount
+        db.execute("DELETE FROM identities WHERE digest NOT IN (SELECT identity FROM answers)")
+        db.execute("CREATE TEMP TABLE IF NOT EXISTS needed (digest TEXT PRIMARY KEY) WITHOUT ROWID")
+        db.execute("DELETE FROM temp.needed")
+        for (request,) in db.execute("SELECT request FROM answers"):
+            try:
+                names = [(str(place["sha256"]),) for place in words_of(json.loads(request))]
+            except UNREADABLE:  # its words cannot be told either
+                continue
+            db.executemany("INSERT OR IGNORE INTO temp.needed VALUES (?)", names)
+        db.execute("DELETE FROM texts WHERE digest NOT IN (SELECT digest FROM temp.needed)")
+    return gone
+
+
+def shrink(store: Store) -> bool:
+    """Gives back the room of what was removed; False where another process or a full disk is in the way."""
+    try:
+        store.connection.execute("VACUUM")
+        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.OperationalError:
+        return False
+    return True
+
+
+@dataclass
+class Findings:
+    """What verify has met, by kind: how many, and the first few of each."""
+
+    answers: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    places: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, what: str, where: object) -> None:
+        """Counts one."""
+        self.counts[what] = self.counts.get(what, 0) + 1
+        if len(places := self.places.setdefault(what, [])) < _NAMED:
+            places.append(str(where))
+
+
+def verify(store: Store, findings: Findings) -> Iterator[None]:
+    """SQLite's own check, then every text, identity and answer against its digest; one step an answer."""
+    try:
+        yield from _verify(store.connection, findings)
+    except sqlite3.DatabaseError as error:
+        if not corruption.is_damage(error):
+            raise store.trouble(error) from error
+        findings.add("SQLite cannot read the file to its end", error)
+
+
+def _verify(db: sqlite3.Connection, findings: Findings) -> Iterator[None]:
+    for (sentence,) in db.execute("PRAGMA integrity_check(20)"):
+        if sentence != "ok":
+            findings.add("SQLite's integrity check fails", sentence)
+    for name, text in db.execute("SELECT digest, text FROM texts"):
+        if _digest(lambda text: text_digest(text_of(text)), text) != name:
+            findings.add("a text is not the one its digest names", name)
+    models = dict(db.execute("SELECT digest, identity FROM identities"))
+    for name, identity in models.items():
+        if _digest(lambda identity: digest(json.loads(identity)), identity) != name:
+            findings.add("an identity is not the one its digest names", name)
+    for row in db.execute("SELECT key, identity, request, response, digest, stored FROM answers"):
+        findings.answers += 1
+        _verify_answer(db, models, row, findings)
+        yield
+
+
+def _verify_answer(db: sqlite3.Connection, models: Mapping[str, str], row: tuple[Any, ...], findings: Findings) -> None:
+    key, identity, request, response, named, stored = row
+    known = "SELECT 1 FROM texts WHERE digest = ?"
+    try:
+        asked = json.loads(request)
+        if identity not in models:
+            findings.add("the identity of an answer is missing", key)
+        elif key_of(models[identity], canonical(asked)) != key:
+            findings.add("a key is not that of what stands beside it", key)
+        if not all(db.execute(known, (str(place["sha256"]),)).fetchone() for place in words_of(asked)):
+            findings.add("the words of a request are missing (its answer can be replayed, not read)", key)
+        moment(stored)
+    except (*UNREADABLE, OSError):
+        findings.add("what was asked, or when, cannot be read", key)
+    try:
+        response_of(key, response, named)
+        for name in oddities(response):
+            findings.add(f"{name} of an answer is of another type than its own, and counts as not told", key)
+    except UNREADABLE as error:
+        findings.add(f"an answer cannot be read and counts as missing, since {str(error)[:60]}", key)
+
+
+def _digest(of: Callable[[Any], str], stored: Any) -> str | None:
+    """The digest of what is stored; None where it has none."""
+    try:
+        return of(stored)
+    except UNREADABLE:
+        return None

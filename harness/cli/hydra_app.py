@@ -1,0 +1,194 @@
+"""From a command line to a job, with Hydra: composition, sweeps, and one sentence for everything that goes wrong."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import Any
+
+from harness.cli import help_text
+from harness.errors import HarnessError, Interrupted, unknown
+from harness.runtime import console, secrets, signals, streams
+from harness.settings import CONFIGS, listed
+from harness.storage.atomic_write import full
+
+ERROR = 1
+_SETTING = re.compile(r"(?!hydra)[\w/.@+~]+=")
+"""key=value, where the key is not one of Hydra's own."""
+
+
+def launch(job: Callable[[Any], int], config_name: str, conclude: Callable[[], int] = lambda: 0) -> int:
+    """Runs `job` with the config that the command line composes, then `conclude`; the exit code."""
+    streams.prepare()
+
+    def begin() -> int:
+        if {"-h", "--help"} & set(sys.argv[1:]):
+            print(help_text.text(config_name))
+            return 0
+        secrets.refuse_arguments(sys.argv[1:])
+        return _hydra(job, config_name)
+
+    return max(_ended(begin, config_name), _ended(conclude, config_name))
+
+
+def _ended(action: Callable[[], int], config_name: str) -> int:
+    """The exit code of a part of a command; what ends it early is said in one sentence."""
+    try:
+        code = action()
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ERROR
+    except Interrupted as reason:
+        print(reason, file=sys.stderr)
+        return signals.INTERRUPTED
+    except KeyboardInterrupt:  # a sweep's; by itself Ctrl-C raises none in a command
+        print(signals.sentence(), file=sys.stderr)
+        return signals.INTERRUPTED
+    except Exception as error:
+        if any(argument.replace(" ", "").lower() in ("debug=true", "debug=1") for argument in sys.argv[1:]):
+            print(secrets.masked(console.clean(traceback.format_exc())), end="", file=sys.stderr)
+        else:
+            console.complain(_sentence(error, config_name))
+        return ERROR
+
+
+def _hydra(job: Callable[[Any], int], config_name: str) -> int:
+    import hydra
+
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra hands errors on instead of printing them
+    from harness.cli.own_configs import register
+
+    register()
+    if (config := _single(config_name)) is not None:
+        return job(config)
+    codes: list[int] = []
+    errors: list[Exception] = []
+
+    def quiet(config: Any) -> None:
+        """Runs the job; an error is raised only once Hydra is done, which would print it in its own way."""
+        try:
+            codes.append(job(config))
+        except Exception as error:
+            errors.append(error)
+
+    run = hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=config_name)(quiet)
+    try:
+        if any(argument.startswith(("--cfg", "-c", "--info", "-i")) for argument in sys.argv[1:]):
+            with redirect_stdout(io.StringIO()) as shown:  # what the config files say, keys too
+                run()
+            print(secrets.masked_yaml(shown.getvalue()), end="")
+        else:
+            run()
+    except SystemExit as end:
+        if isinstance(end.__cause__, HarnessError):  # a sweep's
+            raise end.__cause__ from None
+        raise
+    if errors:
+        raise errors[0]
+    return max(codes, default=0)
+
+
+def _single(config_name: str) -> Any:
+    """The config where the command line holds settings only and asks for one run, else None.
+
+    hydra.main composes twice and prepares for logging and folders that nobody uses here: a quarter of a second that
+    every run answered from the cache would wait for.
+    """
+    if not all(_SETTING.match(argument) for argument in sys.argv[1:]):
+        return None
+    from hydra import compose, initialize_config_dir
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+    from omegaconf import open_dict
+
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        config = compose(config_name, sys.argv[1:], return_hydra_config=True)
+    if config.hydra.mode == RunMode.MULTIRUN:  # somebody's own config says so
+        return None
+    HydraConfig.instance().set_config(config)  # for what refers to ${hydra:…}
+    with open_dict(config):
+        del config["hydra"]
+    return config
+
+
+def _sentence(error: Exception, config_name: str) -> str:
+    """The error in one sentence: ours as they are, Hydra's with what it leaves out."""
+    if isinstance(error, HarnessError):
+        return str(error)
+    said = " ".join(str(error).split())
+    kind = type(error).__name__
+    if kind == "MissingConfigException":
+        chosen = re.search(r"Could not (?:find|load) '(?P<group>\w+)/(?P<name>[^']+)'", said)
+        if chosen:
+            return unknown(chosen["group"], chosen["name"], listed(CONFIGS, chosen["group"]))
+    if kind == "ConfigCompositionException":
+        cause = " ".join(str(error.__cause__ or "").split())
+        key = re.search(r"Could not override '(?P<key>[^']+)'", said)
+        if key and ("is not in struct" in cause or "Key" in cause):
+            return _unknown_key(key["key"], config_name)
+        group = re.search(r"Could not override '(?P<key>[^']+)'\. No match in the defaults list", said)
+        if group:
+            return _unknown_key(group["key"], config_name)
+        return f"{said} {cause}".strip()
+    if kind == "OverrideParseException":
+        where = "" if "=" in said else f" in {' '.join(sys.argv[1:])}"
+        said = said.partition(" See https")[0]
+        return f"{said}{where}. Write key=value, and quotes around values that hold spaces, commas or brackets."
+    if "Config group override must be" in said:
+        given = dict(argument.split("=", 1) for argument in sys.argv[1:] if "=" in argument)
+        wrong = [group for group in _groups(config_name) if given.get(group, "") not in ("", *listed(CONFIGS, group))]
+        return " ".join(f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}." for group in wrong) or said
+    missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", said)
+    if missing:
+        return f"{missing['key']} has to be given: add {missing['key']}=… to the command."
+    if kind.startswith("Interpolation"):
+        return f"a setting refers to one that is not there: {said}"
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            f"the package {error.name} is not installed in this Python ({sys.executable}): activate the environment "
+            "first (. .venv/bin/activate), or python -m pip install what is missing."
+        )
+    if type(error).__module__.startswith("yaml"):
+        return f"a config file is not YAML: {said}"
+    if isinstance(error, OSError) and error.strerror:
+        if full(error):
+            return f"there is no room for a file ({error.strerror}): make room, or choose another results=."
+        return f"{error.filename or 'a file'} cannot be used: {error.strerror}."
+    return f"{kind}: {said} (this should not have been: debug=true shows where)"
+
+
+def _groups(config_name: str) -> list[str]:
+    """The config groups that a command chooses from."""
+    return {"items": ["task"], "discover": ["task", "algorithm"]}.get(config_name, ["task", "model", "cache"])
+
+
+def _unknown_key(key: str, config_name: str) -> str:
+    from hydra import compose, initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.errors import HydraException
+
+    GlobalHydra.instance().clear()
+    chosen = re.compile(rf"(?:{'|'.join(_groups(config_name))})=[\w/]+$")
+    given = [argument for argument in sys.argv[1:] if chosen.match(argument)]
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        try:
+            config = compose(config_name, overrides=given)
+        except HydraException:  # one of the choices is wrong as well: suggest from the default ones
+            try:
+                config = compose(config_name)
+            except HydraException as error:  # nothing composes, whatever the key is
+                return " ".join(str(error).split())
+    names = [str(name) for name in config if name != "hydra"]
+    for section in (*_groups(config_name), "budget"):
+        names += [f"{section}.{name}" for name in config.get(section) or {} if name != "_target_"]
+    if key in names or key.rpartition(".")[0] in names[len(config) :]:
+        return f"a part of {key.rpartition('.')[0]} that is not there yet is added with a plus: +{key}=VALUE."
+    group = key.partition(".")[0]
+    return unknown("setting", key, [name for name in names if name.startswith(f"{group}.")] or names)

@@ -1,0 +1,121 @@
+"""A model that is asked only as far as a budget goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from operator import length_hint
+
+from harness.cost.till import Till
+from harness.cost.token_estimate import Size
+from harness.errors import BudgetReached
+from harness.protocols import Admission, Landing, Model, Outcome
+from harness.runtime.signals import STOP
+from harness.types import Request, Usage
+
+
+class Admitted(Admission):
+    """Requests as long as the till has room. A model that asks `ready` first can wait for room; others find an end."""
+
+    def __init__(self, source: Iterator[Request], till: Till) -> None:
+        """Wraps the requests of one call of `respond`."""
+        super().__init__(source)
+        self._till = till
+        self._next: tuple[Request, Size] | None = None
+        self._ended = False
+        self._reached: BudgetReached | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether next() has a request, or knows that there is none."""
+        if self._next is None and not self._ended:
+            request = next(self._source, None)
+            self._ended = request is None
+            self._next = None if request is None else (request, self._till.size(request))
+        return self._next is None or self._till.room(self._next[1])
+
+    @property
+    def left(self) -> float:
+        """Seconds until the time is over."""
+        return self._till.left
+
+    @property
+    def stopped(self) -> BudgetReached | None:
+        """Why not all has been asked, once nothing is under way any more."""
+        # With nothing under way the next one either has room now, or never will.
+        return self._reached or (self._till.stopped(self._next[1]) if self._next else None)
+
+    @property
+    def more(self) -> bool:
+        """Whether a request is waiting for room."""
+        return self._next is not None
+
+    def __next__(self) -> Request:
+        # A request that waited for room is not asked any more once a stop is requested.
+        if not self.ready or self._next is None or STOP.requested:
+            raise StopIteration
+        request, size = self._next
+        self._next = None
+        self._till.take(request, size)
+        return request
+
+    def failed(self, request: Request, usage: Usage | None) -> None:
+        """Enters a try without an answer."""
+        self._till.failed(request, usage)
+
+    def again(self, request: Request) -> bool:
+        """Whether a try may be repeated now. Raises BudgetReached where it never may."""
+        try:
+            return self._till.again(request)
+        except BudgetReached as reached:
+            self._reached = reached
+            raise
+
+
+class Budgeted:
+    """A model that is asked nothing more once a limit is reached. It goes directly around the model."""
+
+    def __init__(
+        self, model: Model, till: Till, before: Callable[[], None] | None = None, *, count: bool = False
+    ) -> None:
+        """Wraps `model`; `before` is called once, before the first request is asked.
+
+        `count`: the till gets the usage of replies that were no answer without a limit as well.
+        """
+        self._model = model
+        self._till = till
+        self._before = before
+        self._count = count
+        self.name = model.name
+        self.identity = model.identity
+        self.accepts = model.accepts
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """The model's outcomes. Raises BudgetReached once no further request may go out, after those under way."""
+        if (before := self._before) is not None:
+            self._before = None
+            before()
+        self._till.begin()
+        if not self._till.budget and not self._count:
+            return self._model.respond(requests)
+        at_hand: list[Iterator[Outcome]] = []
+        return Landing(self._within(iter(requests), at_hand), lambda: length_hint(at_hand[-1]) if at_hand else 0)
+
+    def _within(self, source: Iterator[Request], at_hand: list[Iterator[Outcome]]) -> Generator[Outcome]:
+        admitted = Admitted(source, self._till)
+        while True:
+            outcomes = self._model.respond(admitted)
+            at_hand[:] = [outcomes]
+            try:
+                for request, outcome in outcomes:
+                    self._till.settle(request, outcome)
+                    yield request, outcome
+            finally:
+                if isinstance(outcomes, Landing | Generator):
+                    outcomes.close()
+            self._till.forfeit()
+            if STOP.requested:
+                return
+            if (stopped := admitted.stopped) is not None:
+                raise stopped
+            if not admitted.more:
+                return

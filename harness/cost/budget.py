@@ -1,0 +1,51 @@
+"""The limits on what a run may take, and amounts in their units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from harness.cost.price import Price
+from harness.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The limits of one run on what is asked now; answers from the cache take nothing. None: no limit."""
+
+    usd: float | None = None
+    tokens: float | None = None
+    requests: float | None = None
+    minutes: float | None = None
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, limit.name) is not None for limit in fields(self))
+
+    def __str__(self) -> str:
+        limits = {limit.name: getattr(self, limit.name) for limit in fields(self)}
+        return ", ".join(f"budget.{name}={value:g}" for name, value in limits.items() if value is not None)
+
+    def needs(self, price: Price | None) -> None:
+        """Refuses a limit in USD where nobody could keep it. Raises ConfigError."""
+        if self.usd is not None and price is None:
+            raise ConfigError(
+                "budget.usd needs the model's price, which is unknown: give model.price.input=… and "
+                "model.price.output=… in USD per million tokens, or set budget.tokens instead."
+            )
+
+
+@dataclass(slots=True)
+class Amounts:
+    """What calls take: of each limit's unit but time."""
+
+    usd: float = 0.0
+    tokens: float = 0.0
+    requests: float = 0.0
+
+    def add(self, other: Amounts, times: int = 1) -> None:
+        """Adds so many times; a negative number takes away."""
+        self.usd += times * other.usd
+        self.tokens += times * other.tokens
+        self.requests += times * other.requests
+
+    def __add__(self, other: Amounts) -> Amounts:
+        return Amounts(self.usd + other.usd, self.tokens + other.tokens, self.requests + other.requests)

@@ -1,0 +1,119 @@
+"""The account of a run: tokens and cost of the answers it rests on, and of those that were asked now."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+
+from harness.codec import request_digest
+from harness.cost.price import Price, dollars
+from harness.protocols import Model, Outcome
+from harness.types import JSON, Request, Response, Usage
+
+_KINDS = tuple(f.name for f in fields(Usage))
+
+
+class Ledger:
+    """Counts every distinct request once: items that share one, and openings that items share, are paid for once.
+
+    So the sums are less than those over the records where items share requests, and more by the openings, which are
+    in no record. What replies that were no answer have cost is told when it is spent, and is no part of the sums:
+    those are the same whether the answers were asked now or came from the cache.
+    """
+
+    def __init__(self, price: Price | None, *, paid: bool) -> None:
+        """`price` is None where nobody knows it; `paid` says whether the answers may cost money at all."""
+        self.price = price
+        self.paid = paid
+        self.usd = self.usd_now = self.usd_discarded = 0.0
+        self.calls = self.calls_now = self.uncounted = 0
+        self._tokens: Counter[str] = Counter()
+        self._known: set[int] = set()
+
+    def add(self, request: Request, response: Response) -> None:
+        """Enters an answer. 64 bits of its request's digest are kept: some 15 MB for 200,000 answers."""
+        name = int(request_digest(request)[:16], 16)
+        if name in self._known:
+            return
+        self._known.add(name)
+        self.calls += 1
+        self.calls_now += not response.cached
+        for kind in _KINDS:
+            if (count := getattr(response.usage, kind)) is not None:
+                self._tokens[kind] += count
+        cost = self.cost(response)
+        if cost is None:
+            self.uncounted += 1
+        else:
+            self.usd += cost
+            self.usd_now += 0.0 if response.cached else cost
+
+    def discard(self, usage: Usage) -> None:
+        """Enters the usage of a reply that was no answer."""
+        self.usd_discarded += (self.price.cost(usage) or 0.0) if self.price else 0.0
+
+    @property
+    def spent_now(self) -> float:
+        """USD of what was asked now, replies that were no answer included."""
+        return self.usd_now + self.usd_discarded
+
+    def cost(self, response: Response) -> float | None:
+        """USD of one answer; None where its price or its tokens are unknown."""
+        return None if self.price is None else self.price.cost(response.usage)
+
+    @property
+    def usage(self) -> Usage:
+        """The sums of what was counted."""
+        return Usage(**{kind: self._tokens[kind] for kind in _KINDS if kind in self._tokens})
+
+    @property
+    def told(self) -> dict[str, JSON]:
+        """For result.json: the same whether the answers were asked now or came from the cache."""
+        if not self.paid:
+            return {}
+        known = self.price is not None
+        return {
+            "cost": {
+                "usd": round(self.usd, 9) if known else None,
+                "answers": self.calls,
+                "answers_without_cost": self.uncounted,
+                "price": str(self.price) if known else None,
+            }
+        }
+
+    def lines(self) -> list[str]:
+        """What the command says in the end; nothing where answers cost nothing."""
+        if not self.paid or not (self.calls or self.usd_discarded):
+            return []
+        if self.price is None:
+            return ["Cost of these answers: unknown, as the model's price is (model.price tells it)."]
+        rest = ", the rest came from the cache" if self.calls_now < self.calls else ""
+        missing = f" {self.uncounted:,} answers came without a count of tokens and are not in it." * (
+            self.uncounted > 0
+        )
+        discarded = f", {dollars(self.usd_discarded)} of it for replies that were no answer" * (self.usd_discarded > 0)
+        now = f"{dollars(self.spent_now)}{discarded}{rest}"
+        return [
+            f"Cost of these answers: {dollars(self.usd)}; asked now: {now}.{missing}",
+            f"Prices: {self.price}.",
+        ]
+
+
+class Metered:
+    """A model whose answers are entered into a ledger as they pass. It goes outside the cache."""
+
+    def __init__(self, model: Model, ledger: Ledger) -> None:
+        """Wraps `model`."""
+        self._model = model
+        self._ledger = ledger
+        self.name = model.name
+        self.identity = model.identity
+        self.accepts = model.accepts
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """The model's outcomes as they are."""
+        for request, outcome in self._model.respond(requests):
+            if isinstance(outcome, Response):
+                self._ledger.add(request, outcome)
+            yield request, outcome

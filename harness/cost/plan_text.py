@@ -1,0 +1,99 @@
+"""A plan and its prompts in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.cost.budget import Budget
+from harness.cost.plan import Asked, Plan
+from harness.cost.price import Price, dollars
+from harness.protocols import Model
+from harness.types import ChatRequest, ChoiceRequest, PairRequest, Request
+
+LONG = 6000
+"""Characters from which on a text of a rendered prompt is shown by its two ends."""
+
+
+def lines(plan: Plan, model: Model, price: Price | None, budget: Budget, *, paid: bool) -> Iterator[str]:
+    """The plan: what is asked, of whom, for how much, how long."""
+    asked = plan.asked
+    openings = f", {plan.turns.calls:,} of them before the questions (openings)" * (plan.turns.calls > 0)
+    where = f" at {model.base_url}" if hasattr(model, "base_url") else ""
+    declined = f", {plan.declined:,} longer than the model's context and not sent" * (plan.declined > 0)
+    yield (
+        f"Plan: {plan.items:,} items; {plan.answered:,} answers in the cache already{declined}; {asked.calls:,} calls "
+        f"to {model.name}{where}{openings}."
+    )
+    if not asked.calls:
+        return
+    yield f"Tokens of these calls: about {_range(asked.input, asked.input + asked.input_more)} in, " + (
+        f"{_range(asked.output_least, asked.output_most)} out."
+    )
+    if paid:
+        least, most = costs(asked, price)
+        if price is None or least is None or most is None:
+            yield "Cost: unknown, as the model's price is (model.price.input=… and model.price.output=… tell it)."
+        else:
+            amounts = dollars(least) if most - least < 1e-9 else f"{dollars(least)} to {dollars(most)}"
+            yield f"Cost: {amounts} ({price})."
+    yield _time(asked, model)
+    if budget:
+        yield f"Limit of this run: {budget}."
+
+
+def costs(asked: Asked, price: Price | None) -> tuple[float | None, float | None]:
+    """USD from the estimated input: with the shortest and with the longest replies, nothing cached by the server."""
+    if price is None:
+        return None, None
+    mean = asked.input // max(asked.calls, 1)  # tiers go by the input of a call
+    least = price.uncached(asked.input, asked.output_least, mean)
+    more = asked.input + asked.input_more
+    return least, price.uncached(more, asked.output_most, more // max(asked.calls, 1))
+
+
+def _time(asked: Asked, model: Model) -> str:
+    """How long it takes at the rates that the user has given; the server's own are found only while it is asked."""
+    rates: dict[str, tuple[float, float]] = {}
+    if requests := getattr(model, "requests_per_minute", None):
+        rates["requests_per_minute"] = asked.calls, requests
+    if tokens := getattr(model, "tokens_per_minute", None):
+        rates["tokens_per_minute"] = asked.input + asked.output_most, tokens
+    if not rates:
+        known = hasattr(model, "requests_per_minute")
+        return "Time: unknown" + (
+            " (model.requests_per_minute and model.tokens_per_minute are not set)." if known else "."
+        )
+    name, (amount, rate) = max(rates.items(), key=lambda rate: rate[1][0] / rate[1][1])
+    minutes = amount / rate
+    span = f"{60 * minutes:,.0f} seconds" if minutes < 2 else f"{minutes:,.0f} minutes"
+    span = f"{minutes / 60:,.1f} hours" if minutes >= 120 else span
+    return f"Time: {span} at model.{name}={rate:g}."
+
+
+def prompts(plan: Plan) -> Iterator[str]:
+    """The sample requests, a line before each message."""
+    for number, request in enumerate(plan.examples, start=1):
+        yield f"\n── prompt {number} of {plan.items:,} ──"
+        yield from _request(request)
+
+
+def _request(request: Request) -> Iterator[str]:
+    if isinstance(request, PairRequest):
+        yield f"[premise]\n{_text(request.premise)}\n[hypothesis]\n{_text(request.hypothesis)}"
+        return
+    for message in request.messages:
+        yield f"[{message.role}]\n{_text(message.content) or '(the reply, not known yet)'}"
+    if isinstance(request, ChoiceRequest):
+        yield f"[ranked] {' | '.join(request.choices)}"
+    if isinstance(request, ChatRequest):
+        yield f"[max_tokens {request.max_tokens:,}]"
+
+
+def _text(text: str) -> str:
+    if len(text) <= LONG:
+        return text
+    return f"{text[: LONG // 2]}\n… ({len(text):,} characters in all) …\n{text[-LONG // 2 :]}"
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"

@@ -1,0 +1,124 @@
+"""The price of a model: its config's own, none on this machine, else the entry of genai-prices for it.
+
+genai-prices (pydantic) is a table that comes with the package: nothing is looked up over the network. Its entries name
+a provider by the address and a model by rules; which entry was taken is said wherever a price is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from importlib import metadata
+from typing import Any
+
+from harness.cost.price import Price, Steps, from_told
+from harness.models.api.addresses import on_this_machine
+
+PACKAGE = "genai-prices"
+_BEYOND = ("requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "input_mchars")
+"""Prices of an entry that tokens of input and output do not account for."""
+FREE = Price(((0, 0.0),), ((0, 0.0),), source="on this machine")
+
+
+def paid(model: object) -> bool:
+    """Whether a model's answers may cost money: it is behind an address that is not this machine, or has a price."""
+    base_url = getattr(model, "base_url", None)
+    return isinstance(base_url, str) and (not on_this_machine(base_url) or _own(model) is not None)
+
+
+def price_of(model: object, remembered: Mapping[str, Any] | None = None) -> Price | None:
+    """What a model's tokens cost; None where nobody knows.
+
+    `remembered` is what the manifest of an earlier run says: while the table is the same, it saves the half second
+    that reading the table takes.
+    """
+    if (own := _own(model)) is not None:
+        return own
+    base_url = getattr(model, "base_url", None)
+    if not isinstance(base_url, str):
+        return None
+    if on_this_machine(base_url):
+        return FREE
+    name, tier = str(getattr(model, "model", "")), getattr(model, "extra", {}).get("service_tier")
+    if (known := _remembered(remembered or {}, name, base_url, tier)) is not None:
+        return known
+    return _listed(name, base_url, tier)
+
+
+def key_of(model: object) -> str:
+    """What a remembered price was looked up by."""
+    tier = getattr(model, "extra", {}).get("service_tier")
+    return _key(str(getattr(model, "model", "")), str(getattr(model, "base_url", "")), tier)
+
+
+def _key(name: str, base_url: str, tier: object) -> str:
+    return f"{PACKAGE} {metadata.version(PACKAGE)} {base_url} {name} {tier or ''}".strip()
+
+
+def _own(model: object) -> Price | None:
+    said: Mapping[str, float | None] = getattr(model, "price", None) or {}
+    steps: dict[str, Any] = {name: ((0, float(usd)),) for name, usd in said.items() if usd is not None}
+    return Price(**steps, source="the model's config") if steps else None
+
+
+def _remembered(said: Mapping[str, Any], name: str, base_url: str, tier: object) -> Price | None:
+    try:
+        if said.get("key") != _key(name, base_url, tier):
+            return None
+        price = from_told(said)
+        over = price.until is not None and datetime.now(UTC).date() >= date.fromisoformat(price.until)
+    except (KeyError, TypeError, ValueError, metadata.PackageNotFoundError):
+        return None
+    return None if over else price
+
+
+def _listed(name: str, base_url: str, tier: object) -> Price | None:
+    """The entry of genai-prices that holds today; None without one, or where tokens are not all that it bills."""
+    try:
+        from genai_prices.data_snapshot import get_snapshot
+    except ImportError:
+        return None
+    try:
+        provider = get_snapshot().find_provider(None, None, base_url)
+    except LookupError:
+        return None
+    # Only the provider's own entries: for names that it lacks the package would offer those of another provider.
+    model = provider.find_model(name)
+    if model is None:
+        return None
+    now = datetime.now(UTC)
+    context = {"service_tier": tier} if isinstance(tier, str) else None
+    dated = model.prices if isinstance(model.prices, list) else []
+    starts = [day for entry in dated if (day := getattr(entry.constraint, "start_date", None)) is not None]
+    # An hour of the day changes the price: the dearest hour is taken.
+    hourly = [entry.prices for entry in dated if hasattr(entry.constraint, "start_time")]
+    found = [vars(prices) for prices in (model.get_prices(now, context), *hourly)]
+    prices = max(found, key=lambda prices: (_steps(prices.get("output_mtok")) or ((0, 0.0),))[0][1])
+    told = {
+        kind: _steps(prices.get(f"{theirs}_mtok"))
+        for kind, theirs in {
+            "input": "input",
+            "output": "output",
+            "cached_input": "cache_read",
+            "cache_write": "cache_write",
+        }.items()
+    }
+    if told["input"] is None or told["output"] is None or any(prices.get(name) for name in _BEYOND):
+        return None
+    source = f"{PACKAGE} {metadata.version(PACKAGE)}, {provider.id}/{model.id}{' (its dearest hour)' * bool(hourly)}"
+    return Price(
+        told["input"],
+        told["output"],
+        told["cached_input"],
+        told["cache_write"],
+        source,
+        min((str(day) for day in starts if day > now.date()), default=None),
+    )
+
+
+def _steps(price: Any) -> Steps | None:
+    """A price of the table: a number, or a base with tiers."""
+    if price is None:
+        return None
+    tiers: Iterable[Any] = getattr(price, "tiers", ())
+    return ((0, float(getattr(price, "base", price))), *((tier.start, float(tier.price)) for tier in tiers))

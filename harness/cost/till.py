@@ -1,0 +1,259 @@
+"""What one run has spent, and what is set aside for its tries under way: whether another may go out.
+
+Before a try goes out, the most that it may take is set aside: its bytes as tokens of input, max_tokens (and the room
+to think) of output, at the dearest price. It goes out only if what was spent and what is set aside leave room for it.
+When its reply lands, what the server counted replaces what was set aside; where nobody counted, or no try can have
+taken what was counted, the most stays spent.
+
+What a server does not tell beforehand (a proxy's own prompt, a model that writes more than max_tokens) is learned from
+its replies: the greatest excess of any reply so far is added to what every other try may take. The fewer replies there
+are, the less is known: so many tries are under way at once as the limit would bear if each took `UNSEEN` tokens more, a
+quarter of them after one reply, a ninth after two. So a limit is passed by one call at most, unless a server begins to
+bill more than it ever has while many tries are under way, or never counts what it bills.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from harness.codec import token_count
+from harness.cost.budget import Amounts, Budget
+from harness.cost.price import Price, countable, dollars
+from harness.cost.token_estimate import Size, size
+from harness.errors import BudgetReached
+from harness.protocols import Model
+from harness.types import Failure, Request, Response, Usage
+
+UNSEEN = 200_000
+"""Tokens that a call may take beside those of its request, as long as no reply is known; few contexts are longer."""
+_UNCOUNTED = 4
+"""Tries without a count that say as much as a reply with one: not all of a server's replies may lack it."""
+_LONGEST = 16
+"""Characters a token at most, over a whole text: a count of fewer tokens is none."""
+_UNBILLED = frozenset({"context_length", "rate_limit", "empty_prompt"})
+"""Kinds of failure in which nobody has done any work."""
+_NOTHING = Size(0, 0, 0, 0, 0)
+
+
+class Till:
+    """The account that admits tries."""
+
+    def __init__(
+        self, budget: Budget, price: Price | None, model: Model, discard: Callable[[Usage], None] = lambda _: None
+    ) -> None:
+        """`discard` gets what a server has counted for replies that were no answer.
+
+        The clock of budget.minutes begins with the first request that is asked.
+        """
+        self.budget = budget
+        self._price = price
+        self._model = model
+        self._discard = discard
+        self._counted = Amounts()
+        self._uncounted: Counter[Size] = Counter()
+        self._uncounted_sum = Amounts()
+        self._aside: dict[Request, Size] = {}
+        self._aside_sum = Amounts()
+        self._under_way: set[Request] = set()
+        self._waiting: dict[Request, Size] = {}
+        """Tries that are to be repeated and for which nothing could be set aside yet."""
+        self._hidden_input = self._hidden_output = 0
+        self._replies = 0
+        """Counted by the server, since the last one that took more than any before; half of those that came earlier."""
+        self._began: float | None = None
+
+    @property
+    def spent(self) -> Amounts:
+        """What the server has counted, and the most of the tries for which nobody counted."""
+        return self._counted + self._uncounted_sum
+
+    @property
+    def left(self) -> float:
+        """Seconds until the time is over; inf without a limit on it."""
+        if self.budget.minutes is None:
+            return math.inf
+        return 60 * self.budget.minutes - (0.0 if self._began is None else time.monotonic() - self._began)
+
+    def begin(self) -> None:
+        """Starts the clock, the first time."""
+        self._began = time.monotonic() if self._began is None else self._began
+
+    def size(self, request: Request) -> Size:
+        """The size of one try of a request; nothing where it will not be sent or nothing is limited."""
+        declines: Callable[[Request], Failure | None] | None = getattr(self._model, "declines", None)
+        if not self.budget or (declines is not None and declines(request)):
+            return _NOTHING
+        return size(request, self._model)
+
+    def room(self, size: Size) -> bool:
+        """Whether a first try may go out beside those under way. Tries that are repeated go before."""
+        return not self._waiting and self._limit(size, self._aside_sum) is None and self._wide(size)
+
+    def take(self, request: Request, size: Size) -> None:
+        """Sets aside what a try may take, which goes out now."""
+        self._set_aside(request, size)
+        self._under_way.add(request)
+
+    def failed(self, request: Request, usage: Usage | None) -> None:
+        """Enters what a try without an answer took, and sets aside what another try may take, if there is room.
+
+        `usage` is None where the server has certainly done no work, and without counts where nobody knows.
+        """
+        if usage is not None and countable(usage):
+            self._discard(usage)
+        size = self._release(request)
+        self._under_way.discard(request)
+        self._enter(size, usage)
+        if self._limit(size, self._aside_sum) is None:
+            self._set_aside(request, size)
+        else:
+            self._waiting[request] = size
+
+    def again(self, request: Request) -> bool:
+        """Whether a try may be repeated now. Raises BudgetReached where it never may."""
+        size = self._aside.get(request) or self._waiting[request]
+        if self.left <= 0:
+            raise self._reached("minutes", size)
+        if request in self._waiting:
+            if (limit := self._limit(size, self._aside_sum)) is not None:
+                if not self._aside:  # nothing is under way that could give back what was set aside for it
+                    raise self._reached(limit, size)
+                return False
+            del self._waiting[request]
+            self._set_aside(request, size)
+        if not self._wide(size):
+            return False
+        self._under_way.add(request)
+        return True
+
+    def settle(self, request: Request, outcome: Response | Failure) -> None:
+        """Enters what the last try of a request took, where `failed` has not."""
+        self._waiting.pop(request, None)
+        size = self._release(request)
+        if request not in self._under_way:
+            return
+        self._under_way.remove(request)
+        if isinstance(outcome, Response):
+            self._enter(size, outcome.usage, len(outcome.text) if outcome.logprobs is None else 0)
+        elif outcome.kind != "unanswered":  # which was not sent
+            self._enter(size, None if outcome.kind in _UNBILLED else Usage())
+
+    def forfeit(self) -> None:
+        """Takes what is set aside for requests that a model has left without an outcome as spent."""
+        for request in self._under_way:
+            self._enter(self._release(request), Usage())
+        self._under_way.clear()
+        self._aside.clear()
+        self._waiting.clear()
+        self._aside_sum = Amounts()
+
+    def stopped(self, size: Size) -> BudgetReached | None:
+        """Why a try may not go out even alone."""
+        limit = self._limit(size, Amounts())
+        return None if limit is None else self._reached(limit, size)
+
+    def _reached(self, limit: str, size: Size) -> BudgetReached:
+        spent, next_one = self.spent, self._most(size)
+        uncounted = self._uncounted_sum
+        usd = f", {dollars(uncounted.usd)} of it the most of calls that nobody counted" * (uncounted.usd > 0)
+        tokens = f", {uncounted.tokens:,.0f} of them the most of calls that nobody counted" * (uncounted.tokens > 0)
+        reason = {
+            "usd": f"{dollars(spent.usd)} spent{usd}, and the next call may cost {dollars(next_one.usd)}",
+            "tokens": f"{spent.tokens:,.0f} used{tokens}, and the next call may take {next_one.tokens:,.0f}",
+            "requests": f"{spent.requests:,.0f} asked",
+            "minutes": "the time is over",
+        }[limit]
+        return BudgetReached(
+            f"budget.{limit}={getattr(self.budget, limit):g} is reached ({reason}): every answer so far is kept, "
+            "and the same command with a new budget asks for the rest."
+        )
+
+    def _limit(self, size: Size, aside: Amounts) -> str | None:
+        """The limit that a try may pass."""
+        if self.left <= 0:
+            return "minutes"
+        most = self._most(size)
+        for limit in ("requests", "tokens", "usd"):
+            allowed = getattr(self.budget, limit)
+            if allowed is None:
+                continue
+            parts = (self._counted, self._uncounted_sum, aside, most)
+            # Sums of cents are not exact: the last digits must not stop a run.
+            if sum(getattr(amounts, limit) for amounts in parts) > allowed * (1 + 1e-9):
+                return limit
+        return None
+
+    def _wide(self, size: Size) -> bool:
+        """Whether the limit bears what is not known yet of one try more, where others are under way."""
+        if not self._under_way or (self.budget.usd is None and self.budget.tokens is None):
+            return True
+        known = 1 + self._replies + self._uncounted.total() // _UNCOUNTED
+        unseen = len(self._under_way) * UNSEEN // known**2
+        usd = self._price.most(1, unseen) if self._price else 0.0  # written, which is dearer
+        return self._limit(size, self._aside_sum + Amounts(usd, unseen)) is None
+
+    def _enter(self, size: Size, usage: Usage | None, characters: int = 0) -> None:
+        """Enters what one try took; `characters` are those of the reply."""
+        if usage is None:
+            self._counted.requests += min(1, size.calls)
+            if size.calls > 1:  # of a ranked request's calls one was refused; of the others nobody knows
+                share = (size.calls - 1) / size.calls
+                rest = {name: math.ceil(share * getattr(size, name)) for name in ("input", "input_most", "output_most")}
+                self._uncount(replace(size, calls=size.calls - 1, **rest))
+            return
+        input, output = token_count(usage.input) or 0, token_count(usage.output) or 0
+        if (reasoning := token_count(usage.reasoning) or 0) > output:  # some servers do not count it as output
+            output += reasoning
+        self._learn(size, input, output)
+        enough = _LONGEST * input >= size.characters and _LONGEST * output >= characters
+        if size.calls == 0 or (countable(usage) and enough):
+            self._replies += 1
+            usd = (self._price.cost(usage) or 0.0) if self._price else 0.0
+            self._counted.add(Amounts(usd, input + output, size.calls))
+        else:
+            self._uncount(size)
+
+    def _uncount(self, size: Size) -> None:
+        self._uncounted[size] += 1
+        self._uncounted_sum.add(self._most(size))
+
+    def _learn(self, size: Size, input: int, output: int) -> None:
+        """Raises what every try may take where a reply took more than was set aside for it."""
+        if not size.calls:
+            return
+        unseen = -(-(input - size.input) // size.calls) if input > size.input_most else 0
+        beyond = -(-(output - size.output_most) // size.calls)
+        if unseen <= self._hidden_input and beyond <= self._hidden_output:
+            return
+        self._hidden_input = max(self._hidden_input, unseen)
+        self._hidden_output = max(self._hidden_output, beyond)
+        self._replies //= 2
+        self._aside_sum, self._uncounted_sum = Amounts(), Amounts()
+        for one in self._aside.values():
+            self._aside_sum.add(self._most(one))
+        for one, number in self._uncounted.items():
+            self._uncounted_sum.add(self._most(one), number)
+
+    def _most(self, size: Size) -> Amounts:
+        """What one try may take at most."""
+        input = size.input_most + size.calls * self._hidden_input
+        output = size.output_most + size.calls * self._hidden_output
+        usd = self._price.most(input, output) if self._price else 0.0
+        return Amounts(usd, input + output, size.calls)
+
+    def _set_aside(self, request: Request, size: Size) -> None:
+        self._aside[request] = size
+        self._aside_sum.add(self._most(size))
+
+    def _release(self, request: Request) -> Size:
+        size = self._aside.pop(request, None)
+        if size is None:
+            return _NOTHING
+        self._aside_sum.add(self._most(size), -1)
+        if not self._aside:  # so that the last digits of many sums do not add up
+            self._aside_sum = Amounts()
+        return size

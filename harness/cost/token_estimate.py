@@ -1,0 +1,68 @@
+"""How much a request asks for, before anybody has counted: calls, and tokens from below and from above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from harness.models.api.token_bound import tokens_at_least
+from harness.types import ChatRequest, ChoiceRequest, PairRequest, Request
+
+_LONG = 4096
+"""Characters from which on a text is worth counting: it may be a table, whose tokens are short."""
+_TENTHS = 38
+"""Tenths of a character that are a token: Corr2Cause's texts have 3.9 a token at most (tokens_at_least)."""
+_AROUND, _AROUND_MOST = 4, 64
+"""Tokens that a server puts around a message; at most, with what chat templates say of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What one request may take. `input` is an estimate, the others are bounds."""
+
+    calls: int
+    input: int
+    input_most: int
+    output_least: int
+    output_most: int
+    characters: int = 0
+    """Of the texts that are sent."""
+
+    @property
+    def tokens_most(self) -> int:
+        """Input and output."""
+        return self.input_most + self.output_most
+
+
+def size(request: Request, model: object) -> Size:
+    """The size of a request to a model.
+
+    A token is at least a byte of UTF-8, so `input_most` holds for every vocabulary that is made of bytes; a token for
+    3.8 characters is what English comes to. A server that obeys max_tokens writes no more than `output_most`.
+    """
+    if isinstance(request, PairRequest):
+        texts: list[str] = [request.premise, request.hypothesis]
+    else:
+        texts = [message.content for message in request.messages]
+    about = sum(map(_about, texts)) + _AROUND * len(texts)
+    most = sum(map(_bytes, texts)) + _AROUND_MOST * (len(texts) + 1)
+    length = sum(map(len, texts))
+    if isinstance(request, ChoiceRequest):  # every choice is a text of its own, and nothing is written
+        calls = len(request.choices)
+        return Size(calls, calls * about, calls * most + sum(map(_bytes, request.choices)), 0, calls, calls * length)
+    if isinstance(request, ChatRequest):
+        return Size(1, about, most, 1, request.max_tokens + room_to_think(model), length)
+    return Size(1, about, most, 0, 0, length)
+
+
+def room_to_think(model: Any) -> int:
+    """Tokens that a reasoning model may write beside a prompt's max_tokens."""
+    return int(model.reasoning_tokens) if getattr(model, "reasons", False) else 0
+
+
+def _about(text: str) -> int:
+    return tokens_at_least(text) if len(text) > _LONG else -(-10 * len(text) // _TENTHS)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))

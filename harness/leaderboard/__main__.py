@@ -1,0 +1,187 @@
+"""The leaderboard: every complete result below some folders, best F1 first. python -m harness.leaderboard --help"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from harness.cli import key_value
+from harness.cli.key_value import Words
+from harness.errors import ConfigError, StoreError
+from harness.leaderboard.build import Choice, build
+from harness.leaderboard.rows import Row, below, chosen, load
+from harness.storage.atomic_write import check, written
+from harness.tables.latex_html import html, latex
+from harness.tables.markdown_csv_json import as_csv, as_json, markdown
+from harness.tables.table import Part, Table
+
+__all__ = ["Row", "load", "main", "write"]
+
+HELP = """\
+Rebuild the leaderboard from the results of earlier runs.
+
+  python -m harness.leaderboard                         results/, written to results/LEADERBOARD.md too
+  python -m harness.leaderboard A B                     several results folders; written only with out=
+  python -m harness.leaderboard out=table.tex           .md, .csv, .json, .tex or .html
+  python -m harness.leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation groups=family published=true
+  python -m harness.leaderboard results preset=4 out=table4.tex     a table of the papers, with what was measured
+
+Runs on different items or with different headline labels stand in tables of their own; incomplete ones are not ranked.
+
+  task= model= prompt= variant=   which runs: names or globs, several with commas between them
+  metrics=              f1, accuracy, …; counts: n (items), positives, clusters, unreadable, failed; else all
+  by=                   a column for each group too: relation, num_nodes, network, scale, structure, …
+  sort=                 a metric, best first, or model, prompt, variant; F1, then accuracy, where nothing is said
+  groups=none           family: models of a family together, as the papers have them
+  intervals=brackets    brackets, pm (± half the width) or none
+  published=false       true: what the papers print on the same task, set apart, with its data version
+  preset=               a paper's own table, published rows and measured ones: 4, 5, 6, 12, 13 of Corr2Cause, II to VII,
+                        IX to XI and XIII to XXI of CausalBench; with nothing after it, a line for each
+  format=               markdown, csv, json, latex or html: what is printed, and written where out= does not tell
+  out=                  the file to write (- for none); RESULTS/LEADERBOARD.md where nothing is chosen
+"""
+Format = Literal["markdown", "csv", "json", "latex", "html"]
+ENDINGS: Mapping[str, Format] = {".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", ".html": "html"}
+DRAWN: Mapping[Format, Callable[[Sequence[Table]], str]] = {
+    "markdown": markdown,
+    "csv": as_csv,
+    "json": as_json,
+    "latex": latex,
+    "html": html,
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """HELP says what each one means."""
+
+    task: str | None = None
+    model: str | None = None
+    prompt: str | None = None
+    variant: str | None = None
+    metrics: Words = ()
+    by: Words = ()
+    sort: str | None = None
+    groups: Literal["none", "family"] = "none"
+    intervals: Literal["brackets", "pm", "none"] = "brackets"
+    published: bool = False
+    preset: str | None = None
+    format: Format | None = None
+    out: str | None = None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the leaderboard, and writes LEADERBOARD.md unless told otherwise."""
+    return key_value.command(HELP, Settings, job, _dashed(sys.argv[1:] if arguments is None else arguments))
+
+
+def _dashed(arguments: Sequence[str]) -> list[str]:
+    """`--out FILE` and `--out=FILE` as out=FILE."""
+    found: list[str] = []
+    given = iter(arguments)
+    for argument in given:
+        name, equals, value = argument.partition("=")
+        found.append(f"out={value if equals else next(given, '')}" if name == "--out" else argument)
+    return found
+
+
+def job(given: list[str], settings: Settings) -> str | list[Part]:
+    """The leaderboard, as text where a format is asked for; writes it too."""
+    folders = given or ["results"]
+    form = _format(settings)
+    if settings.out is not None:
+        check(settings.out)
+    if settings.preset is not None:
+        from harness.leaderboard import presets
+
+        if not settings.preset:
+            return f"The papers' tables:\n\n{presets.listed()}"
+        found = _laid_out(given, settings)
+    else:
+        found = _chosen(folders, settings)
+    if settings.out not in (None, "-"):
+        _put(
+            Path(str(settings.out)), f"# Leaderboard\n\n{markdown(found)}" if form == "markdown" else DRAWN[form](found)
+        )
+    elif settings == Settings() and len(folders) == 1:
+        try:
+            write(markdown(found), Path(folders[0]) / "LEADERBOARD.md")
+        except StoreError as error:  # somebody else's folder: the table is what was asked for
+            return [*found, f"Not written: {error}"]
+    return [*found] if settings.format is None else DRAWN[settings.format](found)
+
+
+def _chosen(folders: Sequence[str], settings: Settings) -> list[Table]:
+    """The tables of the runs below the folders, as the settings want them."""
+    rows = _rows(below(folders), settings)
+    names = {"n": "items"}
+    choice = Choice(
+        tuple(dict.fromkeys(names.get(name, name) for name in settings.metrics)),
+        tuple(dict.fromkeys(settings.by)),
+        settings.sort and names.get(settings.sort, settings.sort),
+        settings.intervals,
+        settings.groups == "family",
+    )
+    found = build(rows, choice)
+    return _with_published(found, rows, choice) if settings.published else found
+
+
+def _laid_out(given: Sequence[str], settings: Settings) -> list[Table]:
+    """A paper's table; published rows alone where there are no runs."""
+    from harness.leaderboard import presets
+    from harness.leaderboard.presets.layout import lay_out
+
+    preset = presets.preset(str(settings.preset))
+    plain = Settings()
+    for name in ("task", "metrics", "by", "sort", "groups", "published"):
+        if getattr(settings, name) != getattr(plain, name):
+            raise ConfigError(f"{name}= and preset= do not go together: a preset has the paper's columns and rows.")
+    folders = given or [folder for folder in ["results"] if Path(folder).is_dir()]
+    return lay_out(preset, _rows(below(folders, some=False), settings), settings.intervals)
+
+
+def _rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
+    return chosen(rows, task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant)
+
+
+def _format(settings: Settings) -> Format:
+    """What the file is written as."""
+    if settings.out == "":
+        raise ConfigError("out= needs the name of a file, or - for none.")
+    ending = Path(settings.out or "").suffix
+    if told := ENDINGS.get(ending):
+        if settings.format not in (None, told):
+            raise ConfigError(f"out={settings.out} ends as {told}, but format={settings.format} was given: choose one.")
+        return told
+    if ending and settings.format is None and settings.out != "-":
+        raise ConfigError(f"out={settings.out}: the name has to end in {', '.join(ENDINGS)}, or give format=.")
+    return settings.format or "markdown"
+
+
+def _with_published(found: Sequence[Table], rows: Sequence[Row], choice: Choice) -> list[Table]:
+    """What was printed about a task after what was measured."""
+    from harness.leaderboard.published_tables import published
+
+    tasks = dict.fromkeys(table.task for table in found)
+    return [
+        table
+        for task in tasks
+        for table in (*(one for one in found if one.task == task), *published(task, rows, choice.by))
+    ]
+
+
+def write(text: str, path: Path) -> None:
+    """The leaderboard as a Markdown file, at a place that the user has not named."""
+    _put(path, f"# Leaderboard\n\n{text}", named=False)
+
+
+def _put(path: Path, text: str, *, named: bool = True) -> None:
+    with written(str(path), named=named) as file:
+        file.write(f"{text}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,278 @@
+"""From runs to tables: what stands in one, in which order and in which columns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.errors import ConfigError, unknown
+from harness.leaderboard.families import family, order
+from harness.leaderboard.rows import Row
+from harness.tables.metrics import (
+    COUNTS,
+    NUMBERS,
+    TITLES,
+    count_shown,
+    even,
+    interval_shown,
+    intervals_said,
+    main_metrics,
+    metrics_of,
+    shown,
+    spare,
+)
+from harness.tables.table import LOW_IS_GOOD, NEITHER, Cell, Column, Line, Table
+from harness.types import Metric, Scores
+
+NAMES = ("model", "prompt", "variant", "folder")
+Intervals = Literal["brackets", "pm", "none"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Columns and order; nothing chosen is the leaderboard as a run writes it."""
+
+    metrics: Sequence[str] = ()
+    by: Sequence[str] = ()
+    sort: str | None = None
+    intervals: Intervals = "brackets"
+    families: bool = False
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a column of numbers stands in a result."""
+
+    number: str
+    breakdown: str = "overall"
+    group: str = "all"
+
+    def of(self, row: Row) -> Scores | None:
+        return row.result.scores[row.result.headline].get(self.breakdown, {}).get(self.group)
+
+    @property
+    def column(self) -> Column:
+        overall = self.breakdown == "overall"
+        name = self.number if overall else f"{self.number}/{self.breakdown}/{self.group}"
+        title = TITLES.get(self.number, self.number) + ("" if overall else f" {self.group}")
+        if self.number in COUNTS:
+            return Column(name, title, "count")
+        best: Literal["high", "low"] = "low" if self.number in LOW_IS_GOOD else "high"
+        return Column(name, title, "metric", None if self.number in NEITHER else best)
+
+
+def build(rows: Sequence[Row], choice: Choice | None = None) -> list[Table]:
+    """The tables of each task: one for every label set and set of items, as these are never mixed."""
+    choice = choice or Choice()
+    by_task: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_task[row.task].append(row)
+    done = [row for row in rows if row.complete]
+    _known(choice, done)
+    return [table for task, found in sorted(by_task.items()) for table in _tables(task, found, choice)]
+
+
+def _known(choice: Choice, rows: Sequence[Row]) -> None:
+    """Raises ConfigError where no run has what was chosen."""
+    if not rows:
+        return
+    parts = [groups for row in rows for groups in [row.result.scores[row.result.headline]]]
+    breakdowns = {name for groups in parts for name in groups} - {"overall"}
+    metrics = {metric.name for row in rows for metric in row.result.overall.metrics}
+    for name in choice.by:
+        if name not in breakdowns:
+            raise ConfigError(unknown("breakdown", name, breakdowns))
+    for name in choice.metrics:
+        if name not in metrics and name not in COUNTS:
+            raise ConfigError(unknown("metric", name, metrics | {*COUNTS, "n"}))
+    if choice.sort and choice.sort not in metrics | {*COUNTS, *NAMES}:
+        raise ConfigError(unknown("column to sort by", choice.sort, metrics | {*COUNTS, *NAMES, "n"}))
+
+
+def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
+    unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.complete]
+    said = not_ranked(rows)
+    sets = peers(rows, choice.sort)
+    if not sets:
+        yield Table(task, notes=said, unfinished=unfinished)
+    for number, found in enumerate(sets, 1):
+        last = number == len(sets)
+        yield _table(task, found, choice, said if last else [], unfinished if last else [])
+
+
+def not_ranked(rows: Sequence[Row]) -> list[str]:
+    """Return the sentences about runs that stand in no table, by name."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if not row.complete:
+            reasons[row.trouble].append(f"{row.variant}/{row.prompt}/{row.model}")
+    return [
+        f"Not ranked, having {trouble}: {', '.join(names)}. The same command makes it whole."
+        if trouble
+        else f"Not complete, so not ranked: {', '.join(names)}."
+        for trouble, names in sorted(reasons.items())
+    ]
+
+
+@dataclass(frozen=True)
+class Peers:
+    """Runs of one task that may stand side by side: complete, with the same items and the same headline labels."""
+
+    heading: str
+    """How they differ from the task's other runs; nothing where there are no others."""
+    rows: Sequence[Row]
+    """In their order in tables."""
+
+
+def peers(rows: Sequence[Row], sort: str | None = None) -> list[Peers]:
+    """The runs of one task in sets that are never mixed, the default settings first; incomplete ones are in none."""
+    sets: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.complete:
+            sets[row.result.headline, items_of(row)].append(row)
+    ordered = sorted(
+        sets.values(), key=lambda found: (min(row.variant != "default" for row in found), _differing(found))
+    )
+    return [
+        Peers(_heading(found, sets) if len(sets) > 1 else "", sorted(found, key=lambda row: merit(row, sort)))
+        for found in ordered
+    ]
+
+
+def items_of(row: Row) -> str:
+    """What tells its items from others. Without a manifest the same number of items is taken for the same set."""
+    return row.items or str(row.result.overall.items)
+
+
+def items_said(row: Row) -> str:
+    """Its items in words."""
+    told = f"item set {row.items[:8]}" if row.items else "item set not known"
+    return f"{row.result.overall.items:,} items, {told}"
+
+
+def _differing(rows: Sequence[Row]) -> tuple[str, ...]:
+    return (*sorted({row.variant for row in rows}), rows[0].result.headline, rows[0].items or "")
+
+
+def _heading(rows: Sequence[Row], sets: dict[tuple[str, str], list[Row]]) -> str:
+    """How a table differs from the task's others."""
+    first = rows[0]
+    several = len({headline for headline, _ in sets}) > 1
+    parts = differing({row.variant for row in rows}, first.result.headline if several else None)
+    if len({items for _, items in sets}) > 1:
+        parts.append(items_said(first))
+    return "; ".join(parts)
+
+
+def differing(variants: Collection[str], headline: str | None) -> list[str]:
+    """Variants and headline labels in words; labels only where the variants do not say them."""
+    parts = ["variant " + " and ".join(sorted(variants))]
+    said = all(f"labels={headline}" in one.split(",") for one in variants)
+    return parts if headline is None or said else [*parts, f"{headline} labels"]
+
+
+def _table(
+    task: str,
+    found: Peers,
+    choice: Choice,
+    said: Sequence[str],
+    unfinished: Sequence[tuple[str, str, str]],
+) -> Table:
+    ranked = list(found.rows)
+    if choice.families:
+        ranked.sort(key=lambda row: order(family(row.model)))
+    # Columns that are the same for everybody are said once, above the table; the variant in a heading if there is one.
+    names = ["model", *(name for name in ("prompt", "variant") if len({getattr(r, name) for r in ranked}) > 1)]
+    told = ("prompt",) if found.heading else ("prompt", "variant")
+    same = [f"{name} {getattr(ranked[0], name)}" for name in told if name not in names]
+    if len({(row.variant, row.prompt, row.model) for row in ranked}) < len({id(row) for row in ranked}):
+        names.append("folder")
+    overall = [row.result.overall for row in ranked]
+    main = {name for scores in overall for name in main_metrics(scores)}
+    places = _places(ranked, choice)
+    with_interval = set(choice.metrics) or main
+    columns = [*(Column(name, name) for name in names), *(place.column for place in places)]
+    lines = [
+        Line(
+            [
+                *(Cell(getattr(row, name), getattr(row, name)) for name in names),
+                *(_cell(place, row, choice.intervals if place.number in with_interval else "none") for place in places),
+            ],
+            family(row.model) if choice.families else "",
+            {name: getattr(row, name) for name in NAMES if getattr(row, name)},
+        )
+        for row in ranked
+    ]
+    by = "Best F1 first" if choice.sort is None else f"Sorted by {TITLES.get(choice.sort, choice.sort)}"
+    ranges = [scores for row in ranked for place in places if (scores := place.of(row))]
+    has = any(cell.range for line in lines for cell in line.cells)
+    drawn = " ".join(_intervals(ranges, choice.intervals)) if has else ""
+    return Table(
+        task,
+        columns,
+        even(columns, lines),
+        above=f"{by}, metrics in percent{''.join(f'; {one}' for one in same)}.",
+        notes=[*([drawn] if drawn else []), *said],
+        heading=found.heading,
+        label_set=ranked[0].result.headline,
+        items=ranked[0].items,
+        unfinished=unfinished,
+        spare=spare([column.name for column in columns if column.kind == "metric"], main),
+    )
+
+
+def _places(rows: Sequence[Row], choice: Choice) -> list[_Place]:
+    overall = [row.result.overall for row in rows]
+    metrics = list(choice.metrics)
+    if not metrics and choice.by:
+        metrics = list(dict.fromkeys(name for scores in overall for name in main_metrics(scores)))
+    elif not metrics:
+        metrics = [*metrics_of(overall), *COUNTS]
+    groups = {("overall", "all"): None}
+    for breakdown in choice.by:
+        for row in rows:
+            found = row.result.scores[row.result.headline].get(breakdown, {})
+            groups.update(dict.fromkeys((breakdown, group) for group in found))
+    return [_Place(name, *where) for name in metrics for where in groups]
+
+
+def _cell(place: _Place, row: Row, intervals: Intervals) -> Cell:
+    scores = place.of(row)
+    if place.number in COUNTS:
+        return Cell("–") if scores is None else Cell(count_shown(scores, place.number), getattr(scores, place.number))
+    metric = (scores and scores.metric(place.number)) or Metric(place.number, None)
+    drawn = ""
+    if intervals == "brackets":
+        drawn = interval_shown(metric)
+    elif intervals == "pm" and metric.interval:
+        low, high = metric.interval
+        half, decimals = (high - low) / 2, max(1, NUMBERS.get(metric.name, 2) - 1)
+        drawn = f"± {half * (1 if metric.name in NUMBERS else 100):,.{decimals}f}"
+    return Cell(shown(metric.name, metric.value), metric.value, metric.interval, drawn)
+
+
+def _intervals(scores: Sequence[Scores], intervals: Intervals) -> list[str]:
+    said = intervals_said(scores)
+    if said and intervals == "pm":
+        return [
+            said[0].replace("In brackets:", "After ±, half the width of") + " They are not symmetric: see brackets.",
+            *said[1:],
+        ]
+    return said
+
+
+def merit(row: Row, sort: str | None = None) -> tuple[float | str, ...]:
+    """Best F1 first, then accuracy, or what was chosen before them; undefined values stand last."""
+    overall = row.result.overall
+    merits = (-1.0 if (value := overall[name]) is None else value for name in main_metrics(overall))
+    rest: tuple[float | str, ...] = (*(-value for value in merits), row.model, row.variant, row.prompt)
+    if sort is None:
+        return rest
+    if sort in NAMES:
+        return (str(getattr(row, sort)), *rest)
+    found = getattr(overall, sort) if sort in COUNTS else overall[sort]
+    if found is None:
+        return (1.0, 0.0, *rest)
+    return (0.0, found if sort in LOW_IS_GOOD else -found, *rest)

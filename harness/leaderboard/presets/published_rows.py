@@ -1,0 +1,52 @@
+"""The rows of a paper's table, put together from the published file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from harness.leaderboard import published_numbers
+from harness.leaderboard.presets.schema import Number, Preset
+
+
+@dataclass
+class Printed:
+    """One row as the paper has it."""
+
+    group: str
+    model: str
+    key: str
+    """Of the preset's axis; nothing where the rows are models."""
+    parts: list[published_numbers.Row] = field(default_factory=list)
+    """The rows of the file that make it."""
+    axis: str = ""
+    """The setting that holds the keys."""
+
+    def digits(self, number: Number) -> tuple[str, str]:
+        """What stands in a column, and a star where the row's other digits contradict it; nothing for a dash."""
+        for part in self.parts:
+            told = {**part.setting, "table": part.table, "model": part.model}
+            fits = all(told.get(name) == value for name, value in number.where.items())
+            if fits and (not number.key or told.get(self.axis) == number.key) and number.printed in part.printed:
+                return part.printed[number.printed], "*" if number.printed in part.contradicted else ""
+        return "", ""
+
+
+def printed(preset: Preset) -> list[Printed]:
+    """The rows in the paper's order."""
+    axis = preset.axis.setting if preset.axis else ""
+    found = {name: Printed("", name, "", axis=axis) for name in preset.first}
+    made: dict[tuple[str, str, str], Printed] = {(row.group, row.model, row.key): row for row in found.values()}
+    for row in rows(preset):
+        key = row.setting.get(axis, "") if "axis" in preset.rows else ""
+        model = row.model if "model" in preset.rows or preset.groups == "model" else ""
+        group = row.setting.get("group", "") if preset.groups == "family" else ""
+        made.setdefault((group, model, key), Printed(group, model, key, axis=axis)).parts.append(row)
+    return list(made.values())
+
+
+def rows(preset: Preset) -> Iterator[published_numbers.Row]:
+    """The published rows of the preset's tables."""
+    return (
+        row for row in published_numbers.rows() if row.benchmark == preset.benchmark and row.table in preset.published
+    )

@@ -1,0 +1,152 @@
+"""Which runs stand in a preset's table, and which of them make one row together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+
+from harness.leaderboard.build import items_of
+from harness.leaderboard.families import family, order
+from harness.leaderboard.presets.schema import DEFAULTS, Number, Preset, Source
+from harness.leaderboard.rows import Row
+from harness.types import Metric, Scores
+
+_SETTING = re.compile(r"(?:^|,)(\w+)=(.*?)(?=,\w+=|$)")
+
+
+@dataclass(frozen=True)
+class Data:
+    """What all runs of a set of rows have in common."""
+
+    settings: tuple[tuple[str, str], ...]
+    """Of the task, without what varies and what is the same in the whole table."""
+    labels: str
+    prompt: str = ""
+    """Where models are columns: what else tells sets apart, an algorithm's samples=500,seed=0 or a language model."""
+    items: tuple[tuple[str, int], ...] = ()
+    """By slot, which of several sets of items; nothing where there is one."""
+
+    @property
+    def comparable(self) -> bool:
+        """Whether it is the whole of the data that the paper's Corr2Cause tables are on."""
+        return self.settings == (("version", "v1"),) and self.labels == "published" and not self.items
+
+
+@dataclass
+class Entry:
+    """One row (or one per key of the axis): runs of a model that differ in one setting, or of several models."""
+
+    data: Data
+    model: str
+    prompt: str
+    folder: str
+    shown: str
+    """The model, and the prompt where it is not the usual one."""
+    runs: dict[str, Row] = field(default_factory=dict)
+    """By slot."""
+
+    def run(self, number: Number) -> Row | None:
+        """The run that a column shows."""
+        return next((run for slot, run in self.runs.items() if not number.slots or slot in number.slots), None)
+
+    @property
+    def place(self) -> tuple[int, str, bool, str, str]:
+        """Where it stands among the rows of its set: with its family, by name, the usual prompt first."""
+        other = self.shown.startswith(f"{self.model} (")
+        return order(family(self.model)), self.model, other, self.prompt, self.folder
+
+
+def settings(variant: str) -> dict[str, str]:
+    """A variant's settings."""
+    return dict(_SETTING.findall(variant))
+
+
+def source(preset: Preset, row: Row) -> Source | None:
+    """The kind of run that a row is; None where it does not belong in the table."""
+    if row.task != preset.task:
+        return None
+    given = DEFAULTS | settings(row.variant)
+    for one in preset.sources:
+        fits = any(fnmatchcase(row.prompt, name) for name in one.prompts)
+        if fits and all(given[name] in values for name, values in one.requires.items()):
+            slots = {slot for number in preset.columns for slot in number.slots}
+            if preset.varies in (None, "model") or not slots or given[preset.varies] in slots:
+                return one
+    return None
+
+
+def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
+    """The rows that complete runs make, set by set: first what compares with the paper, then by settings."""
+    fitting = [(row, kind) for row in rows if row.complete and (kind := source(preset, row))]
+    several = len({row.folder for row, _ in fitting}) > 1
+    found: dict[tuple[Data, str, str, str], Entry] = {}
+    seen: dict[tuple[Data, str], list[str]] = {}
+    for row, kind in fitting:
+        together = preset.varies == "model" and not kind.slot
+        where = f" [{row.folder}]" if several else ""
+        slot, data = _data(preset, row, kind, where if together else "")
+        sets = seen.setdefault((data, slot), [])
+        items = items_of(row)
+        sets += [] if items in sets else [items]
+        if items in sets[1:]:
+            data = replace(data, items=((slot, sets.index(items)),))
+        model, prompt, shown = ("", "", "") if together else (row.model, row.prompt, _named(row, kind) + where)
+        entry = Entry(data, model, prompt, row.folder, shown)
+        found.setdefault((data, entry.model, entry.prompt, entry.folder), entry).runs[slot] = row
+    asked = {(one.data, one.model) for one in found.values() if one.prompt == preset.needs}
+    left = (one for one in found.values() if not preset.needs or (one.data, one.model) in asked)
+    return sorted(left, key=lambda one: (_place(one.data), *one.place))
+
+
+def _data(preset: Preset, row: Row, kind: Source, where: str) -> tuple[str, Data]:
+    """The slot of a run and what it has in common with the others of its set."""
+    given = settings(row.variant)
+    slot = kind.slot or row.model
+    if preset.varies != "model":
+        slot = given.pop(preset.varies, DEFAULTS[preset.varies]) if preset.varies else ""
+    said = {name: value for name, value in given.items() if len(kind.requires.get(name, ())) != 1}
+    open_ = [name for name, values in kind.requires.items() if len(values) > 1 and name != preset.varies]
+    said |= {name: given.get(name, DEFAULTS[name]) for name in open_}
+    told = f"{_named(row, kind) if kind.slot else row.prompt}{where}"
+    return slot, Data(tuple(said.items()), kind.labels or compared(row), told if preset.varies == "model" else "")
+
+
+def _named(row: Row, kind: Source) -> str:
+    return row.model if row.prompt == kind.prompts[0] else f"{row.model} ({row.prompt})"
+
+
+def compared(row: Row) -> str:
+    """The label set that compares with the paper's numbers: for CausalBench its own convention, where a run has it."""
+    paper = row.result.scores.get("paper", {})
+    metrics = (metric for groups in paper.values() for one in groups.values() for metric in one.metrics)
+    if any(metric.value is not None for metric in metrics):
+        return "paper"
+    return "exact" if paper else row.result.headline
+
+
+def _place(data: Data) -> tuple[bool, bool, bool, int, str, list[int], str, tuple[tuple[str, int], ...]]:
+    """What compares with the paper first; algorithms before language models, by samples and seed; then by settings."""
+    learned = "=" in data.prompt
+    numbers = [int(number) for number in re.findall(r"\d+", data.prompt)] if learned else []
+    apart = not data.comparable, not learned, data.labels == "exact", len(data.settings)
+    return *apart, str(data.settings), numbers, data.prompt, data.items
+
+
+def scores(run: Row, labels: str, breakdown: str, groups: Sequence[str]) -> list[Scores]:
+    """The rows of a result that a cell is made of; none where one is missing."""
+    there: Mapping[str, Scores] = run.result.scores.get(labels, {}).get(breakdown, {})
+    return [there[name] for name in groups] if all(name in there for name in groups) else []
+
+
+def metric(number: Number, found: Sequence[Scores]) -> Metric | None:
+    """The column's metric: the row's, or the mean of several rows'; None where they have none of its names."""
+    for name in number.measured:
+        metrics = [one.metric(name) for one in found]
+        values = [one.value for one in metrics if one is not None and one.value is not None]
+        if len(metrics) == 1 and metrics[0] is not None:
+            return metrics[0]
+        if metrics and len(values) == len(metrics):
+            return Metric(name, sum(values) / len(values))
+    return None

@@ -1,0 +1,76 @@
+"""Published numbers as tables of their own, below the measured ones of their task."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from harness.leaderboard.published_numbers import NONE, PLAIN, SOURCES, marked, printed_column, rows
+from harness.leaderboard.published_numbers import Row as Published
+from harness.leaderboard.rows import Row
+from harness.tables.table import Cell, Column, Line, Table
+
+
+def published(task: str, measured: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Table]:
+    """A table for each of the papers' that was measured on the task, in the perturbations that the runs have."""
+    benchmark, _, part = task.partition("/")
+    perturbations = {_perturbation(row.variant) for row in measured if row.task == task}
+    found: dict[str, list[Published]] = defaultdict(list)
+    for row in rows():
+        if row.benchmark != benchmark or re.split("[_:]", row.setting.get("task", ""))[0] != part:
+            continue
+        if row.setting.get("perturbation", "original") not in perturbations and benchmark == "corr2cause":
+            continue
+        if row.setting.get("relation", "all") == "all" or "relation" in by:
+            found[row.table].append(row)
+    for name, fitting in found.items():
+        yield _table(task, name, fitting)
+
+
+def _perturbation(variant: str) -> str:
+    told = re.search(r"perturbation=(\w+)", variant)
+    return told[1] if told and told[1] != "none" else "original"
+
+
+def _table(task: str, name: str, found: Sequence[Published]) -> Table:
+    first = found[0]
+    metrics = list(dict.fromkeys(metric for row in found for metric in row.printed))
+    telling = [key for key in first.setting if key != "group" and len({row.setting.get(key) for row in found}) > 1]
+    columns = [Column("model", "model"), *(Column(key, key.replace("_", " ")) for key in telling)]
+    for metric in metrics:
+        columns.append(printed_column(metric))
+    lines = [
+        Line(
+            [
+                Cell(row.model, row.model),
+                *(Cell(row.setting[key], row.setting[key]) for key in telling),
+                *(_cell(row, metric) for metric in metrics),
+            ],
+            row.setting.get("group", ""),
+        )
+        for row in found
+    ]
+    digits = "percent" if any(first.percent(name) for name in metrics) else "shares as fractions"
+    return Table(
+        task,
+        columns,
+        lines,
+        above=f"From {SOURCES[first.benchmark]}; {first.version}. Digits as printed, {digits}.",
+        notes=[" ".join([PLAIN if any(row.counts for row in found) else NONE, *marked(found)])],
+        heading=f"PUBLISHED, not measured here: {name} ({first.version})",
+        published=first.version,
+    )
+
+
+def _cell(row: Published, metric: str) -> Cell:
+    printed = row.printed.get(metric)
+    if printed is None:
+        return Cell("–")
+    try:
+        value = float(printed)
+    except ValueError:
+        return Cell(printed)
+    mark, interval = ("*", None) if metric in row.contradicted else ("", row.intervals.get(metric))
+    drawn = f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
+    return Cell(f"{printed}{mark}", round(value / 100, 8) if row.percent(metric) else value, interval, drawn)

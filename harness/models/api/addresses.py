@@ -1,0 +1,18 @@
+"""What an address says of who is there."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+
+def on_this_machine(base_url: str) -> bool:
+    """Whether a server runs here, so that its answers cost no money."""
+    host = urlsplit(base_url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified

@@ -1,0 +1,195 @@
+"""One HTTP call with the OpenAI SDK's client: its transport, headers and errors, without its work on each request.
+
+The SDK's methods check and convert every request and reply against types and copy the options of every call, which is
+two thirds of the processor's time that a call costs. A request here is the client's headers and a body, made once each;
+a reply is its JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from harness.models.api.addresses import on_this_machine
+from harness.models.api.hidden_key import Secret
+from harness.models.api.rate_limit import Pace
+from harness.models.api.replies import InvalidReplyError, LostError, one_line
+from harness.types import JSON
+
+if TYPE_CHECKING:
+    import ssl
+
+MOST_BYTES = 64 << 20
+"""The largest reply that is read, unpacked. The largest that make sense are echoed prompts of a million tokens with the
+log-probability of each; a megabyte that unpacks to a gigabyte must not take the machine's memory."""
+LARGE_BYTES, LARGE_AT_ONCE = 1 << 20, 2
+"""Of an error's body so much is read. Other replies that are larger are read on two at a time: with every slot of a run
+at MOST_BYTES they would take gigabytes."""
+CONNECT_TIMEOUT = 30.0
+"""Seconds for a connection, where model.timeout is longer: a server that is there takes it at once, however busy."""
+
+
+class Wire:
+    """The connections of one run, and the pace that their replies are told to."""
+
+    def __init__(self, base_url: str, key: str, timeout: float, pace: Pace) -> None:
+        """Opens nothing yet. `timeout` in seconds, for connecting and between two bytes."""
+        import aiohttp  # the transport's own
+        import httpx2  # the SDK's own
+        import openai
+
+        self._openai, self._httpx, self._aiohttp = openai, httpx2, aiohttp
+        self._http = openai.DefaultAioHttpClient(
+            timeout=timeout,
+            verify=_certificates(),
+            # A redirect would send the prompts to another host, or lose them, and take what comes back for an answer.
+            follow_redirects=False,
+            # A proxy cannot reach this machine's own servers, and would see prompts that were to stay here.
+            trust_env=not on_this_machine(base_url),
+        )
+        client = openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=self._http)
+        headers = {**client.auth_headers, **client.default_headers}
+        self._headers = httpx2.Headers({name: value for name, value in headers.items() if isinstance(value, str)})
+        base = str(client.base_url).rstrip("/")
+        self._base_path = urlsplit(base).path
+        self._url = cache(lambda path: httpx2.URL(base + path))
+        limits = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT))
+        self._extensions = {"timeout": limits.as_dict()}
+        self._pace = pace
+        self._secret = Secret(key)
+        self._large = asyncio.Semaphore(LARGE_AT_ONCE)
+        self.close = client.close
+
+    async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
+        """Return the reply's JSON.
+
+        Raises the SDK's error for another status than success, LostError and TimeoutError where no reply came, and
+        InvalidReplyError where it is no JSON object.
+        """
+        content = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+        request = self._httpx.Request(
+            "POST", self._url(path), headers=self._headers, content=content, extensions=self._extensions
+        )
+        response, content = await self._exchange(request)
+        self._pace.told(response.headers)
+        if not response.is_success:
+            raise self._refusal(response, content)
+        try:
+            reply = self._secret.loads(content)
+        except RecursionError:
+            raise InvalidReplyError("the reply is nested too deeply") from None
+        except ValueError as error:
+            raise InvalidReplyError(f"the reply is not JSON ({error})") from None
+        if not isinstance(reply, dict):
+            raise InvalidReplyError("the reply is not a JSON object")
+        return reply
+
+    async def _exchange(self, request: Any) -> tuple[Any, bytes]:
+        """Return the response to a request, and its body, unpacked.
+
+        Here is the border: whatever the HTTP client raises in here comes of what was on the wire, of whatever class it
+        is (malformed HTTP alone has a dozen, not all of them the client's own), and may pass. What our own code raises
+        outside of this method is a bug, and ends the run.
+        """
+        try:
+            response = await self._http.send(request, stream=True)
+            try:
+                return response, await self._body(response)
+            except BaseException:
+                await response.aclose()  # and with it the connection: a part of the body is still to come
+                raise
+        except InvalidReplyError:
+            raise
+        except self._httpx.DecodingError as error:
+            raise InvalidReplyError(f"the reply cannot be unpacked ({self._said(error)})") from None
+        except Exception as error:
+            # The cause is left out: its words may hold the key, which a traceback would show.
+            raise self._lost(error) from None
+
+    async def _body(self, response: Any) -> bytes:
+        """Return the body. Raises InvalidReplyError where it is too large; that of an error is cut off instead."""
+        pieces, size = [], 0
+        async with aclosing(response.aiter_bytes()) as parts:
+            async for piece in parts:  # of a megabyte at most, also where they are packed
+                pieces.append(piece)
+                size += len(piece)
+                if size > LARGE_BYTES:
+                    if not response.is_success:
+                        await response.aclose()
+                        break
+                    async with self._large:
+                        return await _rest(parts, pieces, size)
+        return b"".join(pieces)
+
+    def _lost(self, error: Exception) -> Exception:
+        """Return what an error of the HTTP client means: no answer in time, or a connection that was lost."""
+        # The transport calls every lost connection a timeout of connecting.
+        late = isinstance(error, self._httpx.TimeoutException) and not isinstance(error, self._httpx.ConnectTimeout)
+        if late or isinstance(error, TimeoutError):
+            return TimeoutError(self._said(error))
+        unmet = (
+            self._aiohttp.ClientConnectorError,
+            self._aiohttp.ConnectionTimeoutError,
+            self._aiohttp.ClientHttpProxyError,
+        )
+        return LostError(self._said(error), connected=not isinstance(error.__cause__ or error, unmet))
+
+    def _refusal(self, response: Any, content: bytes) -> Exception:
+        """Return the SDK's error for a reply that is none: with the status, and with what the body says."""
+        if response.status_code < 200:
+            return InvalidReplyError(f"the reply has the status {response.status_code}")
+        try:
+            body = self._secret.loads(content)
+        except (ValueError, RecursionError):
+            body = None
+        error = body.get("error", body) if isinstance(body, dict) else body
+        parts = error if isinstance(error, dict) else {"message": error}
+        names = ("message", "detail", "code", "type")
+        texts = {name: text for name in names if isinstance(text := parts.get(name), str)}
+        message = texts.get("message") or texts.get("detail") or self._secret.text(content)
+        if response.status_code < 400:
+            message = self._place(response)
+        return self._openai.APIStatusError(
+            f"Error code: {response.status_code}", response=response, body={**texts, "message": one_line(message)}
+        )
+
+    def _place(self, response: Any) -> str:
+        """Return where a redirect leads, as model.base_url would name it: without what may be a key or a password."""
+        sent = response.request.url
+        try:
+            target = urlsplit(urljoin(str(sent), response.headers["location"]))
+            host, port = target.hostname, target.port
+        except (KeyError, ValueError):
+            host = None
+        if not host:
+            return "an address that it does not name"
+        host = f"[{host}]" if ":" in host else host
+        path = target.path.removesuffix(sent.path.removeprefix(self._base_path))
+        return self._secret.hidden(f"{target.scheme}://{host}{f':{port}' if port else ''}{path}")
+
+    def _said(self, error: Exception) -> str:
+        """Return the name and the words of an error, which may quote what the server sent."""
+        return one_line(self._secret.hidden(f"{type(error.__cause__ or error).__name__}: {error}"))
+
+
+async def _rest(parts: AsyncIterator[bytes], pieces: list[bytes], size: int) -> bytes:
+    """Return the body of a large reply, of which `pieces` have been read. Raises InvalidReplyError at MOST_BYTES."""
+    async for piece in parts:
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise InvalidReplyError(f"the reply is larger than {MOST_BYTES >> 20} MB")
+    return b"".join(pieces)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Read once: it takes longer than many a call, and each turn of an opening makes its own connections."""
+    import httpx2
+
+    return httpx2.create_ssl_context()

@@ -1,0 +1,154 @@
+"""A server that speaks the OpenAI protocol: its settings, and what chat and completions have in common."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from harness.errors import ConfigError
+from harness.models.api.token_bound import tokens_at_least
+from harness.protocols import unanswered
+from harness.runtime import secrets
+from harness.types import JSON, ChatRequest, Failure, PairRequest, Request, Response, Transcript
+
+if TYPE_CHECKING:
+    from harness.models.api.client import Wire
+
+Positive = Annotated[float, Field(gt=0)]
+
+# Parameters that a request or another setting owns: `extra` must not say them a second time.
+_OWNED = {
+    "model",
+    "messages",
+    "prompt",
+    "max_tokens",
+    "max_completion_tokens",
+    "stop",
+    "seed",
+    "n",
+    "stream",
+    "logprobs",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint(ABC):
+    """What chat and completions have in common; configs/model/openai.yaml says what each setting means."""
+
+    name: str
+    model: str
+    base_url: str
+    endpoint: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    temperature: Annotated[float, Field(ge=0)] | None = 0.0
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    seed: int | None = 0
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    context: Annotated[int, Field(gt=0)] | None = None
+    max_concurrency: Annotated[int, Field(gt=0)] = 64
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+    timeout: Positive = 600.0
+    attempts: Annotated[int, Field(gt=0)] = 10
+    max_wait: Positive = 120.0
+    max_total_wait: Positive = 900.0
+    price: Mapping[Literal["input", "output", "cached_input"], Annotated[float, Field(ge=0)] | None] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be an address, settings that hold a key, and half a price."""
+        address = urlsplit(self.base_url)
+        if address.username or address.password or (not address.hostname and "@" in self.base_url):
+            raise ConfigError(f"model.base_url holds credentials: give them as a key in {self.api_key_env}.")
+        secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self.key, self.api_key_env)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise ConfigError(f"model.base_url={self.base_url} is no address: write http://… or https://…")
+        if address.query or address.fragment:
+            raise ConfigError(
+                f"model.base_url of {address.hostname} has a part after {'?' if address.query else '#'}, which the "
+                f"calls' paths would break: leave it out. A key goes into {self.api_key_env}."
+            )
+        if owned := _OWNED & set(self.extra):
+            raise ConfigError(
+                f"model.extra cannot set {', '.join(sorted(owned))}: the prompt or a setting of its own does."
+            )
+        given = {name for name, usd in (self.price or {}).items() if usd is not None}
+        if given and not {"input", "output"} <= given:
+            raise ConfigError("model.price needs both input and output, in USD per million tokens.")
+
+    def check_key(self) -> None:
+        """Refuses to ask without a usable key. Raises ConfigError."""
+        if not self.key:
+            raise ConfigError(
+                f"no API key: set the environment variable {self.api_key_env} (export {self.api_key_env}=…; any "
+                f"text will do for a local server that asks for none). It is for {self.base_url}."
+            )
+        if not self.key.isascii() or not self.key.isprintable():
+            raise ConfigError(f"the key in {self.api_key_env} holds characters that no key has: set it again.")
+
+    @property
+    def key(self) -> str:
+        """What is in the environment variable; never shown, never stored."""
+        return os.environ.get(self.api_key_env, "").strip()
+
+    @property
+    def draws(self) -> bool:
+        """Whether a second answer to the same request can be another one; without a temperature the server's is 1."""
+        return self.sampling().get("temperature") != 0
+
+    def sampling(self) -> dict[str, JSON]:
+        """The sampling parameters as they are sent; what is None is not."""
+        given = {"temperature": self.temperature, "top_p": self.top_p, **self.extra}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def draw(self, sample: int) -> dict[str, int]:
+        """The seed of a draw: samples of one request must not all get the same one."""
+        if self.seed is None:
+            return {}
+        if sample == 0:
+            return {"seed": self.seed}
+        return {"seed": int.from_bytes(hashlib.sha256(f"{self.seed}/{sample}".encode()).digest()[:4], "big") >> 1}
+
+    def _identity(self, kind: str) -> dict[str, JSON]:
+        where = self.endpoint or self.base_url.rstrip("/")
+        return {"kind": kind, "endpoint": where, "model": self.model, "seed": self.seed, "sampling": self.sampling()}
+
+    def tokens(self, request: Request) -> float:
+        """About how many tokens a request costs; only counted where tokens_per_minute is set."""
+        if self.tokens_per_minute is None or isinstance(request, PairRequest):
+            return 0.0
+        said = sum(len(message.content) for message in request.messages) / 4
+        return said + (request.max_tokens if isinstance(request, ChatRequest) else 0)
+
+    def declines(self, request: Request) -> Failure | None:
+        """Why a request is not worth sending: it, or the turns that will follow it, cannot fit the context."""
+        if self.context is None or not isinstance(request, ChatRequest):
+            return None
+        texts = list(self.texts(unanswered(request.messages, request.ahead)))
+        room = self.context - request.max_tokens
+        # Few characters are few tokens: most requests need no counting.
+        if sum(map(len, texts)) <= room or (least := sum(map(tokens_at_least, texts))) <= room:
+            return None
+        return Failure(
+            "context_length",
+            f"at least {least} tokens and {request.max_tokens} to write, the model takes {self.context} "
+            "(model.context)",
+        )
+
+    @abstractmethod
+    def texts(self, messages: Transcript) -> Iterable[str]:
+        """What of a conversation the server splits into tokens, each text on its own."""
+
+    @abstractmethod
+    async def send(self, wire: Wire, request: Request) -> Any:
+        """One call; the SDK's reply."""
+
+    @abstractmethod
+    def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
+        """What the reply says."""

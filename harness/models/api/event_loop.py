@@ -1,0 +1,155 @@
+"""The one place with an event loop: many calls at once behind a plain iterator."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from harness.errors import RunStopped
+from harness.models.api.rate_limit import Pace
+from harness.protocols import Admission, Landing, Outcome
+from harness.types import Failure, Request, Response
+
+Call = Callable[[Request], Coroutine[Any, Any, Response | Failure]]
+
+
+def answer_all(
+    requests: Iterable[Request],
+    call: Call,
+    *,
+    pace: Pace,
+    stopping: asyncio.Event,
+    close: Callable[[], Awaitable[None]],
+) -> Landing:
+    """Outcomes as they land. Requests are pulled while the pace has room for more beside those that are open.
+
+    The loop runs only while the caller waits for the next outcome, in the caller's thread, so that requests
+    are pulled there as well. When a call raises, RunStopped or a bug of ours, or the source of requests does,
+    `stopping` is set (so that nothing waits for a retry any more), the calls under way are handed out as they end, and
+    then the exception is raised: what has been paid for can be stored, whatever went wrong.
+    """
+    at_hand: deque[Outcome] = deque()
+    return Landing(_answers(requests, call, pace, stopping, close, at_hand), at_hand.__len__)
+
+
+def _answers(
+    requests: Iterable[Request],
+    call: Call,
+    pace: Pace,
+    stopping: asyncio.Event,
+    close: Callable[[], Awaitable[None]],
+    at_hand: deque[Outcome],
+) -> Generator[Outcome]:
+    calls = _Calls(requests, call, pace, stopping)
+    try:
+        while calls.begin():
+            at_hand.extend(calls.landed())
+            while at_hand:
+                yield at_hand.popleft()
+                # Called when the loop runs again, which is when all that were at hand have been taken and stored.
+                calls.loop.call_soon(pace.handed_out)
+    except GeneratorExit:
+        raise
+    except BaseException:
+        # Broken off, by Ctrl-C or in the loop itself: what has landed is handed out before what has not is given up.
+        at_hand.extend(calls.answered())
+        while at_hand:
+            yield at_hand.popleft()
+        raise
+    finally:
+        calls.end(close)
+    if calls.stopped:
+        raise calls.stopped
+
+
+class _Calls:
+    """The calls that are open, and the loop in which they are under way."""
+
+    def __init__(self, requests: Iterable[Request], call: Call, pace: Pace, stopping: asyncio.Event) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.stopped: Exception | None = None
+        self._requests, self._source = requests, iter(requests)
+        self._exhausted = False
+        self._call, self._pace, self._stopping = call, pace, stopping
+        self._open: dict[asyncio.Task[Response | Failure], Request] = {}
+        self._ended: deque[asyncio.Task[Response | Failure]] = deque()
+        self._waiting = True
+        pace.when_room = self._wake
+
+    def begin(self) -> bool:
+        """Begins as many calls as there is room for; whether any is open."""
+        begun = 0
+        while (request := self._next(begun)) is not None:
+            task = self.loop.create_task(self._call(request))
+            task.add_done_callback(self._end)
+            self._open[task] = request
+            begun += 1
+        return bool(self._open)
+
+    def _next(self, begun: int) -> Request | None:
+        """The next request, if there is one and room for it."""
+        try:
+            if not self._more(begun):
+                return None
+            request = next(self._source, None)
+        except Exception as error:  # of whoever makes the requests: the calls under way have nothing to do with it
+            self._stop(error)
+            return None
+        self._exhausted = request is None
+        return request
+
+    def _more(self, begun: int) -> bool:
+        if self.stopped is not None or self._exhausted or not self._pace.room(len(self._open), begun):
+            return False
+        return not self._open or not isinstance(self._requests, Admission) or self._requests.ready
+
+    def landed(self) -> Iterator[Outcome]:
+        """Waits until a call has ended, or there is room for another; the outcomes of those that have."""
+        self.loop.run_forever()
+        while self._ended:
+            task = self._ended.popleft()
+            request = self._open.pop(task)
+            error = task.exception()
+            if error is None:
+                yield request, task.result()
+            elif isinstance(error, Exception):
+                self._stop(error)
+            else:
+                raise error
+
+    def _stop(self, error: Exception) -> None:
+        """Begins no more calls; a bug is raised rather than the RunStopped of another call."""
+        if self.stopped is None or (isinstance(self.stopped, RunStopped) and not isinstance(error, RunStopped)):
+            self.stopped = error
+        self._stopping.set()
+
+    def answered(self) -> Iterator[Outcome]:
+        """The outcomes of calls that have one and are open all the same, since the wait for them was broken off."""
+        for task, request in self._open.items():
+            if task.done() and not task.cancelled() and task.exception() is None:
+                yield request, task.result()
+
+    def end(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Gives up what is under way, and the loop."""
+        self._waiting = False
+        for task in self._open:
+            task.remove_done_callback(self._end)
+            task.cancel()
+        if self._open:
+            self.loop.run_until_complete(asyncio.gather(*self._open, return_exceptions=True))
+        with suppress(Exception):  # all outcomes are handed out: a connection that does not close takes none away
+            self.loop.run_until_complete(close())
+        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        self.loop.close()
+
+    def _end(self, task: asyncio.Task[Response | Failure]) -> None:
+        self._ended.append(task)
+        self._wake()
+
+    def _wake(self) -> None:
+        """Ends the wait for the next outcome; nothing may end the tidying up."""
+        if self._waiting:
+            self.loop.stop()

@@ -1,0 +1,299 @@
+"""One policy for calls that fail: what is tried again, when, and what a failure is called in the end.
+
+The OpenAI SDK's own retries are off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
+
+from harness.errors import Interrupted, RunStopped
+from harness.models.api.http_errors import code, header, message_of, retry_after, status, timed_out
+from harness.models.api.replies import InvalidReplyError, LostError, NoLogprobsError
+from harness.runtime.signals import STOP
+from harness.types import FINAL_FAILURES, Failure, Response
+
+_BACKOFF = wait_random_exponential(multiplier=0.5, max=60)
+_TRANSIENT = {408: "timeout", 409: "conflict", 425: "too_early", 429: "rate_limit"}
+"""What is tried again below 500, and what it is called in the end."""
+_QUOTA = "says that the quota is used up ({}): run the same command again once there is more"
+_FATAL = {
+    401: "refuses the key ({}): check the key and that it belongs to this server",
+    402: _QUOTA,
+    403: "refuses access ({}): check what the key may use",
+    404: "does not know this model or address ({}): check model.model and model.base_url",
+}
+FUTILE_AFTER = 8
+"""So many calls in a row that failed in the same way, with no success before them, and the run is stopped."""
+LOST_AFTER = 32
+"""The same once there has been a success; connections that are lost while nobody gets a reply stay at FUTILE_AFTER."""
+UNREACHED_AFTER = 3
+"""So many tries of a call without a connection before the server was ever reached, and the run is stopped."""
+TIMEOUTS = 2
+"""Tries of a call that times out: the server may well have worked on each of them, and bill it."""
+AWAY, NEVER_THERE = 30.0, 2.0
+"""The longest wait for a server that is away, and for one that has never been there. Ten tries wait for a server that
+was there for 73 to 122 seconds: long enough for it to be started anew."""
+LATEST = 32
+"""Replies by which it is judged what share of the calls a server refuses."""
+MOSTLY, CHANCE = 0.6, 1e-6
+"""Where a larger share is refused, or refusals in a row are less likely than this, they are held to be no chance."""
+_REACHED: set[str] = set()
+"""Servers that this process has had a reply of: each turn of an opening has a Policy of its own."""
+
+
+@dataclass(eq=False)
+class _Trouble:
+    """A call that has failed, and how many replies and answers others had had by then."""
+
+    replies: int
+    answers: int
+
+
+@dataclass
+class Policy:
+    """Retries for the calls of one run. `where` names the server in messages."""
+
+    where: str
+    attempts: int
+    max_wait: float
+    max_total_wait: float
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    left: Callable[[], float] = lambda: math.inf
+    """Seconds until the run's time is over: no call waits longer for its retry."""
+    _replies: int = 0
+    """HTTP replies of any kind, to any call."""
+    _answers: int = 0
+    _refusals: deque[bool] = field(default_factory=lambda: deque(maxlen=LATEST))
+    """Which of the latest replies were refusals for now (429)."""
+    _open: int = 0
+    _lost: set[_Trouble] = field(default_factory=set)
+    """Open calls whose latest try ended without a reply."""
+    _ever_lost: int = 0
+    _in_a_row: list[str] = field(default_factory=list)
+
+    async def call(self, attempt: Callable[[], Awaitable[Response | Failure]]) -> Response | Failure:
+        """Return the outcome of a call, tried again as often as makes sense. Raises RunStopped."""
+        self._open += 1
+        try:
+            outcome = await attempt()
+        except Exception as error:
+            outcome = await self._again(attempt, error)
+        else:
+            self._replied()
+        finally:
+            self._open -= 1
+        if isinstance(outcome, Response):
+            self._answers += 1
+            self._in_a_row.clear()
+        return outcome
+
+    async def _again(
+        self, attempt: Callable[[], Awaitable[Response | Failure]], first: Exception
+    ) -> Response | Failure:
+        """Return the outcome of a call that failed once. Only those pay for tenacity, which costs as much as a call."""
+        errors = [first]
+        trouble = _Trouble(self._replies, self._answers)
+
+        async def next_attempt() -> Response | Failure:
+            if errors:
+                raise errors.pop()
+            return await attempt()
+
+        retrying = AsyncRetrying(
+            stop=self._enough,
+            wait=self._wait,
+            retry=retry_if_exception(partial(self._passes, trouble)),
+            sleep=self._sleep,
+            before_sleep=self._give_up_unreached,
+            reraise=True,
+        )
+        try:
+            outcome: Response | Failure = await retrying(next_attempt)
+        except Exception as error:
+            failure = self._failure(error, trouble, waited=retrying.statistics.get("idle_for", 0.0))
+            self._count(failure, trouble)
+            return failure
+        finally:
+            self._lost.discard(trouble)
+        self._replied()
+        return outcome
+
+    def _replied(self, *, refused: bool = False) -> None:
+        if not self._replies:
+            _REACHED.add(self.where)
+        self._replies += 1
+        self._refusals.append(refused)
+
+    def _enough(self, state: RetryCallState) -> bool:
+        error = state.outcome.exception() if state.outcome else None
+        limit = min(self.attempts, TIMEOUTS) if error and timed_out(error) else self.attempts
+        too_long = state.idle_for + state.upcoming_sleep > self.max_total_wait
+        return self.stopping.is_set() or STOP.requested or too_long or state.attempt_number >= limit
+
+    def _passes(self, trouble: _Trouble, error: BaseException) -> bool:
+        """Return whether the same call may succeed later."""
+        self._note(trouble, error)
+        if "insufficient_quota" in code(error) or header(error, "x-should-retry") == "false":
+            return False
+        if (retry_after(error) or 0) > self.max_wait:
+            return False
+        if isinstance(error, NoLogprobsError):
+            return self._answers > 0
+        got = status(error) or 0
+        transient = isinstance(error, InvalidReplyError | LostError) or timed_out(error)
+        return transient or got in _TRANSIENT or got >= 500
+
+    def _note(self, trouble: _Trouble, error: BaseException) -> None:
+        """Remembers what a failed try says about the server."""
+        if isinstance(error, LostError):
+            self._ever_lost += trouble not in self._lost
+            self._lost.add(trouble)
+            return
+        self._lost.discard(trouble)
+        if isinstance(error, InvalidReplyError):
+            # Tracebacks hold the reply, which may be large, for as long as the call waits for its retry.
+            error.__traceback__ = error.__cause__ = error.__context__ = None
+        if status(error) is not None or isinstance(error, InvalidReplyError):
+            self._replied(refused=status(error) == 429)
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Return what the server asks for and a little more, so that not all come back at once; else what is usual."""
+        error = state.outcome.exception() if state.outcome else None
+        asked = retry_after(error) if error else None
+        if asked:
+            return asked + random.random() * min(0.25 * asked, 1.0)
+        if isinstance(error, LostError):
+            longest = AWAY if self._reached else NEVER_THERE
+            wait = min(0.5 * 2.0 ** min(state.attempt_number - 1, 30), longest) * random.uniform(0.6, 1.0)
+        elif error and status(error) == 429 and self._by_chance(state.attempt_number):
+            wait = random.random()
+        else:
+            wait = _BACKOFF(state)
+        return min(wait, self.max_wait)
+
+    def _by_chance(self, tries: int) -> bool:
+        """Return whether a server that refuses calls whatever their rate may well have refused one so often.
+
+        Then it is soon answered, and a longer wait helps nobody. Where most calls are refused, or this one again
+        and again while others are not, time has to pass.
+        """
+        share = (sum(self._refusals) + 2) / (len(self._refusals) + 4)  # few replies say little
+        return share <= MOSTLY and share**tries >= CHANCE
+
+    async def _sleep(self, seconds: float) -> None:
+        """Sleeps, unless the run ends meanwhile."""
+        until = time.monotonic() + seconds
+        while (left := min(until - time.monotonic(), self.left())) > 0:
+            if STOP.requested:
+                raise Interrupted("interrupted while a call waited for its retry.")
+            if self.stopping.is_set():
+                raise RunStopped("the run was stopped while a call waited for its retry.")
+            await asyncio.sleep(min(left, 0.2))
+
+    async def until(self, allowed: Callable[[], bool]) -> None:
+        """Waits until a call may be tried again, unless the run ends meanwhile."""
+        while not allowed():
+            await self._sleep(0.05)
+
+    def ended(self, last: Exception | Failure | None) -> Failure:
+        """Return the outcome of a call that a budget ends: its last try's, which says nothing of other calls."""
+        if last is None:
+            return Failure("unanswered", "the time was over before the call went out")
+        return last if isinstance(last, Failure) else self._failure(last, _Trouble(-1, -1), waited=0.0)
+
+    @property
+    def _reached(self) -> bool:
+        return self._replies > 0 or self.where in _REACHED
+
+    def _give_up_unreached(self, state: RetryCallState) -> None:
+        """Stops a run whose server has never been there: no reply yet, and nobody is waiting for one any more.
+
+        Connections that break may be the fault of single items, and are held to be the server's when many do.
+        """
+        error = state.outcome.exception() if state.outcome else None
+        if not isinstance(error, LostError) or self._reached or state.attempt_number < UNREACHED_AFTER:
+            return
+        if len(self._lost) == self._open and (not error.connected or self._ever_lost >= FUTILE_AFTER):
+            raise self._unreachable(error)
+
+    def _failure(self, error: Exception, trouble: _Trouble, waited: float) -> Failure:
+        """Return the name of what went wrong with one item; raises RunStopped where it concerns all of them."""
+        if isinstance(error, RunStopped):
+            raise error
+        detail = message_of(error) + f" (after {waited:.0f} s of waiting for retries)" * (waited >= 1)
+        if timed_out(error):
+            return Failure("timeout", f"no answer within model.timeout, {TIMEOUTS} times over")
+        if isinstance(error, LostError):
+            alone = self._replies == trouble.replies and len(self._lost) == self._open
+            if alone and not error.connected:
+                raise self._unreachable(error)
+            return Failure("connection_lost", detail)
+        if isinstance(error, NoLogprobsError) and not self._answers:
+            raise RunStopped(str(error))
+        if isinstance(error, InvalidReplyError):
+            return Failure("invalid_reply", detail)
+        if (got := status(error)) is None:
+            raise error  # no fault of the server's, nor of the network's: a bug, which ends the run
+        return self._refused(error, got, detail)
+
+    def _refused(self, error: Exception, got: int, detail: str) -> Failure:
+        """Return the name of what a reply of that HTTP status means for its item; raises RunStopped as `_failure`."""
+        why = code(error)
+        if got in _FATAL or "insufficient_quota" in why:
+            sentence = _FATAL.get(got, _QUOTA).format(f"{got}: {detail}")
+            raise RunStopped(f"{self.where} {sentence}. Answers so far are kept.")
+        if got < 400:
+            sentence = (
+                f"{self.where} redirects to {detail} ({got}), which is not followed: if that is your server, set "
+                "model.base_url to it."
+            )
+            # Where nobody is answered it is the address that is wrong; one among others was sent elsewhere by itself.
+            if not self._answers and self._open == 1:
+                raise RunStopped(f"{sentence} Answers so far are kept.")
+            return Failure("redirect", sentence)
+        if "context_length" in why or "maximum context length" in detail:
+            return Failure("context_length", detail)
+        if "content_filter" in why or "content_policy" in why:
+            return Failure("content_filter", detail)
+        if got == 429:
+            asked = retry_after(error) or 0
+            too_long = f" (it asks to wait {asked:.0f} s, model.max_wait is {self.max_wait:g} s)"
+            return Failure("rate_limit", detail + too_long * (asked > self.max_wait))
+        kind = _TRANSIENT.get(got) or ("server_error" if got >= 500 else "bad_request")
+        return Failure(kind, f"{got}: {detail}")
+
+    def _count(self, failure: Failure, trouble: _Trouble) -> None:
+        """Stops a run in which everything fails in the same way.
+
+        A call says nothing about the others where one of them was answered while this one was tried again.
+        """
+        lost = failure.kind == "connection_lost"
+        alone = self._replies == trouble.replies if lost else self._answers == trouble.answers
+        if failure.kind in FINAL_FAILURES or not alone:
+            return
+        if self._in_a_row and self._in_a_row[-1] != failure.kind:
+            self._in_a_row.clear()
+        self._in_a_row.append(failure.kind)
+        limit = LOST_AFTER if self._answers and not lost else FUTILE_AFTER
+        if len(self._in_a_row) >= limit:
+            raise RunStopped(
+                f"{limit} calls to {self.where} in a row failed with {failure.kind}: {failure.detail}. Answers so far "
+                "are kept."
+            )
+
+    def _unreachable(self, error: BaseException) -> RunStopped:
+        gone = " any more" if self._reached else ""
+        return RunStopped(
+            f"{self.where} cannot be reached{gone} ({message_of(error)}): check model.base_url, the network and that "
+            "the server runs. Answers so far are kept."
+        )

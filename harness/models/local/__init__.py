@@ -1,0 +1,1 @@
+"""Models that torch runs on this machine: causal language models, masked ones, NLI encoders."""

@@ -1,0 +1,252 @@
+"""A local causal language model: ranks given continuations by log-probability, or writes greedily."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import Any, Literal
+
+from harness.models.local.chat_template import CHAT_DATE, Turns
+from harness.models.local.checkpoint import DType
+from harness.models.local.engine import Engine, Sequence, Writing
+from harness.models.local.loading import Checkpoint, exact_head, windows
+from harness.models.local.remote_code import brings_code
+from harness.protocols import Outcome, unanswered
+from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
+
+
+@dataclass(frozen=True, kw_only=True)
+class CausalLM(Checkpoint):
+    """Any checkpoint that transformers loads as a causal language model.
+
+    `method` says what it does first where a prompt allows both. Conversations go through the tokenizer's chat
+    template where it has one, and are joined to one text where it has none. What the prompts of a window begin with
+    in common is computed once, unless `share_prefixes` is false or the model cannot: then it says so on stderr.
+    """
+
+    dtype: DType = "auto"
+    method: Literal["rank", "generate"] = "rank"
+    chat_template: bool | None = None
+    share_prefixes: bool = True
+
+    @property
+    def accepts(self) -> tuple[type[Request], ...]:
+        """Ranking and writing, or writing only."""
+        return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """What the answers depend on."""
+        return self._identity("causal_lm") | {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """Windows of requests, rankings and writings apart, in batches."""
+        for window in windows(requests, self.window):
+            yield from self._rank([request for request in window if isinstance(request, ChoiceRequest)])
+            yield from self._write([request for request in window if isinstance(request, ChatRequest)])
+
+    @cached_property
+    def _parts(self) -> tuple[Any, Any]:
+        """(tokenizer, model), set to write greedily and nothing else."""
+        tokenizer, model = self._load("AutoModelForCausalLM")
+        from transformers import GenerationConfig
+
+        if tokenizer.pad_token_id is None:
+            tokenizer.pad_token_id = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
+        exact_head(model.get_output_embeddings())
+        ends = model.generation_config.eos_token_id
+        ends = {*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id} - {None}
+        # In place of the checkpoint's own, whose sampling, penalties or beams `generate` would mix in.
+        model.generation_config = GenerationConfig(
+            do_sample=False,
+            num_beams=1,
+            eos_token_id=sorted(ends) or None,
+            pad_token_id=tokenizer.pad_token_id,
+            # Code from before 2024 takes the cache for a tuple of tensors, which it no longer is: slower, but right.
+            use_cache=not brings_code(model),
+        )
+        return tokenizer, model
+
+    @cached_property
+    def _engine(self) -> Engine:
+        """How the model computes."""
+        _, model = self._parts
+        from harness.models.local.padded_batches import Padded
+        from harness.models.local.prefix_sharing.eligible import obstacle
+        from harness.models.local.prefix_sharing.forward import Sharing
+
+        if not self.share_prefixes:
+            return Padded(model, self._budget)
+        if reason := obstacle(model, self._limit):
+            said = f"{self.path}: prompts cannot share what they begin with ({reason}): each is computed as a whole."
+            print(said, file=sys.stderr, flush=True)
+            return Padded(model, self._budget)
+        return Sharing(model, self.batch_tokens)
+
+    @cached_property
+    def _ends(self) -> frozenset[int]:
+        """The tokens that end a text."""
+        _, model = self._parts
+        return frozenset(model.generation_config.eos_token_id or ())
+
+    @cached_property
+    def _limit(self) -> int:
+        """The longest input with its continuation, in tokens."""
+        _, model = self._parts
+        config = model.config.get_text_config(decoder=True)  # a model that sees, too, nests that of its texts
+        # MPT and Whisper have names of their own for it.
+        names = ("max_position_embeddings", "max_seq_len", "max_target_positions")
+        known = [self.max_length, *(getattr(config, name, None) for name in names)]
+        return min((length for length in known if length), default=1 << 30)
+
+    @cached_property
+    def _turns(self) -> Turns:
+        """What the model reads a conversation as."""
+        return Turns(self._parts[0], self.path, self.chat_template)
+
+    def _rank(self, requests: list[ChoiceRequest]) -> Iterator[Outcome]:
+        """Log-probabilities of all choices; a request is answered once its last choice is scored."""
+        sequences: list[Sequence] = []
+        for request, found in zip(requests, self._sequences(requests), strict=True):
+            if isinstance(found, Failure):
+                yield request, found
+            else:
+                sequences += found
+        scored: dict[ChoiceRequest, dict[str, float]] = {}
+        started = time.perf_counter()
+        for batch in self._engine.score(sequences):
+            seconds = round((time.perf_counter() - started) / len(batch), 6)
+            for sequence, value in batch:
+                logprobs = scored.setdefault(sequence.request, {})
+                logprobs[sequence.choice] = value
+                if len(logprobs) == len(set(sequence.request.choices)):
+                    yield sequence.request, self._ranked(sequence, scored.pop(sequence.request), seconds)
+            started = time.perf_counter()
+
+    def _ranked(self, sequence: Sequence, scored: dict[str, float], seconds: float) -> Response | Failure:
+        # In the order of the choices, not of the computing: what reads a tie must not depend on the latter.
+        logprobs = {choice: scored[choice] for choice in sequence.request.choices}
+        if not all(map(math.isfinite, logprobs.values())):
+            return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
+        return Response(
+            text=max(logprobs, key=lambda choice: logprobs[choice]),
+            logprobs=logprobs,
+            usage=Usage(input=len(sequence.prompt), output=0),
+            finish_reason="stop",
+            served_model=self.path,
+            seconds=seconds,
+        )
+
+    def _sequences(self, requests: list[ChoiceRequest]) -> Iterator[list[Sequence] | Failure]:
+        """For each request one sequence for each choice.
+
+        Prompt and choice are tokenized together, and split where the prompt's own tokens end: tokenizers that
+        merge a space with the word after it would not give the choice's tokens on its own.
+        """
+        texts: list[str] = []
+        templated = False
+        for request in requests:
+            text, templated = self._turns.text(request.messages)  # all of them, or none
+            texts += [text, *(text + (choice if templated else f" {choice}") for choice in request.choices)]
+        tokens = self._turns.tokens(texts, templated)
+        for request in requests:
+            prompt, *wholes = islice(tokens, 1 + len(request.choices))
+            yield self._split(request, prompt, wholes)
+
+    def _split(self, request: ChoiceRequest, prompt: list[int], wholes: list[list[int]]) -> list[Sequence] | Failure:
+        """`wholes` are the tokens of the prompt with each choice."""
+        longest = max(map(len, wholes))
+        if longest > self._limit:
+            return Failure("context_length", f"{longest} tokens, the model takes {self._limit}")
+        # All choices are scored after the same tokens, the last ones that none of them changes.
+        start = min(_agreement(prompt, whole) for whole in wholes)
+        if start < 1:
+            return Failure("empty_prompt", "no token comes before the choices: the first one cannot be predicted")
+        before = tuple(wholes[0][:start])
+        return [
+            Sequence(request, choice, before, tuple(whole[start:]))
+            for choice, whole in zip(request.choices, wholes, strict=True)
+        ]
+
+    def _write(self, requests: list[ChatRequest]) -> Iterator[Outcome]:
+        """Greedy continuations."""
+        writings: list[Writing] = []
+        for request, found in zip(requests, self._writings(requests), strict=True):
+            if isinstance(found, Failure):
+                yield request, found
+            else:
+                writings.append(found)
+        started = time.perf_counter()
+        for batch in self._engine.write(writings, self._ended):
+            seconds = round((time.perf_counter() - started) / len(batch), 6)
+            for writing, tokens in batch:
+                yield writing.request, self._written(writing, tokens, seconds)
+            started = time.perf_counter()
+
+    def _ended(self, writing: Writing, tokens: list[int]) -> bool:
+        """Whether a text needs no further token."""
+        if tokens[-1] in self._ends or len(tokens) >= writing.request.max_tokens:
+            return True
+        if not writing.request.stop:
+            return False
+        text = self._turns.decoded(tokens)
+        return any(stop in text for stop in writing.request.stop)
+
+    def _written(self, writing: Writing, tokens: list[int], seconds: float) -> Response:
+        """The text up to the first end token or stop string."""
+        length = next((k for k, token in enumerate(tokens) if token in self._ends), len(tokens))
+        text = self._turns.decoded(tokens[:length])
+        cut = min((text.find(stop) for stop in writing.request.stop if stop in text), default=len(text))
+        return Response(
+            text=text[:cut],
+            usage=Usage(input=len(writing.prompt), output=length),
+            finish_reason="stop" if length < len(tokens) or cut < len(text) else "length",
+            served_model=self.path,
+            seconds=seconds,
+        )
+
+    def _writings(self, requests: list[ChatRequest]) -> Iterator[Writing | Failure]:
+        """Each request in tokens."""
+        said = [self._turns.text(request.messages) for request in requests]
+        tokens = self._turns.tokens([text for text, _ in said], any(templated for _, templated in said))  # all, or none
+        for request, prompt in zip(requests, tokens, strict=True):
+            yield self._writing(request, tuple(prompt))
+
+    def _writing(self, request: ChatRequest, prompt: tuple[int, ...]) -> Writing | Failure:
+        """The request to be continued, or why it or the turns that will follow it cannot be."""
+        if not prompt:
+            return Failure("empty_prompt", "the prompt has no tokens: there is nothing to continue")
+        if len(prompt) + request.max_tokens > self._limit:
+            return Failure(
+                "context_length",
+                f"{len(prompt)} tokens and {request.max_tokens} to write, the model takes {self._limit}",
+            )
+        if request.ahead:
+            least = self._least(request.messages, request.ahead) + request.max_tokens
+            if least > self._limit:
+                return Failure(
+                    "context_length",
+                    f"the whole conversation has at least {least} tokens, the model takes {self._limit}",
+                )
+        return Writing(request, prompt)
+
+    @cached_property
+    def _least(self) -> Callable[[Transcript, tuple[str, ...]], int]:
+        """How many tokens a conversation and its turns ahead have at least; each conversation is counted once."""
+
+        def least(messages: Transcript, ahead: tuple[str, ...]) -> int:
+            text, templated = self._turns.text(unanswered(messages, ahead))
+            return len(next(self._turns.tokens([text], templated)))
+
+        return lru_cache(256)(least)
+
+
+def _agreement(prompt: list[int], whole: list[int]) -> int:
+    """How many tokens at the beginning are the same, leaving at least one of `whole`."""
+    same = next((k for k, (a, b) in enumerate(zip(prompt, whole, strict=False)) if a != b), len(prompt))
+    return min(same, len(whole) - 1)

@@ -1,0 +1,238 @@
+"""What local models share: a checkpoint's settings, its identity, and the loading of torch and transformers."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
+
+from harness.errors import ConfigError, RunStopped
+from harness.models.local.checkpoint import (
+    Device,
+    Precision,
+    cores,
+    device_of,
+    dtype_of,
+    fingerprint,
+    locate,
+    missing_packages,
+    own_classes,
+)
+from harness.models.local.remote_code import brings_code, model_class, restore_buffers
+from harness.runtime.signals import STOP
+from harness.types import JSON
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+CPU_TOKENS = 512
+"""Tokens in a padded batch for each core of a CPU: larger ones are no faster, and pad more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """A model that runs in this process."""
+
+    name: str
+    path: str
+    revision: str | None = None
+    trust_remote_code: bool = False
+    dtype: Precision = "auto"
+    device: Device = "auto"
+    max_length: Annotated[int, Field(gt=0)] | None = None
+    batch_tokens: Annotated[int, Field(gt=0)] = 8192
+    window: Annotated[int, Field(gt=0)] = 512
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where the checkpoint's files are."""
+        return locate(self.path, self.revision, code=self.trust_remote_code)
+
+    @cached_property
+    def _budget(self) -> Budget:
+        """What of `batch_tokens` has fitted into memory; on a CPU no more than keeps its cores busy."""
+        most = CPU_TOKENS * cores() if device_of(self.device) == "cpu" else self.batch_tokens
+        return Budget(min(self.batch_tokens, most))
+
+    def _identity(self, kind: str) -> dict[str, JSON]:
+        return {
+            "kind": kind,
+            "checkpoint": fingerprint(self.folder, code=self.trust_remote_code),
+            "dtype": dtype_of(self.dtype, device_of(self.device)),
+            "max_length": self.max_length,
+        }
+
+    def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
+        """(tokenizer, model on its device in evaluation mode).
+
+        `config` replaces values of the checkpoint's config.json. Raises ConfigError for what cannot be loaded, and
+        for weights that the checkpoint does not have: transformers would make them up at random.
+        """
+        try:
+            import torch
+            import transformers
+        except ImportError:
+            raise ConfigError(missing_packages(self.path)) from None
+        transformers.utils.logging.set_verbosity_error()
+        transformers.utils.logging.disable_progress_bar()
+        device = device_of(self.device)
+        if device == "cuda" and not torch.cuda.is_available():
+            raise ConfigError(
+                "torch sees no CUDA device, though the machine shows a GPU or model.device=cuda asks for one: "
+                "set model.device=cpu, or install a torch with CUDA."
+            )
+        use_threads()
+        self._check_code()
+        dtype = getattr(torch, "float32" if self.dtype == "int8" else dtype_of(self.dtype, device))
+        trust = {"trust_remote_code": self.trust_remote_code}
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **trust)
+            settings = transformers.AutoConfig.from_pretrained(self.folder, **config, **trust)
+            kind = model_class(self.folder, auto_class, trusted=self.trust_remote_code)
+            model, told = kind.from_pretrained(
+                self.folder, config=settings, dtype=dtype, output_loading_info=True, **trust
+            )
+        except Exception as error:  # safetensors, tokenizers and transformers each raise kinds of their own
+            if not self.trust_remote_code and "trust_remote_code" in str(error):
+                raise ConfigError(
+                    f"the checkpoint {self.path} brings Python code of its own: read it, and set "
+                    "model.trust_remote_code=true to let it run on this machine."
+                ) from error
+            raise ConfigError(
+                f"the checkpoint {self.path} cannot be loaded: {' '.join(str(error).split())[:300]}"
+            ) from error
+        if absent := sorted(told["missing_keys"]):
+            raise ConfigError(
+                f"the checkpoint {self.path} has no weights for {', '.join(absent[:3])}{', …' * (len(absent) > 3)}: it "
+                f"was not made for {auto_class.removeprefix('AutoModelFor')}."
+            )
+        if brings_code(model):
+            restore_buffers(model)
+        return tokenizer, model.to(device).eval()
+
+    def _check_code(self) -> None:
+        """Refuses code from another repository: it is fetched anew when it changes, and no fingerprint holds it."""
+        elsewhere = sorted({name.partition("--")[0] for name in own_classes(self.folder) if "--" in name})
+        if self.trust_remote_code and elsewhere:
+            raise ConfigError(
+                f"the checkpoint {self.path} runs code of {', '.join(elsewhere)}: put those Python files into its "
+                "folder and take the name before -- out of auto_map in its config.json and tokenizer_config.json."
+            )
+
+
+_OFFSET = {"roberta", "xlm-roberta", "camembert", "longformer", "xlm-roberta-xl"}
+"""Model types that count positions from the padding index on."""
+
+
+def input_limit(tokenizer: Any, config: Any, max_length: int | None) -> int:
+    """The longest input that an encoder takes, in tokens: the least of what tokenizer, model and settings say."""
+    known = [max_length, tokenizer.model_max_length]
+    positions = getattr(config, "max_position_embeddings", None)
+    if positions:
+        known.append(positions - (config.pad_token_id + 1 if config.model_type in _OFFSET else 0))
+    return min(int(length) for length in known if length)
+
+
+def exact_head(head: Any) -> None:
+    """Makes a linear output layer compute in float32, whatever the dtype of the layers below.
+
+    In bfloat16 a logit of 60 is exact to 0.25 only: Yes and No would tie. The weight becomes a copy of its own,
+    so that embeddings tied to it stay as they are.
+    """
+    import torch
+
+    if head.weight.dtype == torch.float32:
+        return
+    head.weight = torch.nn.Parameter(head.weight.detach().float(), requires_grad=False)
+    if head.bias is not None:
+        head.bias = torch.nn.Parameter(head.bias.detach().float(), requires_grad=False)
+    head.register_forward_pre_hook(lambda _, inputs: (inputs[0].float(), *inputs[1:]))
+
+
+def use_threads() -> None:
+    """Computes in as many threads as this process has cores: torch counts those of the whole machine.
+
+    A container's share of them is a quota that torch does not see. OMP_NUM_THREADS goes before.
+    """
+    import torch
+
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(min(torch.get_num_threads(), cores()))
+
+
+class Budget:
+    """How many tokens go into a model at once: half as many after each time that memory did not suffice."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+
+    def halve(self, used: int, *, least: bool) -> None:
+        """To be called when `used` tokens did not fit. Raises RunStopped where that was the `least` there can be."""
+        if least:
+            raise RunStopped(
+                f"out of memory: {used} tokens at once are too many, and fewer cannot be. Take a machine with more "
+                "memory, a smaller model, or model.dtype=bfloat16."
+            )
+        self.tokens = max(1, min(self.tokens, used) // 2)
+        print(f"out of memory with {used:,} tokens at once: going on with {self.tokens:,}", file=sys.stderr, flush=True)
+
+
+_NO_MEMORY = re.compile("out of memory|can't allocate memory")
+"""What torch says of an MPS device and of a CPU, for which it has no error of their own."""
+
+
+@contextmanager
+def memory_errors() -> Iterator[list[RuntimeError]]:
+    """Swallows what torch says when memory does not suffice, and leaves it in the list; gives memory back then.
+
+    Swallowed, not handled: as long as an error is handled, the tensors of the frames that it passed are kept.
+    """
+    import torch
+
+    caught: list[RuntimeError] = []
+    try:
+        yield caught
+    except RuntimeError as error:
+        if not isinstance(error, torch.OutOfMemoryError) and not _NO_MEMORY.search(str(error)):
+            raise
+        caught.append(error.with_traceback(None))
+    if caught and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The requests in lists of at most `size`: what is in memory and can be sorted at once."""
+    source = iter(requests)
+    while window := list(islice(source, size)):
+        yield window
+
+
+def in_batches(
+    values: Iterable[T], length: Callable[[T], int], budget: Budget, work: Callable[[list[T]], R]
+) -> Iterator[tuple[list[T], R]]:
+    """Works on the values, longest first, in batches whose padded size stays within the budget; at least one a batch.
+
+    Longest first, so that a batch that does not fit into memory is the first one. It is cut until it fits; raises
+    RunStopped where a single value does not. Begins nothing after the user has asked to stop.
+    """
+    waiting = sorted(values, key=length)
+    while waiting and not STOP.requested:
+        longest = length(waiting[-1])
+        count = max(1, min(len(waiting), budget.tokens // max(1, longest)))
+        batch = waiting[: -count - 1 : -1]
+        with memory_errors() as errors:
+            result = work(batch)
+        if errors:
+            budget.halve(longest * count, least=count == 1)
+        else:
+            del waiting[-count:]
+            yield batch, result

@@ -1,0 +1,164 @@
+"""A masked language model: ranks given choices by their log-probability at one mask after the prompt.
+
+CausalBench (Zhou et al. 2024, Table XII) lists BERT, RoBERTa and DeBERTa without an NLI head among its models, finds
+that they cannot follow its prompts, and does not say how they were asked. This way of asking them is ours.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from harness.errors import ConfigError, RunStopped
+from harness.models.local.checkpoint import DType
+from harness.models.local.loading import Checkpoint, exact_head, in_batches, input_limit, windows
+from harness.protocols import Outcome, as_text
+from harness.types import JSON, ChoiceRequest, Failure, Request, Response, Usage
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A prompt in tokens, with a mask at `place`, and the token that each choice would be there."""
+
+    request: ChoiceRequest
+    tokens: Mapping[str, list[int]]
+    place: int
+    choices: Mapping[str, int]
+
+    @property
+    def length(self) -> int:
+        """Tokens, special ones included."""
+        return len(self.tokens["input_ids"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskedLM(Checkpoint):
+    """Any checkpoint that transformers loads as a masked language model.
+
+    The mask stands for one token: every choice has to be one, after a space.
+    """
+
+    dtype: DType = "auto"
+
+    accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest,)
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """What the answers depend on."""
+        return self._identity("masked_lm")
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """Windows of requests, sorted by length, in batches. Raises RunStopped for choices of several tokens."""
+        for window in windows(requests, self.window):
+            encoded: list[Masked] = []
+            for request in window:
+                assert isinstance(request, ChoiceRequest)
+                found = self._encode(request)
+                if isinstance(found, Failure):
+                    yield request, found
+                else:
+                    encoded.append(found)
+            started = time.perf_counter()
+            for batch, rows in in_batches(encoded, lambda masked: masked.length, self._budget, self._rank):
+                seconds = round((time.perf_counter() - started) / len(batch), 6)
+                for masked, logprobs in zip(batch, rows, strict=True):
+                    yield masked.request, self._outcome(masked, logprobs, seconds)
+                started = time.perf_counter()
+
+    @cached_property
+    def _parts(self) -> tuple[Any, Any]:
+        """(tokenizer, model)."""
+        tokenizer, model = self._load("AutoModelForMaskedLM", **self._head())
+        if tokenizer.mask_token_id is None:
+            raise ConfigError(f"the tokenizer of {self.path} has no mask: it belongs to no masked language model.")
+        head = model.get_output_embeddings()
+        # DeBERTa's own head multiplies with the embeddings instead, and transformers names its inner layer here.
+        if head is not None and head.weight.shape[0] == model.config.vocab_size:
+            exact_head(head)
+        return tokenizer, model
+
+    def _head(self) -> dict[str, JSON]:
+        """Where DeBERTa's head is: its authors' checkpoints call it lm_predictions, transformers' own say `legacy`."""
+        config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        theirs = config.get("model_type") in ("deberta", "deberta-v2") and "legacy" not in config
+        return {"legacy": False} if theirs else {}
+
+    @cached_property
+    def _limit(self) -> int:
+        """The longest input that the model takes, in tokens."""
+        tokenizer, model = self._parts
+        return input_limit(tokenizer, model.config, self.max_length)
+
+    def _encode(self, request: ChoiceRequest) -> Masked | Failure:
+        """The prompt and a choice in tokens, the choice's replaced by the mask.
+
+        So the mask is where the choice would be, whatever a tokenizer does with spaces before a mask in the text.
+        """
+        tokenizer, _ = self._parts
+        choices, after = self._choices(request.choices)
+        tokens = {
+            name: list(values)
+            for name, values in tokenizer(f"{as_text(request.messages)} {request.choices[0]}", verbose=False).items()
+        }
+        ids = tokens["input_ids"]
+        if len(ids) > self._limit:
+            return Failure("context_length", f"{len(ids)} tokens, the model takes {self._limit}")
+        place = len(ids) - 1 - after
+        if ids[place] != choices[request.choices[0]]:
+            raise RunStopped(f"the tokenizer of {self.path} joins {request.choices[0]!r} with the end of this prompt.")
+        ids[place] = tokenizer.mask_token_id
+        return Masked(request, tokens, place, choices)
+
+    def _choices(self, choices: tuple[str, ...]) -> tuple[dict[str, int], int]:
+        """(the token of each choice after a space, how many special tokens follow it). Raises RunStopped."""
+        tokenizer, _ = self._parts
+        short = tokenizer("A")["input_ids"]
+        found: dict[str, int] = {}
+        after = 0
+        for choice in choices:
+            whole = tokenizer(f"A {choice}")["input_ids"]
+            place = next((k for k, (a, b) in enumerate(zip(whole, short, strict=False)) if a != b), len(short))
+            one = len(whole) == len(short) + 1 and whole[:place] + whole[place + 1 :] == short
+            if not one or whole[place] == tokenizer.unk_token_id:
+                raise RunStopped(
+                    f"the choice {choice!r} is not one token of {self.path}, and one mask stands for one token: choose "
+                    "a prompt with other choices."
+                )
+            found[choice] = whole[place]
+            after = len(short) - place
+        if len(set(found.values())) < len(found):
+            raise RunStopped(
+                f"the choices {', '.join(found)} are the same token of {self.path}: nothing tells them apart."
+            )
+        return found, after
+
+    def _rank(self, batch: list[Masked]) -> list[dict[str, float]]:
+        """The log-probability of each choice at each mask."""
+        import torch
+
+        tokenizer, model = self._parts
+        inputs = tokenizer.pad([dict(masked.tokens) for masked in batch], padding_side="right", return_tensors="pt")
+        with torch.inference_mode():
+            logits = model(**inputs.to(model.device)).logits
+            rows = logits[torch.arange(len(batch)), [masked.place for masked in batch]].float().log_softmax(-1).cpu()
+        return [
+            {choice: float(row[token]) for choice, token in masked.choices.items()}
+            for masked, row in zip(batch, rows, strict=True)
+        ]
+
+    def _outcome(self, masked: Masked, logprobs: dict[str, float], seconds: float) -> Response | Failure:
+        if not all(map(math.isfinite, logprobs.values())):
+            return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
+        return Response(
+            text=max(logprobs, key=lambda choice: logprobs[choice]),
+            logprobs=logprobs,
+            usage=Usage(input=masked.length, output=0),
+            finish_reason="stop",
+            served_model=self.path,
+            seconds=seconds,
+        )

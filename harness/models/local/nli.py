@@ -1,0 +1,143 @@
+"""Zero-shot NLI: an encoder says how likely the premise entails the hypothesis (Jin et al. 2024, Table 4)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from harness.errors import ConfigError
+from harness.models.local.loading import Checkpoint, exact_head, in_batches, input_limit, windows
+from harness.protocols import Outcome
+from harness.types import JSON, Failure, PairRequest, Request, Response, Usage
+
+CLASSES = ("entailment", "neutral", "contradiction")
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A pair in tokens; `truncated` says that the end of the premise was cut."""
+
+    request: PairRequest
+    tokens: Mapping[str, list[int]]
+    truncated: bool
+
+    @property
+    def length(self) -> int:
+        """Tokens, special ones included."""
+        return len(self.tokens["input_ids"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class NLI(Checkpoint):
+    """A sequence classifier with the classes entailment, neutral and contradiction.
+
+    Classes are found by name in the checkpoint's `id2label`. `labels` names them in order for checkpoints that
+    do not.
+    """
+
+    labels: tuple[str, ...] | None = None
+    window: Annotated[int, Field(gt=0)] = 2048
+
+    accepts: ClassVar[tuple[type[Request], ...]] = (PairRequest,)
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """What the answers depend on."""
+        return self._identity("nli") | {"labels": list(self.labels) if self.labels else None}
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """Windows of pairs, sorted by length, in batches."""
+        for window in windows(requests, self.window):
+            encoded: list[Encoded] = []
+            for request, tokens in self._encode([request for request in window if isinstance(request, PairRequest)]):
+                if isinstance(tokens, Failure):
+                    yield request, tokens
+                else:
+                    encoded.append(tokens)
+            started = time.perf_counter()
+            for batch, rows in in_batches(encoded, lambda pair: pair.length, self._budget, self._classify):
+                seconds = round((time.perf_counter() - started) / len(batch), 6)
+                for pair, row in zip(batch, rows, strict=True):
+                    yield pair.request, self._outcome(pair, row, seconds)
+                started = time.perf_counter()
+
+    @cached_property
+    def _parts(self) -> tuple[Any, Any, tuple[int, ...]]:
+        """(tokenizer, model, the output index of each of CLASSES)."""
+        tokenizer, model = self._load("AutoModelForSequenceClassification")
+        import torch
+
+        indices = self._indices(model.config)
+        heads = (module for module in model.modules() if isinstance(module, torch.nn.Linear))
+        head = [head for head in heads if head.out_features == model.config.num_labels][-1]
+        exact_head(head)
+        if self.dtype == "int8":
+            from harness.models.local.quantized import quantize
+
+            quantize(model, head, dict(tokenizer("A", "B", return_tensors="pt")))
+        return tokenizer, model, indices
+
+    def _indices(self, config: Any) -> tuple[int, ...]:
+        named = dict(enumerate(self.labels)) if self.labels else {int(k): str(v) for k, v in config.id2label.items()}
+        found = [[k for k, label in named.items() if label.lower().startswith(name[:8])] for name in CLASSES]
+        if any(len(places) != 1 for places in found) or len(named) != config.num_labels:
+            raise ConfigError(
+                f"{self.path} has no entailment labels: its classes are {', '.join(named.values())} "
+                f"({config.num_labels} outputs). NLI needs entailment, neutral and contradiction; if the checkpoint "
+                "was trained on them, name them in order: model.labels=[contradiction,entailment,neutral]."
+            )
+        return tuple(places[0] for places in found)
+
+    @cached_property
+    def _limit(self) -> int:
+        """The longest input that the model takes, in tokens."""
+        tokenizer, model, _ = self._parts
+        return input_limit(tokenizer, model.config, self.max_length)
+
+    def _encode(self, requests: list[PairRequest]) -> Iterator[tuple[PairRequest, Encoded | Failure]]:
+        """The pairs in tokens; at once, for a tokenizer works on many in parallel."""
+        tokenizer, _, _ = self._parts
+        wholes = tokenizer([r.premise for r in requests], [r.hypothesis for r in requests], verbose=False)
+        for k, request in enumerate(requests):
+            whole = {name: values[k] for name, values in wholes.items()}
+            fits = len(whole["input_ids"]) <= self._limit
+            yield request, Encoded(request, whole, truncated=False) if fits else self._cut(request)
+
+    def _cut(self, request: PairRequest) -> Encoded | Failure:
+        """The pair in tokens, its premise cut to fit, its hypothesis never."""
+        tokenizer, _, _ = self._parts
+        needed = len(tokenizer("", request.hypothesis)["input_ids"])
+        if needed >= self._limit:
+            return Failure("context_length", f"the hypothesis alone has {needed} tokens, the model takes {self._limit}")
+        cut = tokenizer(request.premise, request.hypothesis, truncation="only_first", max_length=self._limit)
+        return Encoded(request, cut, truncated=True)
+
+    def _classify(self, batch: list[Encoded]) -> list[list[float]]:
+        """The log-probabilities of CLASSES for each pair."""
+        import torch
+
+        tokenizer, model, indices = self._parts
+        inputs = tokenizer.pad([dict(pair.tokens) for pair in batch], return_tensors="pt").to(model.device)
+        with torch.inference_mode():
+            logits = model(**inputs).logits.float()
+        rows: list[list[float]] = torch.log_softmax(logits, dim=-1)[:, list(indices)].tolist()
+        return rows
+
+    def _outcome(self, pair: Encoded, row: list[float], seconds: float) -> Response | Failure:
+        logprobs = dict(zip(CLASSES, row, strict=True))
+        if not all(map(math.isfinite, row)):
+            return Failure("invalid_logprobs", f"the log-probabilities are {row}")
+        return Response(
+            text=max(logprobs, key=lambda name: logprobs[name]),
+            logprobs=logprobs,
+            usage=Usage(input=pair.length, output=0),
+            finish_reason="premise_truncated" if pair.truncated else "stop",
+            served_model=self.path,
+            seconds=seconds,
+        )

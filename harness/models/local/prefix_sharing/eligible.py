@@ -1,0 +1,112 @@
+"""Whether prompts can share what they begin with in a model: by what its settings say, then by a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from transformers import DynamicCache
+
+from harness.errors import ConfigError
+from harness.models.local.key_value_cache import Memory
+from harness.models.local.prefix_sharing.forward import Reading
+from harness.models.local.prefix_sharing.tree import grow
+from harness.models.local.remote_code import brings_code
+from harness.models.local.rope import same_up_to
+
+EXACT = {torch.float32: 1e-4, torch.float64: 1e-4}
+"""How far the trial may be off, as a share of how much logits differ; in other dtypes see FLOOR."""
+FLOOR, ROUNDINGS, MOST = 0.005, 3.0, 0.15
+"""How far it may be off in low precision: FLOOR, and so many times what rounding alone does, but no more than MOST.
+
+Measured on tiny models of every kind that transformers 5.23 builds, in bfloat16 and float16: those that share exactly
+in float32 were at most 0.0015 beyond three roundings, those that do not at least 0.03 (RoFormer). MOST, because
+recurrent models read in pieces are wrong even without a tree, and would pass that for rounding.
+"""
+PIECE = 7
+"""Nodes of the trial read at once."""
+_UNFIT = {
+    "gpt_neo": "its local layers look back by place, not by mask",
+    "mpt": "its biases go by place, not by position",
+}
+
+
+def obstacle(model: Any, limit: int) -> str | None:
+    """Why prompts of up to `limit` tokens, with what is written, cannot share anything; None where they can."""
+    if brings_code(model):
+        return "its code came with it"
+    config = model.config.get_text_config(decoder=True)
+    if reason := _UNFIT.get(config.model_type):
+        return reason
+    # The trial is too short to see these. Doge counts the places of the whole row, not those that a token looks at.
+    if getattr(config, "keep_window_size", None):
+        return "what it looks at depends on the length of the whole text"
+    length = same_up_to(config)
+    if length is not None and length < limit:
+        return f"its positions depend on the length of the whole text; with model.max_length={length} they do not"
+    try:
+        off, allowed = _trial(model)
+    except ConfigError as error:
+        return str(error)
+    except Exception as error:  # whatever a model's code makes of a mask and of positions that it does not expect
+        return f"a trial failed: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    if not off <= allowed:  # so that it is no number is an obstacle, too
+        return f"a trial was {off:.2g} off"
+    return None
+
+
+def _trial(model: Any) -> tuple[float, float]:
+    """(how far logits after a small tree's leaves are from those of each of its sequences alone, how far they may be).
+
+    Both are means over the leaves, as shares of how much the logits differ from each other.
+    """
+    sequences = _sequences(model.get_input_embeddings().weight.shape[0])
+    shared = _shared(model, sequences)
+    off = noise = 0.0
+    for sequence, logits in zip(sequences, shared, strict=True):
+        ids = torch.tensor([sequence], device=model.device)
+        with torch.inference_mode():
+            alone = model(input_ids=ids, use_cache=False).logits[0, -1].float()
+        off += _distance(logits, alone) / len(sequences)
+        if model.dtype not in EXACT:
+            noise += _distance(_in_pieces(model, ids), alone) / len(sequences)
+    return off, EXACT.get(model.dtype, min(MOST, FLOOR + ROUNDINGS * noise))
+
+
+def _shared(model: Any, sequences: list[tuple[int, ...]]) -> list[Any]:
+    """The logits (vocabulary,) after each sequence, as `Sharing` computes them."""
+    tree = grow(sequences)
+    memory = Memory(model)
+    reading = Reading(tree, memory)
+    found: dict[int, Any] = {}
+    while reading.at < len(tree.tokens):
+        stop = min(reading.at + PIECE, len(tree.tokens))
+        wanted = [node for node in tree.last if reading.at <= node < stop]
+        found |= zip(wanted, reading.read(stop, wanted), strict=True)
+        reading.keep(stop)
+    return [found[node] for node in tree.last]
+
+
+def _in_pieces(model: Any, ids: Any) -> Any:
+    """The logits (vocabulary,) after ids (1, tokens), read piece by piece: nothing is shared, but rounded anew."""
+    cache = DynamicCache(config=model.config)
+    with torch.inference_mode():
+        for piece in ids.split(PIECE, 1):
+            logits = model(input_ids=piece, past_key_values=cache, use_cache=True).logits[0, -1]
+    return logits
+
+
+def _distance(found: Any, expected: Any) -> float:
+    return float((found.float() - expected).norm() / (expected - expected.mean()).norm())
+
+
+def _sequences(vocabulary: int) -> list[tuple[int, ...]]:
+    """Prompts with a beginning in common, some of them with a longer one; their tokens are as good as drawn."""
+
+    def drawn(seed: int, count: int) -> Iterator[int]:
+        return ((seed * 7919 + k * k * 104729 + k * 1299709) % vocabulary for k in range(1, count + 1))
+
+    root, branch = tuple(drawn(1, 12)), tuple(drawn(2, 9))
+    ends = [(*branch, *drawn(3, 5)), (*branch, *drawn(4, 8)), tuple(drawn(5, 10)), tuple(drawn(6, 6))]
+    return [root + end for end in ends]

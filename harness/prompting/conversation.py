@@ -1,0 +1,63 @@
+"""Openings: turns that the model itself answers before the question, in lock-step batches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import cast
+
+from harness.prompting.prompts import Prompt
+from harness.protocols import Model
+from harness.types import ChatRequest, Failure, Message, Request, Response, Transcript
+
+Opening = tuple[str, ...]
+SLOW = 2.0
+"""Seconds after which a turn is worth a line."""
+
+
+def play(
+    model: Model,
+    prompt: Prompt,
+    openings: Iterable[Opening],
+    say: Callable[[str], None] = lambda _: None,
+    sample: int = 0,
+) -> Mapping[Opening, Transcript | Failure]:
+    """Each distinct opening played to its end: the transcript, or the failure of the turn that had no reply.
+
+    All openings advance together, one batch a turn. Openings that agree up to turn k make equal requests,
+    so they share those calls. With replies=fixed nothing is asked: the prompt has the assistant's words.
+    """
+    if prompt.replies == "fixed":
+        reply = Message("assistant", prompt.words.opening_reply or "")
+        return {opening: tuple(m for turn in opening for m in (Message("user", turn), reply)) for opening in openings}
+    played: dict[Opening, Transcript | Failure] = dict.fromkeys(openings, ())
+    turns = max(map(len, played), default=0)
+    for k in range(turns):
+        started = time.monotonic()
+        waiting: dict[ChatRequest, list[Opening]] = {}
+        for opening, transcript in played.items():
+            if len(opening) > k and not isinstance(transcript, Failure):
+                waiting.setdefault(prompt.turn(transcript, opening, k, sample), []).append(opening)
+        outcomes: dict[Request, Response | Failure] = {
+            request: Failure("unanswered", "the model ended without answering") for request in waiting
+        }
+        # Of openings that share this turn the shortest goes along: a longer one must not fail it for the others.
+        shortest = {request: min(sharing, key=_length) for request, sharing in waiting.items()}
+        outcomes |= model.respond([replace(request, ahead=o[k + 1 :]) for request, o in shortest.items()])
+        for request, outcome in outcomes.items():
+            for opening in waiting[cast(ChatRequest, request)]:
+                before = played[opening]
+                if isinstance(outcome, Failure):
+                    played[opening] = Failure(outcome.kind, f"opening, turn {k + 1}: {outcome.detail}")
+                elif not isinstance(before, Failure):
+                    said = Message("user", opening[k]), Message("assistant", outcome.text)
+                    played[opening] = (*before, *said)
+        if time.monotonic() - started > SLOW:
+            talks = "1 conversation" if len(waiting) == 1 else f"{len(waiting):,} conversations"
+            say(f"opening: turn {k + 1} of {turns} has been answered in {talks}")
+    return played
+
+
+def _length(opening: Opening) -> int:
+    return sum(map(len, opening))

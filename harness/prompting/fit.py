@@ -1,0 +1,80 @@
+"""Which kind of request a prompt makes that a model takes, and which prompt where the user names none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from harness.codec import KINDS
+from harness.errors import ConfigError
+from harness.prompting import prompts
+from harness.prompting.prompts import Prompt, Replies
+from harness.protocols import Model, Task
+from harness.settings import prompt_files
+from harness.types import ChatRequest, Request
+
+
+def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
+    """Refuses several samples of what would be the same each time. Raises ConfigError."""
+    if samples == 1:
+        return
+    if fitting(prompt, model) is not ChatRequest:
+        raise ConfigError(
+            f"samples={samples}: model {model.name} ranks with prompt {prompt.name}, which has one outcome. Samples "
+            "are for models that write (model.method=generate, or a chat model)."
+        )
+    if not getattr(model, "draws", False):
+        raise ConfigError(
+            f"samples={samples}: model {model.name} would give the same answer each time: set model.temperature "
+            "above 0 (an API model's; local models write the likeliest words)."
+        )
+
+
+def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:
+    """The prompt of that name; without a name the task's first one that the model accepts."""
+    if task.name not in (able := getattr(model, "tasks", (task.name,))):
+        raise ConfigError(f"model {model.name} answers task={' or '.join(able)} only: choose another model=….")
+    if name is not None:
+        prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format, replies=replies)
+        fitting(prompt, model, task)
+        return prompt
+    for candidate in task.prompts:
+        if not prompts.has_format(task.name, candidate, task.prompt_format):
+            continue
+        prompt = prompts.load(task.name, candidate, task.examples(), format=task.prompt_format, replies=replies)
+        if _fits(prompt, model):
+            return prompt
+    raise ConfigError(_no_fit(f"none of the task's prompts {', '.join(task.prompts)}", model, task))
+
+
+def fitting(prompt: Prompt, model: Model, task: Task | None = None) -> type[Request]:
+    """The first kind of request that the prompt makes and the model accepts. Raises ConfigError."""
+    kinds = _fits(prompt, model)
+    if not kinds:
+        raise ConfigError(_no_fit(f"prompt {prompt.name}", model, task))
+    return kinds[0]
+
+
+def _fits(prompt: Prompt, model: Model) -> list[type[Request]]:
+    if prompt.words.opening and prompt.replies == "model" and ChatRequest not in model.accepts:
+        return []
+    return [kind for kind in prompt.makes if kind in model.accepts]
+
+
+def _no_fit(what: str, model: Model, task: Task | None) -> str:
+    sentence = f"{what} does not fit model {model.name}, which takes {_names(model.accepts)} requests."
+    if task is None:
+        return sentence
+    names = [name for name in prompt_files(task.name) if prompts.has_format(task.name, name, task.prompt_format)]
+    written = [prompts.load(task.name, name, (), format=task.prompt_format) for name in names]
+    if fitting := [prompt.name for prompt in written if _fits(prompt, model)]:
+        return f"{sentence} These do: {', '.join(fitting)}."
+    fixed = [replace(prompt, replies="fixed") for prompt in written if prompt.words.opening_reply]
+    if fitting := [prompt.name for prompt in fixed if _fits(prompt, model)]:
+        return f"{sentence} It writes no turns of a conversation: with replies=fixed these do: {', '.join(fitting)}."
+    return f"{sentence} No prompt of the task does."
+
+
+def _names(kinds: Iterable[type[Request]]) -> str:
+    names: Mapping[type[Request], str] = {kind: name for name, kind in KINDS.items()}
+    return " and ".join(names[kind] for kind in kinds)

@@ -1,0 +1,162 @@
+"""A prompt file into a Prompt: the words that are sent, and the reading of what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.codec import KINDS, digest
+from harness.errors import ConfigError, unknown
+from harness.prompting import parsing
+from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
+from harness.settings import prompt_files
+from harness.types import JSON, Answer, ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Transcript
+
+Replies = Literal["model", "fixed"]
+"""Who writes the assistant's turns of an opening: the model itself, or the prompt file."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Turns the fields of an item into a request and reads the response."""
+
+    name: str
+    where: Path
+    words: Words
+    shots: tuple[Mapping[str, JSON], ...] = ()
+    replies: Replies = "model"
+
+    @property
+    def makes(self) -> tuple[type[Request], ...]:
+        """Kinds of request in order of preference; the first that the model accepts is rendered."""
+        return tuple(KINDS[kind] for kind in self.words.makes)
+
+    @property
+    def digest(self) -> str:
+        """Changes with every word that is sent and with the parser, not with the comments or the source."""
+        words = {name: value for name, value in self.as_json.items() if name != "source"}
+        return digest([words, [dict(shot) for shot in self.shots], self.replies if self.words.opening else "model"])
+
+    @property
+    def as_json(self) -> dict[str, JSON]:
+        """Return the words as JSON, for the manifest, without what is as by default: `recorded` reads them again."""
+        return {
+            setting.name: list(value) if isinstance(value, tuple) else value
+            for setting in fields(self.words)
+            if setting.name != "formats"
+            # What a file leaves out is not told, so that a new kind of word leaves the digest of older files alone.
+            and (value := getattr(self.words, setting.name)) != setting.default
+        }
+
+    def opening(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
+        """The user turns that the model answers before the question; () for most prompts.
+
+        Items with equal fields for it get the same object: a network's data is 100 times longer than a question.
+        """
+        words = self.words
+        if not words.opening:
+            return ()
+        asked = {name for turn in words.opening for name in names_in(turn, self.where)} | {words.opening_for_each}
+        values = tuple((name, value) for name, value in fields.items() if name in asked)
+        return _opening(words.opening, words.opening_for_each, values, self.where)
+
+    def turn(self, transcript: Transcript, opening: tuple[str, ...], k: int, sample: int = 0) -> ChatRequest:
+        """The request for turn k of an opening, after the transcript so far; one of several draws of it."""
+        messages = self._messages(*transcript, Message("user", opening[k]))
+        ahead = opening[k + 1 :]
+        return ChatRequest(messages, max_tokens=self.words.opening_max_tokens, sample=sample, ahead=ahead)
+
+    def render(
+        self, fields: Mapping[str, JSON], transcript: Transcript, kind: type[Request], sample: int = 0
+    ) -> Request:
+        """The request about an item, after its opening; one of several draws where it is written."""
+        if kind is PairRequest:
+            premise, hypothesis = (fill(t, fields, self.where) for t in (self.words.premise, self.words.hypothesis))
+            return PairRequest(premise, hypothesis)
+        messages = self._messages(*transcript, Message("user", fill(self.words.user, fields, self.where)))
+        if kind is ChoiceRequest:
+            return ChoiceRequest(messages, self.words.choices)
+        return ChatRequest(messages, self.words.max_tokens, self.words.stop, sample)
+
+    def parse(self, response: Response) -> Answer:
+        """The answer in a response: of a ranking, of an entailment, or in the text."""
+        if response.logprobs is None:
+            return parser_of(self.words.parser, self.where)(response)
+        if "entailment" in response.logprobs:
+            return parsing.entailment(response)
+        return parsing.choice(response, self.words.choices)
+
+    def _messages(self, *turns: Message) -> Transcript:
+        """The whole conversation: system words and examples before the turns."""
+        said = [*self._examples(), *turns]
+        if self.words.system and self.words.system_role == "user":
+            said[0] = Message("user", _joined(self.words.system, said[0].content))
+        elif self.words.system:
+            said.insert(0, Message("system", self.words.system))
+        return tuple(said)
+
+    def _examples(self) -> Iterator[Message]:
+        for shot in self.shots:
+            yield Message("user", fill(self.words.example or self.words.user, shot, self.where))
+            yield Message("assistant", str(shot["answer"]))
+
+
+@lru_cache(maxsize=256)
+def _opening(
+    turns: tuple[str, ...], for_each: str | None, values: tuple[tuple[str, JSON], ...], where: Path
+) -> tuple[str, ...]:
+    fields = dict(values)
+    if for_each is None:
+        return tuple(fill(turn, fields, where) for turn in turns)
+    if not isinstance(fields.get(for_each), tuple):
+        raise ConfigError(f"{where}: opening_for_each names {for_each}, no field of the item that holds a list.")
+    return tuple(
+        fill(turn, {**fields, "value": value, "number": number}, where)
+        for number, value in enumerate(fields[for_each], start=1)
+        for turn in turns
+    )
+
+
+@lru_cache(maxsize=64)
+def _joined(first: str, rest: str) -> str:
+    """One text: the same object for the same words, which may be long."""
+    return f"{first} {rest}"
+
+
+def has_format(task: str, name: str, format: str) -> bool:
+    """Whether a task's prompt has words for a format (none: the plain ones)."""
+    where = prompt_files(task).get(name)
+    return not format or (where is not None and format in read(where).formats)
+
+
+def load(
+    task: str,
+    name: str,
+    examples: Sequence[Mapping[str, JSON]],
+    *,
+    format: str = "",
+    replies: Replies = "model",
+) -> Prompt:
+    """A task's prompt by its name, or any prompt file by its path; `format` picks among the file's formats."""
+    files = prompt_files(task)
+    where = Path(name) if name.endswith((".yaml", ".yml")) else files.get(name)
+    if where is not None and not where.is_file():
+        raise ConfigError(f"prompt={name}: there is no such file.")
+    if where is None:
+        raise ConfigError(unknown(f"{task} prompt", name, files))
+    words = read(where, format)
+    if replies == "fixed" and words.opening and words.opening_reply is None:
+        raise ConfigError(f"replies=fixed: {where} has no opening_reply, the words that the assistant is given.")
+    return Prompt(where.stem, where, words, tuple(examples) if words.shots else (), replies)
+
+
+def recorded(
+    name: str, words: Mapping[str, Any], examples: Sequence[Mapping[str, JSON]], *, replies: Replies = "model"
+) -> Prompt:
+    """Return the prompt whose words a manifest holds (`Prompt.as_json`). Raises ConfigError where they make none."""
+    where = Path("the manifest's words")
+    checked = check(words, where)
+    return Prompt(name, where, checked, tuple(examples) if checked.shots else (), replies)

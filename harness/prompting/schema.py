@@ -1,0 +1,178 @@
+"""What a prompt file holds, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from string import Formatter
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from harness.codec import KINDS
+from harness.errors import ConfigError, unknown
+from harness.prompting import parsing
+from harness.settings import first_sentence
+from harness.types import JSON, Answer, Response
+
+LONGEST, MOST_FIELDS = 1_000_000, 100
+"""Characters of the recorded words of a prompt, and places for fields in them: twenty times the most that ships."""
+
+Parser = Callable[[Response], Answer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """What a prompt file holds; templates name fields of the item in braces."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    source: str
+    """The paper and section that the words come from, and what of them is ours."""
+    makes: tuple[str, ...]
+    """Kinds of request (chat, choice, pair) in order of preference."""
+    system: str | None = None
+    system_role: Literal["system", "user"] = "system"
+    """Who says the system words: a turn of their own, or the beginning of the first user turn."""
+    shots: bool = False
+    """Whether the task's solved examples go before the question."""
+    example: str | None = None
+    """The user's turn of an example, where it is not the question's."""
+    opening: tuple[str, ...] = ()
+    """User turns that the model answers first, one after the other."""
+    opening_for_each: str | None = None
+    """A field that holds a list: the opening is said once for each of its values, as {value} and {number} (from 1)."""
+    opening_reply: str | None = None
+    """What the assistant is made to have said after every turn of the opening, with replies=fixed."""
+    opening_max_tokens: Annotated[int, Field(gt=0)] = 1024
+    user: str | None = None
+    premise: str | None = None
+    hypothesis: str | None = None
+    choices: tuple[str, ...] = ("Yes", "No")
+    """For ranking; the first one says Yes."""
+    max_tokens: Annotated[int, Field(gt=0)] = 16
+    stop: tuple[str, ...] = ()
+    parser: str = "verdict"
+    """A function of harness/prompting/parsing.py, or module:function."""
+    formats: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Words that replace those above where a setting of the task (task.format) asks for more than the plain ones."""
+
+
+def read(where: Path, format: str = "") -> Words:
+    """The words of a file, with those of a format in place of the plain ones. Raises ConfigError."""
+    try:
+        plain = _words(yaml.safe_load(where.read_text(encoding="utf-8")), where)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{where} is not YAML: {' '.join(str(error).split())}") from None
+    if format and format not in plain.formats:
+        raise ConfigError(
+            f"prompt {where.stem} has no words for task.format={format}"
+            f"{'; it has them for ' + ', '.join(plain.formats) if plain.formats else ''}."
+        )
+    variants = {"": plain} | {name: _formatted(plain, name, where) for name in plain.formats}
+    for words in variants.values():
+        _check(words, where)
+        parser_of(words.parser, where)
+    return variants[format]
+
+
+def check(content: Mapping[str, Any], where: Path) -> Words:
+    """Return the words that a JSON object holds. Raises ConfigError where no prompt file could hold them.
+
+    They may be somebody else's: the parser that they name is not looked up, and they are of bounded length, as every
+    item is put into them.
+    """
+    words = _words(content, where)
+    _check(words, where)
+    texts = [text for value in vars(words).values() for text in (value if isinstance(value, tuple) else (value,))]
+    told = "".join(text for text in texts if isinstance(text, str))
+    if len(told) > LONGEST or told.count("{") - 2 * told.count("{{") > MOST_FIELDS:
+        raise ConfigError(
+            f"{where} are longer than {LONGEST:,} characters, or name fields more than {MOST_FIELDS} times."
+        )
+    return words
+
+
+def _words(content: Any, where: Path) -> Words:
+    try:
+        return TypeAdapter(Words).validate_python(_tuples(content))
+    except ValidationError as error:
+        raise ConfigError(f"{where}: {first_sentence(error, '')}") from None
+
+
+def _formatted(words: Words, format: str, where: Path) -> Words:
+    plain = {setting.name: getattr(words, setting.name) for setting in fields(words)}
+    return replace(_words(plain | _tuples(words.formats[format]), where), formats=words.formats)
+
+
+def _tuples(content: Any) -> Any:
+    """YAML lists as the tuples that frozen values hold."""
+    if not isinstance(content, Mapping):
+        return content
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+
+
+def _check(words: Words, where: Path) -> None:
+    for kind in words.makes:
+        if kind not in KINDS:
+            raise ConfigError(f"{where}: makes: {unknown('kind of request', kind, KINDS)}")
+    needed = ["premise", "hypothesis"] if "pair" in words.makes else []
+    needed += ["user"] if {"chat", "choice"} & set(words.makes) else []
+    missing = [name for name in needed if getattr(words, name) is None]
+    if missing or not words.makes:
+        raise ConfigError(f"{where}: what it makes ({', '.join(words.makes)}) needs {', '.join(missing) or 'a kind'}.")
+    asking = [words.user or "", words.premise or "", *words.opening]
+    for template in (*asking, words.example or "", words.hypothesis or ""):
+        names_in(template, where)
+    if not any(names_in(template, where) for template in asking):
+        raise ConfigError(
+            f"{where}: its words name no field of the item, such as {{premise}}: every question would be one."
+        )
+
+
+@lru_cache(maxsize=256)
+def names_in(template: str, where: Path) -> frozenset[str]:
+    """Return the fields that a template names. Raises ConfigError for anything in braces but a name.
+
+    A width could ask for a text of any length ({premise:>9999999999}), a dot for what the value is made of.
+    """
+    try:
+        parts = [part for part in Formatter().parse(template) if part[1] is not None]
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}; write {{{{ and }}}} for braces.") from None
+    for _, name, form, conversion in parts:
+        if not str(name).isidentifier() or form or conversion:
+            braces = f"{name}{'!' if conversion else ''}{conversion or ''}{':' if form else ''}{form or ''}"
+            raise ConfigError(
+                f"{where}: {{{braces}}} is no field's name: braces hold a name alone; write {{{{ and }}}} for braces."
+            )
+    return frozenset(str(name) for _, name, _, _ in parts)
+
+
+def parser_of(name: str, where: Path) -> Parser:
+    """A function of harness/prompting/parsing.py, or module:function. Raises ConfigError."""
+    module, _, function = name.rpartition(":")
+    parser: Parser | None
+    try:
+        parser = getattr(import_module(module) if module else parsing, function)
+    except (ImportError, AttributeError):
+        parser = None
+    # Not what the module has imported or keeps for itself: a name may come from a file that somebody sent.
+    if parser is None or (not module and (function[0] == "_" or parser.__module__ != parsing.__name__)):
+        raise ConfigError(f"{where}: there is no parser {name!r}; harness/prompting/parsing.py has verdict.")
+    return parser
+
+
+def fill(template: str | None, fields: Mapping[str, JSON], where: Path) -> str:
+    """The template with the fields of an item. Raises ConfigError for a field that the item does not have."""
+    try:
+        return str(template).format_map(fields)
+    except (KeyError, IndexError, ValueError, AttributeError) as error:
+        raise ConfigError(
+            f"{where}: the template asks for {{{str(error).strip(chr(39))}}}; the item has the fields "
+            f"{', '.join(fields)} (write {{{{ and }}}} for braces)."
+        ) from None

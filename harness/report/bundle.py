@@ -1,0 +1,165 @@
+"""Data and scripts as one HTML file, or as one with a folder of answers beside it.
+
+Data travels as gzip in base64: it cannot end a script element, whatever a reply says, and ten runs with their prompts
+stay small. Answers beside the page are classic scripts, as fetch does not work from disk.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from harness.errors import StoreError
+from harness.storage.atomic_write import written
+from harness.types import JSON
+
+SCRIPT = "bundle.js"
+STYLE = "bundle.css"
+"""The page's modules as one script and its styles as one sheet: `make page` makes both from what stands in page/."""
+INSIDE = 20_000_000
+"""Characters of packed chunks up to which they stand in the page itself."""
+AT_ONCE = 1000
+"""Entries of a list that become JSON at a time: a text of all replies is never in memory."""
+
+Place = Literal["inside", "beside"]
+
+_OWN = re.compile(r"\.?[a-z]+-\d+\.[0-9a-f]{12}\.js(\.tmp)?")
+"""The names of the scripts beside a page: what is in them is part of the name, so that no page takes another's."""
+
+
+def packed(value: JSON) -> str:
+    """A value as gzip in base64; the same value, the same text."""
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, 31, 9)
+    parts = [squeeze.compress(text.encode(errors="replace")) for text in _texts(value)]
+    return base64.b64encode(b"".join([*parts, squeeze.flush()])).decode()
+
+
+def _texts(value: JSON) -> Iterator[str]:
+    """JSON in pieces: what stands in a mapping of lists, slice by slice."""
+    if isinstance(value, dict) and value:
+        for number, (name, part) in enumerate(value.items()):
+            yield f"{',' if number else '{'}{_encode(str(name))}:"
+            yield from _texts(part)
+        yield "}"
+    elif isinstance(value, list) and len(value) > AT_ONCE:
+        for start in range(0, len(value), AT_ONCE):
+            yield f"{',' if start else '['}{_encode(value[start : start + AT_ONCE])[1:-1]}"
+        yield "]"
+    else:
+        yield _encode(value)
+
+
+def _encode(value: JSON) -> str:
+    try:
+        return _JSON.encode(value)
+    except ValueError:  # a model of low precision may have given NaN as a probability
+        return _JSON.encode(_finite(value))
+
+
+def _finite(value: JSON) -> JSON:
+    """Numbers that JSON cannot write as null: one of them, and a browser would read nothing of all the rest."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def write(
+    out: Path, title: str, data: dict[str, JSON], chunks: dict[str, str], place: Place | None = None
+) -> Path | None:
+    """Writes the page, its `chunks` packed; the folder beside it where they stand there, as they do from INSIDE on.
+
+    The page that was there stays until the new one is whole. Raises StoreError.
+    """
+    folder = out.with_name(f"{out.stem}_files")
+    beside = place == "beside" or (place is None and sum(map(len, chunks.values())) > INSIDE)
+    files = {name: _file(name, text) for name, text in chunks.items()} if beside else {}
+    if files:
+        _prepare(folder)
+        for name, file in files.items():
+            with written(str(folder / file), "out=") as script:
+                script.write(f'harnessChunk("{name}","{chunks[name]}");\n')
+    data = data | {"beside": {name: f"{quote(folder.name)}/{file}" for name, file in files.items()}}
+    with written(str(out), "out=") as html:
+        html.writelines(page(title, packed(data), {} if beside else chunks))
+    _tidy(folder, set(files.values()))
+    return folder if files else None
+
+
+def page(title: str, data: str, chunks: dict[str, str]) -> Iterator[str]:
+    """The HTML in parts: `data` is needed at once, each of the `chunks` when somebody looks at it; all are packed."""
+    script = _asset(SCRIPT)
+    filled = {
+        "title": [_escaped(title)],
+        "policy": [_policy(script)],
+        "style": [_asset(STYLE)],
+        "data": [_block("data", data)],
+        "chunks": (_block(name, text) for name, text in chunks.items()),
+        "script": [f"<script>{script}</script>\n"],
+    }
+    for number, part in enumerate(re.split(r"\{\{(\w+)\}\}", _asset("page.html"))):
+        yield from filled[part] if number % 2 else [part]
+
+
+def _file(name: str, text: str) -> str:
+    return f"{name.replace('/', '-')}.{hashlib.sha256(text.encode()).hexdigest()[:12]}.js"
+
+
+def _prepare(folder: Path) -> None:
+    """Makes the folder. Raises StoreError where something else is in it: what a page leaves behind is removed later."""
+    if folder.is_symlink():
+        raise StoreError(f"{folder} is a link: answers are not written through it. Remove it, or choose another out=.")
+    try:
+        folder.mkdir(exist_ok=True)
+        foreign = sorted(file.name for file in folder.iterdir() if not _OWN.fullmatch(file.name) or not file.is_file())
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be made ({error.strerror}): choose another out=.") from error
+    if foreign:
+        raise StoreError(
+            f"{folder} holds something else ({foreign[0]}): the answers of this page would stand there. Remove it, or "
+            "choose another out=."
+        )
+
+
+def _tidy(folder: Path, kept: set[str]) -> None:
+    """Removes what an earlier page had beside it; what it cannot remove does no harm."""
+    with suppress(OSError):
+        for file in folder.iterdir():
+            if _OWN.fullmatch(file.name) and file.name not in kept:
+                file.unlink()
+        if not kept:
+            folder.rmdir()
+
+
+def _block(name: str, text: str) -> str:
+    return f'<script type="text/plain" data-chunk="{_escaped(name)}">{text}</script>\n'
+
+
+def _policy(script: str) -> str:
+    """Nothing from anywhere but this file's own script, and scripts in the folder beside it."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    nothing = "default-src 'none'; base-uri 'none'; form-action 'none'"
+    return f"{nothing}; style-src 'unsafe-inline'; script-src 'self' file: 'sha256-{digest}'"
+
+
+def _escaped(text: str) -> str:
+    shown = text.encode(errors="replace").decode()
+    return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def _asset(name: str) -> str:
+    return (resources.files("harness") / "report" / "page" / name).read_text(encoding="utf-8")

@@ -1,0 +1,205 @@
+"""Why a Corr2Cause hypothesis follows, or does not: the graphs that fit the premise, and the one that refutes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from harness.causal.dag import DAG, bits
+from harness.causal.equivalence import from_independences, members
+from harness.causal.relations import Holds, Relation, relations
+from harness.report.dag_paths import Edge, Way, common_cause, common_effect, directed
+from harness.tasks.corr2cause.parse_text import Hypothesis, Premise, Unreadable, follows, read_hypothesis, read_premise
+from harness.types import JSON, Item
+
+FIRST = 40
+"""Members of a class that are shown in any case; one that refutes something is shown besides."""
+COUNTED = 1000
+"""Members up to which it is counted in how many a hypothesis holds."""
+
+
+@dataclass(frozen=True)
+class Why:
+    """The answer by logic, and what shows it."""
+
+    holds: bool
+    member: int
+    """Where among the shown ones the member stands that refutes the hypothesis, or the first where all bear it out."""
+    said: str
+    marked: list[Edge]
+    """Edges of that member."""
+
+
+@dataclass
+class Class:
+    """The graphs that fit a premise, in a fixed order: those first that run along the order of the variables."""
+
+    premise: Premise
+    members: list[DAG]
+    shown: list[int] = field(init=False)
+    """Places of the members that a page shows."""
+    _true: dict[int, Holds] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Shows the first ones."""
+        self.members.sort(key=lambda dag: (sum(a > b for a, b in edges(dag)), edges(dag)))
+        self.shown = list(range(min(len(self.members), FIRST)))
+
+    def why(self, asked: Hypothesis, names: tuple[str, ...], published: int | None) -> Why:
+        """Whether the hypothesis follows, with the variables called by these names."""
+        i, j = names.index(asked.i), names.index(asked.j)
+        holds = follows(self.premise, Hypothesis(asked.relation, self.premise.names[i], self.premise.names[j]))
+        place = 0 if holds else next(k for k in range(len(self.members)) if not self._holds(k, asked.relation, i, j))
+        if place not in self.shown:
+            self.shown.append(place)
+        where = self._where(self.shown.index(place))
+        if holds:
+            way, said = self._borne_out(asked.relation, i, j, names, where)
+        else:
+            way, said = _refuted(self.members[place], asked.relation, i, j, names)
+            shown = f" ({way.said(names)})" if way else ""
+            said = f"Does not follow: {where}, {said}{shown}.{self._share(asked.relation, i, j)}"
+        if published is not None and published != holds:
+            label, logic = _word(published), _word(holds)
+            said += f" The published label says {label}; by logic, and in the audited labels, it is {logic}."
+        return Why(holds, self.shown.index(place), said, way.edges if way else [])
+
+    def json(self) -> dict[str, JSON]:
+        """The members that are shown, as lists of edges."""
+        shown = [[list(edge) for edge in edges(self.members[place])] for place in self.shown]
+        return {"nodes": len(self.premise.names), "total": len(self.members), "members": shown}
+
+    def _holds(self, place: int, relation: Relation, i: int, j: int) -> bool:
+        if place not in self._true:
+            self._true[place] = relations(self.members[place])
+        return bool(self._true[place][relation][i] >> j & 1)
+
+    def _where(self, shown: int) -> str:
+        count = len(self.members)
+        return "in the only graph that fits the premise" if count == 1 else f"in graph {shown + 1} of {count:,}"
+
+    def _share(self, relation: Relation, i: int, j: int) -> str:
+        count = len(self.members)
+        if not 1 < count <= COUNTED:
+            return ""
+        holding = sum(self._holds(place, relation, i, j) for place in range(count))
+        return f" It holds in {holding or 'none'} of the {count:,}."
+
+    def _borne_out(
+        self, relation: Relation, i: int, j: int, names: tuple[str, ...], where: str
+    ) -> tuple[Way | None, str]:
+        """What makes the hypothesis true in the first member, and the sentence."""
+        way = _shown_by(self.members[0], relation, i, j)
+        shown = way.said(names) if way else ""
+        claim = {
+            Relation.COLLIDER: f"{names[i]} and {names[j]} have a common effect",
+            Relation.CONFOUNDER: f"{names[i]} and {names[j]} have a common cause",
+            Relation.PARENT: f"{names[i]} is a parent of {names[j]}",
+            Relation.CHILD: f"{names[j]} is a parent of {names[i]}",
+            Relation.ANCESTOR: f"a directed path of two or more edges leads from {names[i]} to {names[j]}",
+            Relation.DESCENDANT: f"a directed path of two or more edges leads from {names[j]} to {names[i]}",
+        }[relation]
+        if len(self.members) == 1:
+            return way, f"Follows: {where}, {claim} ({shown})."
+        every = f"in every one of the {len(self.members):,} graphs that fit the premise"
+        return way, f"Follows: {every}, {claim} ({where}: {shown})."
+
+
+class Classes:
+    """The classes of many items, and why each hypothesis follows or does not."""
+
+    def __init__(self) -> None:
+        """Begins without items."""
+        self._classes: dict[tuple[int, frozenset[object]], tuple[int, Class]] = {}
+        self._names: dict[tuple[str, ...], int] = {}
+        self._of: list[int] = []
+        self._called: list[int] = []
+        self._why: list[JSON] = []
+
+    def add(self, item: Item) -> None:
+        """Adds the next item; one in other words than the benchmark's has no class."""
+        try:
+            premise = read_premise(str(item.fields["premise"]))
+            asked = _asked(item.fields, premise)
+            number, found = self._class_of(premise)
+            why = found.why(asked, premise.names, item.labels.get("published"))
+        except (KeyError, ValueError):
+            self._of.append(-1)
+            self._called.append(-1)
+            self._why.append(None)
+            return
+        self._of.append(number)
+        self._called.append(self._names.setdefault(premise.names, len(self._names)))
+        marked = [list(edge) for edge in why.marked]
+        self._why.append({"holds": why.holds, "member": why.member, "said": why.said, "marked": marked})
+
+    def json(self) -> dict[str, JSON] | None:
+        """The chunk; None where no item has a class."""
+        if not self._classes:
+            return None
+        return {
+            "classes": [found.json() for _, found in self._classes.values()],
+            "of": self._of,
+            "names": {"table": [list(names) for names in self._names], "codes": self._called},
+            "why": self._why,
+        }
+
+    def _class_of(self, premise: Premise) -> tuple[int, Class]:
+        """The class of a premise and its number. Raises Unreadable where no graph fits the premise."""
+        key = len(premise.names), frozenset(premise.independences)
+        if key not in self._classes:
+            dag = from_independences(len(premise.names), premise.independences)
+            if dag is None:
+                raise Unreadable("no graph fits the premise")
+            self._classes[key] = len(self._classes), Class(premise, list(members(dag)))
+        return self._classes[key]
+
+
+def edges(dag: DAG) -> list[Edge]:
+    """(cause, effect), in the order of the nodes."""
+    return sorted((u, v) for v, above in enumerate(dag) for u in bits(above))
+
+
+def _asked(fields: Mapping[str, JSON], premise: Premise) -> Hypothesis:
+    if {"relation", "var_i", "var_j"} <= set(fields):
+        return Hypothesis(Relation(fields["relation"]), str(fields["var_i"]), str(fields["var_j"]))
+    return read_hypothesis(str(fields["hypothesis"]), premise.names)
+
+
+def _shown_by(dag: DAG, relation: Relation, i: int, j: int) -> Way | None:
+    """What makes a relation hold in one graph."""
+    if relation in (Relation.CHILD, Relation.DESCENDANT):
+        i, j = j, i
+    if relation is Relation.COLLIDER:
+        return common_effect(dag, i, j)
+    if relation is Relation.CONFOUNDER:
+        return common_cause(dag, i, j)
+    if relation in (Relation.PARENT, Relation.CHILD):
+        return Way((i, j), (True,)) if dag[j] >> i & 1 else None
+    return directed(dag, i, j, least=2)
+
+
+def _refuted(dag: DAG, relation: Relation, i: int, j: int, names: tuple[str, ...]) -> tuple[Way | None, str]:
+    """How the two variables stand in a graph in which the relation does not hold, and the words for what is missing."""
+    if relation in (Relation.CHILD, Relation.DESCENDANT):
+        i, j = j, i
+    link = next(_links(dag, i, j), None)
+    if relation in (Relation.COLLIDER, Relation.CONFOUNDER):
+        what = "an effect" if relation is Relation.COLLIDER else "a cause"
+        return link, f"no third variable is {what} of both {names[i]} and {names[j]} on separate paths"
+    if relation in (Relation.PARENT, Relation.CHILD):
+        return link, "the edge points the other way" if dag[i] >> j & 1 else f"no edge joins {names[i]} and {names[j]}"
+    if dag[j] >> i & 1:
+        return link, f"{names[i]} is a direct cause of {names[j]} only: no other path leads there"
+    return link, f"no directed path leads from {names[i]} to {names[j]}"
+
+
+def _links(dag: DAG, i: int, j: int) -> Iterator[Way]:
+    """How two variables hang together, the nearest tie first."""
+    for way in (directed(dag, i, j), directed(dag, j, i), common_cause(dag, i, j), common_effect(dag, i, j)):
+        if way:
+            yield way
+
+
+def _word(label: int) -> str:
+    return "Yes" if label else "No"

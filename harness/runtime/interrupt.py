@@ -1,0 +1,96 @@
+"""Signals that lose nothing: the first one ends a run in order, the second one at once."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import takewhile
+from operator import length_hint
+from types import FrameType
+
+from harness.errors import HarnessError, Interrupted
+from harness.protocols import Landing, Model, Outcome
+from harness.runtime.progress import Progress
+from harness.runtime.signals import STOP
+from harness.settings import CacheMode
+from harness.types import Request
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+@contextmanager
+def interruptible(progress: Progress) -> Iterator[None]:
+    """The first Ctrl-C (SIGTERM, SIGQUIT, SIGHUP) requests a stop; the second is what Ctrl-C was before: an end now.
+
+    A terminal that goes away sends SIGHUP, more than once where a shell passes it on: it is never the second one.
+    """
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if STOP.requested and number == signal.SIGHUP:
+            return
+        if STOP.requested:
+            if callable(at_once := before[signal.SIGINT]):
+                at_once(number, frame)
+            raise KeyboardInterrupt
+        STOP.requested = True
+        with suppress(RuntimeError):  # in the middle of another line: nothing more can be printed before it ends
+            progress.say("stopping: the calls under way are being finished and kept (Ctrl-C again drops them)")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    if before[signal.SIGHUP] is signal.SIG_IGN:  # nohup
+        del before[signal.SIGHUP]
+    try:
+        for number in before:
+            signal.signal(number, on_signal)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        STOP.requested = False
+
+
+def finish_calls(outcomes: Iterable[object]) -> None:
+    """Lets the calls under way end and be stored where nothing can be done with their outcomes; asks nothing more."""
+    before, STOP.requested = STOP.requested, True
+    try:
+        with suppress(HarnessError):
+            for _ in outcomes:
+                continue
+    finally:
+        STOP.requested = before
+
+
+_KEPT: Mapping[CacheMode, str] = {
+    "on": "every answer so far is stored; the same command goes on from there",
+    "off": "with cache=off no answer is stored; the same command asks for everything again",
+    "refresh": "every answer so far is stored; the same command asks for everything again, cache=on only for the rest",
+}
+_INSTANT = "this model's answers are not stored, as it is quicker than a cache; the same command begins again"
+
+
+class Stoppable:
+    """A model that is asked nothing more once a stop is requested. It goes between the cache and the model."""
+
+    def __init__(self, model: Model, cache: CacheMode = "on") -> None:
+        """Wraps `model`; `cache` decides what the user is told of the answers so far."""
+        self._model = model
+        self._kept = _INSTANT if getattr(model, "instant", False) else _KEPT.get(cache, _KEPT["on"])
+        self.name = model.name
+        self.identity = model.identity
+        self.accepts = model.accepts
+
+    def respond(self, requests: Iterable[Request]) -> Landing:
+        """The model's outcomes; what was under way at the stop still comes. Raises Interrupted after it."""
+        outcomes = self._model.respond(takewhile(lambda _: not STOP.requested, requests))
+        return Landing(self._until_stopped(outcomes), partial(length_hint, outcomes))
+
+    def _until_stopped(self, outcomes: Iterator[Outcome]) -> Generator[Outcome]:
+        yield from outcomes
+        if STOP.requested:
+            raise Interrupted(f"interrupted: {self._kept}.")

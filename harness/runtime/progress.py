@@ -1,0 +1,121 @@
+"""How far a run is: a bar on a terminal, a line every ten seconds elsewhere. All of it on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import nullcontext, suppress
+from datetime import timedelta
+from math import ceil
+from operator import length_hint
+from typing import TYPE_CHECKING, TypeVar
+
+from harness.runtime import console
+from harness.types import Failure, Record
+
+if TYPE_CHECKING:
+    from harness.runtime.progress_bar import Bar
+
+T = TypeVar("T")
+EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+RECENT = 30.0
+"""Seconds that the rate looks back on,"""
+FEWEST = 10
+"""or as long as so many answers took, where they are slow."""
+
+
+class Progress:
+    """Counts records as they come: done, from the cache, failed, unreadable."""
+
+    def __init__(self, title: str) -> None:
+        """`title` says what is running."""
+        self.title = title
+        self.total = 0
+        """0 where it is not known."""
+        self.done = self.cached = self.failed = self.unreadable = 0
+        self.cost: Callable[[], str] = lambda: ""
+        """What the run has cost so far, in words; nothing where it costs nothing or nobody knows."""
+        self._marks = deque([(time.monotonic(), 0)])
+        self._looked = 0
+
+    def track(
+        self, records: Iterable[tuple[Record, T]], items: Iterable[object], samples: int = 1
+    ) -> Iterator[tuple[Record, T]]:
+        """The records as they are, `samples` of each item, watched, and counted by what became of them."""
+        for record, request in self.watch(records, items, samples):
+            if isinstance(record.outcome, Failure):
+                self.failed += 1
+            else:
+                self.cached += record.outcome.cached
+                self.unreadable += record.answer is not None and record.answer.label is None
+            yield record, request
+
+    def watch(self, values: Iterable[T], items: Iterable[object], each: int = 1) -> Generator[T]:
+        """The values as they are, shown while they pass; so many for each of the `items`, whose length is known."""
+        drawn = console.capable(sys.stderr)
+        said = time.monotonic()
+        self._marks = deque([(said, 0)])
+        with self._bar() if drawn else nullcontext():
+            self.total = each * length_hint(items)  # with the bar in sight: making items can take seconds
+            for value in values:
+                self.done += 1
+                yield value
+                if not drawn and (now := time.monotonic()) - said >= EVERY:
+                    said = now
+                    self.say(f"{self.title}: {' · '.join(self.facts(now).values())}")
+
+    def say(self, sentence: str) -> None:
+        """A line for the user, beside the bar."""
+        with suppress(OSError):  # the terminal has gone
+            print(console.clean(sentence), file=sys.stderr, flush=True)
+
+    def facts(self, now: float) -> dict[str, str]:
+        """What is known and not zero, in the order in which it is shown; `now` is of time.monotonic.
+
+        Time left takes all that is to come for asked: where answers from the cache are among it, it takes less.
+        """
+        rate = self.rate(now)
+        rest = max(self.total - self.done, 0)
+        left = f"{timedelta(seconds=ceil(rest / rate))} left" if rate and rest else ""
+        counts = {"cached": self.cached, "unreadable": self.unreadable, "failed": self.failed}
+        said = {
+            "done": f"{self.done:,}/{self.total:,}" if self.total else f"{self.done:,}",
+            "rate": _pace(rate) if rate else "",
+            "left": left,
+            "cost": self.cost(),
+            **{name: f"{count:,} {name}" for name, count in counts.items() if count},
+        }
+        return {name: text for name, text in said.items() if text}
+
+    def rate(self, now: float) -> float | None:
+        """Answers a second, of those that did not come from the cache; None before the first of them.
+
+        Over the last 30 seconds, or the last ten answers where they took longer. Stored answers land in a burst, which
+        says nothing of those to come: they are not counted, and the clock begins when the first burst is over.
+        """
+        asked, marks = self.done - self.cached, self._marks
+        if not asked:
+            if self.done != self._looked:
+                self._looked = self.done
+                marks[0] = (now, 0)
+            return None
+        if asked != marks[-1][1]:
+            marks.append((now, asked))
+        while len(marks) > 2 and now - marks[1][0] >= RECENT and asked - marks[1][1] >= FEWEST:
+            marks.popleft()
+        since, before = marks[0]
+        return (asked - before) / (now - since) if now > since else None
+
+    def _bar(self) -> Bar:
+        from harness.runtime.progress_bar import Bar
+
+        return Bar(self)
+
+
+def _pace(rate: float) -> str:
+    if rate >= 100:
+        return f"{rate:,.0f}/s"
+    return f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min"

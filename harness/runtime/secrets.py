@@ -1,0 +1,249 @@
+"""Where a key must not be: in a setting, which is written to manifests and caches, or in what is printed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+from urllib.parse import urlsplit
+
+from harness.errors import ConfigError
+
+SECRET = 16
+"""Characters from which on a key is one. Shorter ones (none, EMPTY) are for local servers that ask for none: they are
+words that replies may hold."""
+PASSWORD = 8
+"""Characters from which on a setting of the user's own with such a name holds a key: `header: 0` is none."""
+_FORM = re.compile(
+    r"\b(?:sk|pk|rk|xai|nvapi|github_pat|glpat|xox[abeprs])[-_][\w-]{16,}|\b(?:hf|gsk|gh[opsru]|r8|tgp)_[A-Za-z0-9]{16,}"
+    r"|\bAIza[\w-]{30,}|\bA[KS]IA[A-Z0-9]{16}\b|\beyJ[\w-]{8,}\.[\w-]+|\b[Bb]earer\s+\S{8,}|\b[Bb]asic\s+[\w+/]{12,}=*"
+)
+"""How the keys of the larger providers look."""
+_HEX = re.compile(r"(?<![A-Za-z0-9])[0-9a-fA-F]{32}(?![A-Za-z0-9])")
+"""How Azure's keys look, and digests that are no secret."""
+_DRAWN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{20,}(?![A-Za-z0-9])")
+"""A run of letters and digits that is too long for a name."""
+_CREDENTIALS = re.compile(r"://[^/\s@'\"]+@")
+"""user:password in an address."""
+_PAIR = re.compile(r"""(?P<name>[\w.-]+)(?P<between>=|["']\s*:\s*)(?P<quote>["']?)(?P<value>[^\s"',;&}\])]+)""")
+"""name=value, and 'name': value inside of what was once a mapping."""
+_LINE = re.compile(r"^(?P<name>[ \t-]*[\w.-]+)(?P<between>:[ \t]+)(?P<quote>)(?P<value>\S.*)$", re.MULTILINE)
+"""A line of YAML that is a name and its value."""
+
+_ALWAYS = frozenset(
+    {
+        "apikey",
+        "auth",
+        "authkey",
+        "authorization",
+        "bearer",
+        "cookie",
+        "cookies",
+        "credential",
+        "credentials",
+        "header",
+        "headers",
+        "jwt",
+        "passcode",
+        "passphrase",
+        "passwd",
+        "password",
+        "pwd",
+        "secret",
+        "secrets",
+    }
+)
+"""Words that make the name of a setting one for a secret wherever they stand in it."""
+_NO_KEY = frozenset({"cache", "idempotency", "routing", "sort", "partition", "affinity", "foreign", "primary"})
+"""prompt_cache_key and its like: words before `key` that make it something else."""
+_NO_TOKEN = frozenset(
+    {
+        "bos",
+        "eos",
+        "pad",
+        "unk",
+        "sep",
+        "cls",
+        "mask",
+        "stop",
+        "start",
+        "end",
+        "begin",
+        "first",
+        "last",
+        "next",
+        "new",
+        "max",
+        "min",
+        "prompt",
+        "completion",
+        "special",
+        "reasoning",
+        "thinking",
+        "think",
+        "image",
+        "audio",
+        "video",
+        "forced",
+        "decoder",
+        "logprob",
+        "return",
+        "echo",
+        "skip",
+        "add",
+        "ban",
+        "bad",
+        "allowed",
+        "per",
+    }
+)
+"""bos_token and its like: words before `token` that make it a model's."""
+_OPEN = frozenset({"user", "safety_identifier", "prompt_cache_key", "cache_salt"})
+"""Parameters that hold digests by the advice of their providers."""
+
+
+def secret_name(name: str) -> bool:
+    """Return whether a parameter or variable of this name is made to hold a key: x-api-key, sessionToken, HF_TOKEN."""
+    words = [word.lower() for word in re.split(r"[^A-Za-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)) if word]
+    if not words:
+        return False
+    *before, last = words
+    nearest = before[-1] if before else ""
+    return (
+        not _ALWAYS.isdisjoint(words)
+        or last.endswith(("apikey", "password", "passwd", "secret"))
+        or (last in ("key", "keys") and nearest not in _NO_KEY)
+        or (last == "token" and nearest not in _NO_TOKEN)
+    )
+
+
+def looks_like_key(value: str) -> bool:
+    """Return whether a text holds what has the form of a key, a password in an address, or a key of the environment."""
+    plain = value.replace("\\", "")
+    return bool(_FORM.search(plain) or _CREDENTIALS.search(plain) or any(key in plain for key in _environment() if key))
+
+
+def masked(text: str) -> str:
+    """Return the text with all that looks like a key replaced: what is printed as an error may quote a setting."""
+    for key in _environment():
+        text = text.replace(key, "[the key]")
+    text = _CREDENTIALS.sub("://[a key]@", _FORM.sub("[a key]", text))
+    return _PAIR.sub(_masked_pair, text)
+
+
+def masked_yaml(text: str) -> str:
+    """Return a printed config with all that looks like a key replaced."""
+    return masked(_LINE.sub(_masked_pair, text))
+
+
+def _masked_pair(pair: re.Match[str]) -> str:
+    name = pair["name"].rpartition(".")[2]
+    if not secret_name(name) or pair["value"] in _PLACEHOLDERS:
+        return pair[0]
+    if name == "key" and re.fullmatch(r"[A-Za-z_.(]+", pair["value"]):  # key=value, and key=len in a traceback
+        return pair[0]
+    return f"{pair['name']}{pair['between']}{pair['quote']}[a key]"
+
+
+_PLACEHOLDERS = ("…", "...", "VALUE", "[a", "[the")
+"""What our own sentences have for a value."""
+
+
+def refuse(settings: Mapping[str, Any], key: str, key_env: str) -> None:
+    """Raises ConfigError for settings that hold a key. The sentence names the setting and does not show its value."""
+    for where, name, value in _strings(settings, "model"):
+        inside = where.startswith("model.extra.")
+        if (
+            (len(key) >= SECRET and key in value)
+            or looks_like_key(value)
+            or secret_name(name)
+            or (inside and name not in _OPEN and _HEX.search(value))
+            or (where == "model.base_url" and _in_path(value))
+        ):
+            raise refusal(where, key_env)
+
+
+def refuse_config(config: Mapping[str, Any]) -> None:
+    """Raises ConfigError for a composed config that holds a key, in a part of the user's own too: manifests have it."""
+    for where, name, value in _strings(config, "", inside=True):
+        if looks_like_key(value) or (secret_name(name) and value != name and len(value) >= PASSWORD):
+            raise refusal(where.lstrip("."), "")
+
+
+def refuse_arguments(arguments: Sequence[str]) -> None:
+    """Raises ConfigError for a command line that holds a key: a sweep writes it down before it looks at a setting."""
+    for argument in arguments:
+        name, equals, value = argument.lstrip("+~").partition("=")
+        if not equals:
+            name, value = "an argument", name
+        setting = name.rpartition(".")[2] if equals else ""
+        inside = ".extra" in name
+        pairs = [pair for pair in _INNER.finditer(value) if secret_name(pair["name"])] if "extra" in name else []
+        addresses = re.split(r"[,\s\[\]'\"]", value) if setting == "base_url" else []
+        if (
+            looks_like_key(argument)
+            or (secret_name(setting) and value.lower() not in _NOTHING and (inside or len(value) >= PASSWORD))
+            or pairs
+            or (inside and setting not in _OPEN and _HEX.search(value))
+            or any(map(_in_path, addresses))
+        ):
+            raise refusal(name, "")
+
+
+_INNER = re.compile(r"""(?P<name>[\w-]+)["']?\s*:(?!\s*(?:null|true|false)\b)""")
+"""The names inside of {name: value}."""
+_NOTHING = ("", "null", "true", "false")
+
+
+def refusal(where: str, key_env: str) -> ConfigError:
+    """Return the error that says of a setting that it looks like a key."""
+    shown = where
+    if masked(where) != where:
+        above = where.rpartition(".")[0]
+        shown = f"{above}.…" if above and masked(above) == above else "a name"
+    variable = key_env if key_env and not looks_like_key(key_env) else "OPENAI_API_KEY"
+    return ConfigError(
+        f"{shown} looks like a key, and settings are written to manifests and to the cache: put the key into the "
+        f"environment variable {variable} (or another one that model.api_key_env names), from where it goes to the "
+        "server and nowhere else."
+    )
+
+
+def _in_path(address: str) -> bool:
+    """Whether the path of an address has a part that looks like a key, or stands behind a name for one."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    if (parts.hostname or "").endswith("cloudflare.com"):  # has the account's number there, which is no secret
+        return False
+    path = [part for part in parts.path.split("/") if part]
+    return any(_HEX.search(part) or _DRAWN.search(part) for part in path) or any(
+        secret_name(name) and len(part) >= 8 for name, part in pairwise(path)
+    )
+
+
+def _environment() -> list[str]:
+    """The keys that stand in the environment, by the names of their variables; paths to files with keys are none."""
+    return [
+        value
+        for name, content in os.environ.items()
+        if len(value := content.strip()) >= SECRET and not value.startswith(("/", "~", ".")) and secret_name(name)
+    ]
+
+
+def _strings(value: Any, where: str, name: str = "", *, inside: bool = False) -> Iterator[tuple[str, str, str]]:
+    """Every string below a setting: its place, the name beside it (only inside of model.extra), itself."""
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            switch = below is None or isinstance(below, bool)  # return_token: true holds no key
+            yield from _strings(below, f"{where}.{key}", str(key) if inside else "", inside=inside or key == "extra")
+            if inside:
+                yield f"{where}.{key}", "" if switch else str(key), str(key)
+    elif isinstance(value, list | tuple):
+        for below in value:
+            yield from _strings(below, where, name, inside=inside)
+    elif isinstance(value, str):
+        yield where, name, value

@@ -1,0 +1,88 @@
+"""A file that a command writes: in its place only once it is whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from harness.errors import StoreError
+from harness.runtime.signals import LAST
+
+BUFFER = 1 << 20
+"""Bytes that are written at a time: a hundred lines and more."""
+
+
+def full(error: OSError) -> bool:
+    """Return whether there is no room left: on the disk, in a quota, or below the greatest size of a file."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def cannot_write(out: str, why: str | OSError, setting: str = "out=") -> StoreError:
+    """The error to raise where writing failed, or would fail; it names the `setting` that chooses another place."""
+    said = why.strerror or why if isinstance(why, OSError) else why
+    room = "make room, or " if isinstance(why, OSError) and full(why) else ""
+    return StoreError(f"{out} cannot be written ({said}): {room}choose another {setting}.")
+
+
+def check(out: str, *, folder: bool = False) -> None:
+    """Raises StoreError where out= cannot become a file, or a `folder`: before minutes of work. Nothing is made yet."""
+    place = Path(out)
+    if out == "-" or _special(place):
+        return
+    if place.is_dir() and not folder:
+        raise cannot_write(out, "it is a folder")
+    places = (place, *place.parents) if folder else place.parents
+    there = next((one for one in places if os.path.lexists(one)), Path.cwd())
+    if not there.is_dir():
+        raise cannot_write(out, f"{there} is no folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise cannot_write(out, f"{there} may not be written to")
+
+
+def _special(place: Path) -> bool:
+    """Whether it is a device or a pipe. These have no place that could be taken: /dev/stdout must stay what it is."""
+    return place.exists() and not place.is_file() and not place.is_dir()
+
+
+@contextmanager
+def written(out: str, setting: str = "out=", *, named: bool = True) -> Iterator[IO[str]]:
+    """The file to write, its folder made; - is standard output. Raises StoreError, which names the `setting`.
+
+    Where the user has not `named` the place, what lies there was put there by somebody else, maybe who sent the folder:
+    a device, a pipe or a link is replaced and not written through.
+    """
+    if out == "-":
+        yield sys.stdout
+        return
+    place = Path(out)
+    special = named and _special(place)
+    temporary = place if special else place.with_name(f".{place.name}.tmp")
+    remove = partial(temporary.unlink, missing_ok=True)
+    writing = False
+    try:
+        if not special:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            temporary.unlink(missing_ok=True)  # of a run that was killed, or a link that leads elsewhere
+        with temporary.open("w" if special else "x", encoding="utf-8", buffering=BUFFER) as file:
+            writing = True
+            if not special:
+                LAST.append(remove)
+            yield file
+            file.flush()
+        if not special:
+            temporary.replace(place)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise cannot_write(out, error, setting) from error
+    finally:
+        if writing and not special:
+            with suppress(OSError):
+                remove()
+            LAST.remove(remove)

@@ -1,0 +1,292 @@
+"""One run's folder: results/<task>/<variant>/<prompt>/<model>/ with records, result and manifest.
+
+Records are written beside those of an earlier run and take their place only when the run has ended; a complete result
+is replaced by a complete one only. All that a run leaves is first written beside its place, then renamed: manifest.json
+last, and where a complete one is there, it says first that the run has not ended. So whatever kills a run, and at
+whatever moment: where manifest.json says complete, everything is of one run; elsewhere the same command makes it so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from harness.codec import digest, text_digest
+from harness.errors import ConfigError, DataError, StoreError
+from harness.storage.atomic_write import full
+from harness.storage.files import DAMAGED, inside
+from harness.storage.json_files import as_read, beside, laid_out, object_in, prepare, write
+from harness.storage.records import Writer, compress, same_lines
+from harness.storage.result_json import result_json
+from harness.types import JSON, Response, Result, Usage
+
+if TYPE_CHECKING:
+    from harness.settings import Form
+
+RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
+COMPRESSED = f"{RECORDS}.gz"
+SEALS = "digest"
+"""The part of a manifest that is the digest of all its others."""
+WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the command of its run makes them again"
+
+
+class Account(Protocol):
+    """What is told of the cost of the answers that a run rests on."""
+
+    paid: bool
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of every distinct request."""
+
+    @property
+    def told(self) -> dict[str, JSON]:
+        """For result.json."""
+
+    def cost(self, response: Response) -> float | None:
+        """USD of one answer; None where it is unknown."""
+
+
+@dataclass
+class Folder:
+    """Where one run leaves what it found."""
+
+    path: Path
+    run: Mapping[str, str]
+    """task, variant, prompt and model: the run's place in every table."""
+    configuration: Mapping[str, JSON]
+    """All that can change the records or the scores. A folder takes one configuration."""
+    provenance: Mapping[str, JSON]
+    """How the numbers came about; does not decide whether two runs are the same."""
+    renamed_by: str = "model.name"
+    """The setting that gives a run another name."""
+    ledger: Account | None = None
+    """The account of what is asked in this run, where a model is."""
+    form: Form | None = None
+    """None: as in the folder already, plain in a new one."""
+    recorded: Path = field(init=False)
+    """The records of this run, wherever they stand at the moment."""
+    _records: Mapping[str, JSON] = field(init=False, default_factory=dict)
+    """Their digest."""
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Holds the folder for this run, from the first record to the result; one process at a time."""
+        import filelock
+
+        lock = filelock.FileLock(self.path / ".lock", timeout=0)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+            self._claim()
+        except filelock.Timeout:
+            raise StoreError(
+                f"another run is writing to {self.path}: wait for it or choose another results=."
+            ) from None
+        except OSError as error:
+            raise self._trouble(error) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def recording(self, headline: str) -> Iterator[Writer]:
+        """A writer for this run's records."""
+        self.recorded = self.path / PARTIAL
+        try:
+            self.recorded.unlink(missing_ok=True)  # of a run that was killed, or a link that leads elsewhere
+            file = self.recorded.open("w", encoding="utf-8")
+        except OSError as error:
+            raise self._trouble(error) from error
+        cost = self.ledger.cost if self.ledger is not None and self.ledger.paid else None
+        with closing(Writer(file, headline, cost)) as writer:
+            yield writer
+        self._records = writer.seal.as_json
+
+    def accounted(self, result: Result) -> Result:
+        """The result with the tokens of every distinct request once, openings included, where there is a ledger."""
+        return result if self.ledger is None else replace(result, usage=self.ledger.usage)
+
+    def finish(self, result: Result, *, items: Mapping[str, JSON], complete: bool) -> None:
+        """Puts the records in their place and writes result.json and manifest.json; `items` tells what was asked."""
+        ready: dict[Path, Path] = {}
+        try:
+            if not complete and self._complete():
+                return  # an earlier complete run of the same configuration stays
+            if not complete and not self.recorded.stat().st_size:
+                return  # nothing was answered, so the place is not taken
+            spent = self.ledger.told if self.ledger is not None else {}
+            content = as_read({"run": self.run, "complete": complete, **result_json(result), **spent})
+            became = as_read({"items": items, "counts": counts(result), "records": self._records})
+            same = complete and self._same(content, became)
+            self._prepare(ready, result, None if same else content)
+            if not same:
+                ended = datetime.now(UTC).isoformat(timespec="seconds")
+                final = self._manifest() | became | {"ended": ended, "complete": complete, "result": digest(content)}
+                final |= {SEALS: digest(final)}
+                prepare(ready, self.path / MANIFEST, f"{laid_out(final)}\n")
+                if self._complete():  # what is renamed from now on is of two runs until all of it is
+                    write(self.path / MANIFEST, self._begun())
+            for place, temporary in ready.items():
+                temporary.replace(place)
+                if place.name in (RECORDS, COMPRESSED):
+                    self._only(place)
+        except OSError as error:
+            for temporary in ready.values():
+                if temporary.name != PARTIAL:
+                    with suppress(OSError):  # gives back the room that it takes
+                        temporary.unlink(missing_ok=True)
+            raise self._trouble(error) from error
+
+    def _prepare(self, ready: dict[Path, Path], result: Result, content: Mapping[str, JSON] | None) -> None:
+        """Writes records, the result's files and result.json beside their places, in the order in which they go there.
+
+        No `content` for a result that is there already.
+        """
+        plain, compressed = self.path / RECORDS, self.path / COMPRESSED
+        if self.form == "gzip" or (self.form is None and compressed.exists()):
+            ready[compressed] = beside(compressed)
+            if compressed.exists() and same_lines(self.recorded, compressed):
+                del ready[compressed]  # another machine's zlib would write other bytes
+                self._only(compressed)
+            else:
+                compress(self.recorded, ready[compressed])
+        else:
+            ready[plain] = self.recorded
+        for name, text in result.files.items():
+            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+            prepare(ready, self.path / name, text)
+        if content is not None:
+            prepare(ready, self.path / RESULT, f"{laid_out(content)}\n")
+
+    def _only(self, place: Path) -> None:
+        """Takes `place` for where the records stand, and removes them elsewhere."""
+        self.recorded = place
+        for name in {RECORDS, COMPRESSED, PARTIAL} - {place.name}:
+            (self.path / name).unlink(missing_ok=True)
+
+    def _same(self, content: Mapping[str, JSON], became: Mapping[str, JSON]) -> bool:
+        """Whether the result is there already, complete and from the same items, and its manifest tells of it.
+
+        Such a manifest goes on telling how the result first came about.
+        """
+        expected = {
+            "run": dict(self.run),
+            "configuration_digest": digest(self.configuration),
+            "complete": True,
+            **became,
+        }
+        manifest = object_in(self.path / MANIFEST)
+        return {name: manifest.get(name) for name in expected} == expected and object_in(self.path / RESULT) == content
+
+    def _complete(self) -> bool:
+        return (self.path / RESULT).exists() and object_in(self.path / MANIFEST).get("complete") is True
+
+    def _claim(self) -> None:
+        """Takes the place for this configuration, or refuses where another one has left something."""
+        for unfinished in self.path.rglob(".*.tmp"):  # of a run that was killed
+            unfinished.unlink(missing_ok=True)
+        manifest = self.path / MANIFEST
+        if not any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)):
+            write(manifest, self._begun())
+            return
+        if not manifest.exists():
+            raise StoreError(
+                f"{self.path} holds a run without its {MANIFEST}: move it away or choose another results=."
+            )
+        there, mine = _configuration(manifest), as_read(self.configuration)
+        if there.get("prompt") != mine.get("prompt") and there | {"prompt": mine.get("prompt")} == mine:
+            raise ConfigError(
+                f"{self.path} holds a run with other words of the prompt {self.run['prompt']}: save the new words "
+                "under another name, remove the folder, or choose another results=."
+            )
+        if there != mine:
+            raise ConfigError(
+                f"{self.path} holds a run with another configuration ({_difference(there, mine)}): give this one "
+                f"another name ({self.renamed_by}=…) or another place (results=…), or remove the folder."
+            )
+
+    def _manifest(self) -> dict[str, JSON]:
+        return {
+            "run": self.run,
+            "configuration": self.configuration,
+            "configuration_digest": digest(self.configuration),
+            **self.provenance,
+        }
+
+    def _begun(self) -> dict[str, JSON]:
+        """The manifest of a run that has not ended."""
+        return self._manifest() | {"ended": None, "complete": False}
+
+    def _trouble(self, error: OSError) -> StoreError:
+        way_out = "make room, or choose another results=, and start again" if full(error) else "choose another results="
+        return StoreError(f"the results folder {self.path} cannot be written ({error.strerror}): {way_out}.")
+
+
+def records_in(folder: Path) -> Path | None:
+    """Return the records of the run that a folder holds; None where there are none. Raises DataError where two are."""
+    found = [folder / name for name in (RECORDS, COMPRESSED) if inside(folder, name)]
+    if len(found) > 1:
+        raise DataError(f"{folder} holds {RECORDS} and {COMPRESSED}, which need not be of one run: remove one of them.")
+    return found[0] if found else None
+
+
+def safe(name: str) -> str:
+    """A name as one part of a path: a/b becomes a__b; what is too long for one ends in a digest."""
+    part = re.sub(r"[^\w.,=+()\[\]-]", "-", name.replace("/", "__")).strip(".") or "-"
+    return part if len(part.encode()) <= 160 else f"{part[:100]}-{text_digest(name)[:12]}"
+
+
+def variant(settings: Mapping[str, Any]) -> str:
+    """Settings as one name, such as limit=100,split=dev; `default` where there are none."""
+    return ",".join(f"{name}={_shown(value)}" for name, value in settings.items()) or "default"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "+".join(map(_shown, value))
+    return safe(str(value))
+
+
+def _difference(there: Any, mine: Any, at: str = "") -> str:
+    """The first setting in which two configurations differ."""
+    if isinstance(there, dict) and isinstance(mine, dict):
+        for name in {**there, **mine}:
+            if name not in there or name not in mine or there[name] != mine[name]:
+                return _difference(there.get(name, _ABSENT), mine.get(name, _ABSENT), f"{at}.{name}" if at else name)
+    return f"{at}: {_said(there)} there, {_said(mine)} now"
+
+
+def counts(result: Result) -> dict[str, JSON]:
+    """Return what became of the items, and under which names the server answered, as the manifest has it."""
+    overall = result.overall
+    return {
+        "items": overall.items,
+        "clusters": result.clusters,
+        "unreadable": overall.unreadable,
+        "failures": dict(result.failures),
+        "finish_reasons": dict(result.finish_reasons),
+        "served_models": dict(result.served_models),
+    }
+
+
+_ABSENT = object()
+
+
+def _said(value: Any) -> str:
+    return "nothing" if value is _ABSENT else json.dumps(value)
+
+
+def _configuration(manifest: Path) -> dict[str, Any]:
+    """Return the configuration that a manifest tells. Raises StoreError where it is not what a run leaves."""
+    there = object_in(manifest).get("configuration")
+    if not isinstance(there, dict):
+        raise StoreError(f"{manifest} {DAMAGED}.")
+    return there

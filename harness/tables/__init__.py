@@ -1,0 +1,1 @@
+"""One table, and what draws it: Markdown, CSV, JSON, LaTeX, HTML, a terminal."""

@@ -1,0 +1,260 @@
+"""Tables as LaTeX (booktabs) and HTML: the best of a column in bold, the second underlined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import groupby
+
+from harness.tables.table import Cell, Line, Table
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "…": r"\ldots{}",
+    "±": r"$\pm$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    "[": "{[}",
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+}
+_STYLE = (
+    "body{font-family:system-ui,sans-serif;margin:1.5em}p{max-width:65em}div{overflow-x:auto}"
+    "table{border-collapse:collapse;border-top:2px solid;border-bottom:2px solid;font-variant-numeric:tabular-nums}"
+    "th,td{padding:.2em .6em;text-align:left;vertical-align:bottom;white-space:nowrap}.number{text-align:right}"
+    "thead th{border-bottom:1px solid;white-space:normal}thead .over{text-align:center}"
+    "span span{display:inline-block;text-align:left;font-weight:normal}.whole{white-space:nowrap}"
+    "tbody+tbody,tbody+tbody tr:first-child{border-top:1px solid}.group{font-weight:normal;font-style:italic}"
+)
+WIDE = 60
+"""Characters in a row above which a LaTeX table takes both columns of a page."""
+LONG = 46
+"""Rows, headings among them, and lines of notes that a page holds at \\footnotesize: half of them stand in normal size,
+more in several tables."""
+DENSE = 54
+"""The same at \\scriptsize, for a table with notes that is a little too long."""
+_NOTE = {False: 65, True: 95}
+"""Characters in a line of notes below a narrow and a wide table, no more than a standard article has room for."""
+_FLOATS = 10
+"""LaTeX holds back no more than 18 tables that found no place, so that pages are put out after so many."""
+
+
+def tex(text: str) -> str:
+    """Text as LaTeX sets it: every character that means something to it is escaped; [ too, as it may follow a break.
+
+    What cannot be printed is a space: LaTeX refuses some of it, and two line breaks would end a paragraph in a cell.
+    """
+    return "".join(_LATEX.get(sign, sign if sign.isprintable() else " ") for sign in text)
+
+
+def latex(found: Sequence[Table]) -> str:
+    """A table environment each, or several where it is long; the packages booktabs and graphicx set them."""
+    parts, floats = ["% needs \\usepackage{booktabs,graphicx}"], 0
+    for part in (part for table in found for part in _latex(table)):
+        if not part.startswith("%"):
+            parts += [r"\clearpage"] if floats and floats % _FLOATS == 0 else []
+            floats += 1
+        parts.append(part)
+    return "\n\n".join(parts)
+
+
+def _latex(table: Table) -> list[str]:
+    """The notes stand in the last float, so that they are on the page of their table."""
+    name = table.task + (f", {table.heading}" if table.heading else "")
+    said = f"{name}. {table.above}"
+    if not table.lines:
+        return [f"% {' '.join(' '.join([said, *table.notes]).split())}"]
+    wide = _width(table) > WIDE
+    below = sum(-(-len(note) // _NOTE[wide]) for note in table.notes)
+    total = _height(table.lines) + below
+    size = r"\scriptsize" if LONG < total <= DENSE else r"\footnotesize" if wide or total > LONG // 2 else ""
+    parts = [list(table.lines)]
+    if total > DENSE:
+        parts = list(_parts(table.lines, LONG))
+        parts[-1:] = _parts(parts[-1], max(LONG - below, LONG // 4))
+    last = len(parts) - 1
+    return [
+        _float(
+            table,
+            part,
+            said if not number else f"{name}, continued.",
+            size,
+            table.notes if number == last else (),
+        )
+        for number, part in enumerate(parts)
+    ]
+
+
+def _parts(lines: Sequence[Line], room: int) -> Iterator[list[Line]]:
+    """The lines, in as many tables as they need: broken between sets, groups or first cells, never between others."""
+    whole: list[list[Line]] = [[]]
+    for line in lines:
+        above = whole[-1][-1] if whole[-1] else line
+        if line.block != above.block or line.group != above.group or line.cells[0].text:
+            whole.append([])
+        whole[-1].append(line)
+    part: list[Line] = []
+    for together in _sets_that_fit(whole, room):
+        if part and _height([*part, *together]) > room:
+            yield part
+            part = []
+        part += together
+    yield part
+
+
+def _sets_that_fit(whole: Sequence[Sequence[Line]], room: int) -> Iterator[list[Line]]:
+    """Sets of rows, and the parts of those that no table could hold."""
+    for _, parts in groupby((part for part in whole if part), key=lambda part: part[0].block):
+        known = list(parts)
+        lines = [line for part in known for line in part]
+        yield from [lines] if _height(lines) <= room else map(list, known)
+
+
+def _height(lines: Sequence[Line]) -> int:
+    """Rows that some lines take, with those of their sets and groups."""
+    heads = {line.block for line in lines} | {(line.block, line.group) for line in lines if line.group}
+    return len(lines) + len(heads)
+
+
+def _width(table: Table) -> int:
+    """Characters in a row."""
+    columns = zip(table.columns, *(line.cells for line in table.lines), strict=True)
+    return sum(2 + max(len(head.title), *(len(cell.whole) for cell in cells)) for head, *cells in columns)
+
+
+def _float(table: Table, lines: Sequence[Line], caption: str, size: str, notes: Sequence[str]) -> str:
+    part = Table(table.task, table.columns, lines)
+    wide = _width(table) > WIDE
+    name = "table*" if wide else "table"
+    return "\n".join(
+        [
+            f"\\begin{{{name}}}",
+            r"\centering",
+            r"\setlength{\belowcaptionskip}{6pt}",
+            f"\\caption{{{tex(' '.join(caption.split()))}}}",
+            *([size] if size else []),
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            f"\\begin{{tabular}}{{{''.join('l' if column.kind == 'text' else 'r' for column in table.columns)}}}",
+            r"\toprule",
+            *_tex_head(table, _widest(part)),
+            r"\midrule",
+            *_tex_body(part, table),
+            r"\bottomrule",
+            r"\end{tabular}}",
+            *([r"\par\medskip", r"\begin{minipage}{\linewidth}\scriptsize\raggedright"] if notes else []),
+            *(f"{tex(note)}\\par" for note in notes),
+            *([r"\end{minipage}"] if notes else []),
+            f"\\end{{{name}}}",
+        ]
+    )
+
+
+def _tex_head(table: Table, ranges: Sequence[str]) -> list[str]:
+    """The titles, and above them what neighbours share."""
+    shared, rules, place = [], [], 1
+    for over, columns in table.headed():
+        shared.append(f"\\multicolumn{{{columns}}}{{c}}{{{tex(over)}}}")
+        rules += [f"\\cmidrule(lr){{{place}-{place + columns - 1}}}"] if over else []
+        place += columns
+    told = zip(table.columns, ranges, strict=True)
+    titles = f"{' & '.join(_tex_cell(Cell(column.title), None, room) for column, room in told)} \\\\"
+    return [f"{' & '.join(shared)} \\\\", "".join(rules), titles] if shared else [titles]
+
+
+def _tex_body(part: Table, table: Table) -> Iterator[str]:
+    width, last = len(table.columns), None
+    ranges = _widest(part)
+    for number, (block, name, lines) in enumerate(part.grouped()):
+        if number:
+            yield r"\midrule"
+        if block and block != last:
+            yield f"\\multicolumn{{{width}}}{{l}}{{\\textbf{{{tex(block.title)}}}}} \\\\"
+        if name:
+            yield f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{tex(name)}}}}} \\\\"
+        places = [table.places(column, block) for column in range(width)]
+        for line in lines:
+            told = zip(line.cells, places, ranges, strict=True)
+            yield f"{' & '.join(_tex_cell(cell, place.get(cell.text), room) for cell, place, room in told)} \\\\"
+        last = block
+
+
+def _tex_cell(cell: Cell, place: int | None, widest: str) -> str:
+    """A value and its interval, or as much room as the column's widest interval takes: values stand below values."""
+    text = tex(cell.text)
+    text = text if place is None else f"\\{('textbf', 'underline')[place]}{{{text}}}"
+    if not cell.range:
+        return f"{text}\\phantom{{ {tex(widest)}}}" if widest else text
+    missing = len(widest) - len(cell.range)
+    return f"{text} {tex(cell.range)}" + (f"\\phantom{{{'0' * missing}}}" if missing else "")
+
+
+def _widest(table: Table) -> list[str]:
+    """The longest interval of each column."""
+    return [
+        max((cell.range for cell in cells), key=len)
+        for cells in zip(*(line.cells for line in table.lines), strict=True)
+    ]
+
+
+def html(found: Sequence[Table]) -> str:
+    """A page that needs no other file."""
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+        f"<title>Leaderboard</title><style>{_STYLE}</style></head><body>",
+        "<h1>Leaderboard</h1>",
+    ]
+    for number, table in enumerate(found):
+        if not number or found[number - 1].task != table.task:
+            parts.append(f"<h2>{escape(table.task)}</h2>")
+        parts += [f"<h3>{escape(table.heading)}</h3>"] if table.heading else []
+        parts += [f"<p>{escape(table.above)}</p>"] if table.above else []
+        parts += [f"<div>{_html(table)}</div>"] if table.lines else []
+        parts += [f"<p>{escape(note)}</p>" for note in table.notes]
+    return "\n".join([*parts, "</body></html>"])
+
+
+def _html(table: Table) -> str:
+    kinds = ["" if column.kind == "text" else ' class="number"' for column in table.columns]
+    over = "".join(f'<th class="over" colspan="{n}">{escape(text)}</th>' for text, n in table.headed())
+    rows, last, ranges = ["<tbody>"], None, _widest(table)
+    head = "".join(
+        f"<th{kind}>{_above_or_below(escape(column.title), '', len(room))}</th>"
+        for kind, column, room in zip(kinds, table.columns, ranges, strict=True)
+    )
+    for block, name, lines in table.grouped():
+        if block and block != last:
+            rows += [*(["</tbody>", "<tbody>"] if last else []), _html_across(len(kinds), "block", block.title)]
+        rows += [_html_across(len(kinds), "group", name)] if name else []
+        places = [table.places(column, block) for column in range(len(kinds))]
+        for line in lines:
+            cells = (
+                f"<td{kind}>{_html_cell(cell, place.get(cell.text), len(room))}</td>"
+                for kind, cell, place, room in zip(kinds, line.cells, places, ranges, strict=True)
+            )
+            rows.append(f"<tr>{''.join(cells)}</tr>")
+        last = block
+    above = [f"<tr>{over}</tr>"] if over else []
+    return "\n".join(["<table>", "<thead>", *above, f"<tr>{head}</tr></thead>", *rows, "</tbody>", "</table>"])
+
+
+def _html_across(columns: int, kind: str, text: str) -> str:
+    return f'<tr><th class="{kind}" colspan="{columns}">{escape(text)}</th></tr>'
+
+
+def _html_cell(cell: Cell, place: int | None, widest: int) -> str:
+    text = escape(cell.text)
+    text = text if place is None else f"<{'bu'[place]}>{text}</{'bu'[place]}>"
+    return _above_or_below(text, cell.range, widest)
+
+
+def _above_or_below(text: str, range: str, widest: int) -> str:
+    """A value and its interval, or as much room: values and the heading stand below each other."""
+    room = f'<span style="min-width:{widest}ch">{escape(range)}</span>'
+    return f'<span class="whole">{text} {room}</span>' if widest else text

@@ -1,0 +1,151 @@
+"""Tables as Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.runtime.console import clean
+from harness.tables.csv_cells import inert
+from harness.tables.table import Block, Cell, Part, Table
+
+
+def markdown(parts: Sequence[Part]) -> str:
+    """Paragraphs and tables as they follow each other; a heading above the leaderboards of each task."""
+    texts: list[str] = []
+    task = ""
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+            task = ""
+            continue
+        words = [f"## {part.task}"] if part.task != task else []
+        words += [f"### {part.heading}"] if part.heading else []
+        words += [part.above] if part.above else []
+        words += [drawn(part)] if part.columns else []
+        texts += map(clean, [*words, *part.notes])
+        task = part.task
+    return clean("\n\n".join(texts))  # it may be piped to a terminal, and others chose the names
+
+
+def drawn(table: Table) -> str:
+    """Its rows alone, in aligned columns; text to the left, numbers to the right."""
+    columns = zip(*(line.cells for line in table.lines), strict=True)
+    padded = zip(*map(_padded, columns), strict=True)
+    of_line = {id(line): list(texts) for line, texts in zip(table.lines, padded, strict=True)}
+    body = []
+    last = None
+    for block, name, lines in table.grouped():
+        heads = [f"**{block.title}**"] if block and block != last else []
+        heads += [f"*{name}*" if block else f"**{name}**"] if name else []
+        body += [[head, *[""] * (len(table.columns) - 1)] for head in heads]
+        body += [of_line[id(line)] for line in lines]
+        last = block
+    text = [column.kind == "text" for column in table.columns]
+    rows = [
+        [" ".join(cell.splitlines()).replace("|", "\\|") for cell in row]
+        for row in ([column.whole for column in table.columns], *body)
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rule = ["-" * width if left else "-" * (width - 1) + ":" for left, width in zip(text, widths, strict=True)]
+    return "\n".join(
+        f"| {' | '.join(row)} |"
+        for row in [_set(rows[0], widths, text), rule, *(_set(row, widths, text) for row in rows[1:])]
+    )
+
+
+def _set(row: Sequence[str], widths: Sequence[int], text: Sequence[bool]) -> list[str]:
+    return [
+        cell.ljust(width) if left else cell.rjust(width) for cell, width, left in zip(row, widths, text, strict=True)
+    ]
+
+
+def _padded(cells: Sequence[Cell]) -> list[str]:
+    """Values below values, intervals below intervals."""
+    if not any(cell.range for cell in cells):
+        return [cell.text for cell in cells]
+    width, across = (max(len(getattr(cell, part)) for cell in cells) for part in ("text", "range"))
+    return [f"{cell.text:>{width}} {cell.range:<{across}}" for cell in cells]
+
+
+def as_csv(found: Sequence[Table]) -> str:
+    """All rows one below the other, shares as fractions; where a table lacks a column it is empty."""
+    rows = [row for table in found for row in _rows(table)]
+    return csv_text(list(dict.fromkeys(name for row in rows for name in row)), rows).rstrip("\n")
+
+
+def csv_text(header: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as CSV, for spreadsheets too: a name that begins like a formula gets a ' before it."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(map(_inert, header))
+    writer.writerows([_inert(row.get(name, "")) for name in header] for row in rows)
+    return file.getvalue()
+
+
+def _inert(value: Any) -> Any:
+    """A cell that no spreadsheet runs; without a carriage return, which is not quoted and ends a line in some."""
+    return inert(value).replace("\r", " ") if isinstance(value, str) else value
+
+
+def _rows(table: Table) -> Iterator[dict[str, Any]]:
+    beside = {"task": table.task, "label_set": table.label_set, "item_set": table.items, "published": table.published}
+    for block, _, lines in table.grouped():
+        for line in lines:
+            row: dict[str, Any] = {**beside, **_apart(block), "complete": True, "group": line.group, **line.run}
+            for column, cell in zip(table.columns, line.cells, strict=True):
+                row[column.name] = cell.value
+                if column.kind == "metric":
+                    row[f"{column.name}_low"], row[f"{column.name}_high"] = cell.interval or (None, None)
+            yield row
+    for name in table.unfinished:
+        yield {"task": table.task, "complete": False, **dict(zip(("variant", "prompt", "model"), name, strict=True))}
+
+
+def _apart(block: Block | None) -> dict[str, Any]:
+    """What sets a row apart from other rows of its table."""
+    if block is None:
+        return {}
+    return {
+        "set": block.title,
+        "label_set": block.label_set,
+        "item_set": block.items,
+        "published": block.published or None,
+    }
+
+
+def as_json(found: Sequence[Table]) -> str:
+    """Everything, shares as fractions."""
+    said = [
+        {
+            "task": table.task,
+            "heading": table.heading,
+            "label_set": table.label_set,
+            "item_set": table.items,
+            "published": table.published or None,
+            "columns": [{"name": c.name, "title": c.whole, "kind": c.kind, "best": c.best} for c in table.columns],
+            "rows": [
+                {
+                    "group": line.group,
+                    **_apart(block),
+                    **line.run,
+                    **{
+                        column.name: {"value": cell.value, "interval": cell.interval, "text": cell.whole}
+                        if column.kind == "metric"
+                        else cell.value
+                        for column, cell in zip(table.columns, line.cells, strict=True)
+                    },
+                }
+                for block, _, lines in table.grouped()
+                for line in lines
+            ],
+            "above": table.above,
+            "notes": list(table.notes),
+            "not_complete": [dict(zip(("variant", "prompt", "model"), name, strict=True)) for name in table.unfinished],
+        }
+        for table in found
+    ]
+    return json.dumps({"tables": said}, indent=2, ensure_ascii=False)

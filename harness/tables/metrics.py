@@ -1,0 +1,254 @@
+"""Results as tables, and what has to be said beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterable, Sequence
+from dataclasses import replace
+
+from harness.scoring.bootstrap import LEVEL, METHOD, SEED
+from harness.tables.table import Cell, Column, Line, Table
+from harness.types import Metric, Result, Scores
+
+TITLES = {
+    "f1": "F1",
+    "macro_f1": "macro F1",
+    "precision": "precision",
+    "recall": "recall",
+    "accuracy": "accuracy",
+    "auroc": "AUROC",
+    "average_precision": "avg. precision",
+    "brier": "Brier",
+    "longest_chain": "longest chain",
+    "shd": "SHD",
+    "sid": "SID",
+    "density": "density",
+    "acyclic": "acyclic",
+    "cell_accuracy": "cell accuracy",
+    "cell_shd": "cell SHD",
+    "parent_set_errors": "parent set errors",
+    "cell_density": "cell density",
+    "degree": "degree",
+}
+UNSHOWN = {"shd_closure", "sid_closure", "average_in_degree", "average_out_degree"}
+"""Metrics that are left to result.json: tables of all of them would be too wide."""
+NUMBERS = {
+    "brier": 4,
+    "longest_chain": 0,
+    "shd": 2,
+    "sid": 2,
+    "cell_shd": 2,
+    "parent_set_errors": 2,
+    "degree": 2,
+}
+"""Metrics that are no shares, with the decimals that they are shown with; all others are shown in percent."""
+COUNTS = ("items", "positives", "clusters", "unreadable", "failed")
+FEW = 30
+"""Clusters below which it is said that there are few of them."""
+
+
+def metric_cell(metric: Metric) -> Cell:
+    """A metric as tables show it, with its interval."""
+    return Cell(shown(metric.name, metric.value), metric.value, metric.interval, interval_shown(metric))
+
+
+def count_cell(row: Scores, name: str) -> Cell:
+    """A count as tables show it."""
+    return Cell(count_shown(row, name), getattr(row, name))
+
+
+def interval_shown(metric: Metric) -> str:
+    """An interval, with a decimal less than the value: the draws tell no more."""
+    if metric.interval is None:
+        return ""
+    decimals = max(1, NUMBERS.get(metric.name, 2) - 1)
+    scale = 1 if metric.name in NUMBERS else 100
+    low, high = (f"{scale * end:,.{decimals}f}" for end in metric.interval)
+    return f"[{low}, {high}]"
+
+
+def count_shown(row: Scores, name: str) -> str:
+    """A count as tables show it, clusters with what they are."""
+    if name == "clusters":
+        return f"{row.clusters:,}{f' {row.unit}s' if row.unit else ''}" if row.clusters or not row.items else "–"
+    return f"{getattr(row, name):,}"
+
+
+def shown(name: str, value: float | None) -> str:
+    """A metric as it is shown: shares in percent with two decimals; a dash where it is undefined.
+
+    A distance that is a whole number has no decimals where it stands alone; `even` sees to columns.
+    """
+    if value is None:
+        return "–"
+    if name not in NUMBERS:
+        return f"{100 * value:.2f}"
+    whole = value == int(value) and name != "brier"
+    return f"{value:,.0f}" if whole else f"{value:,.{NUMBERS[name]}f}"
+
+
+def even(columns: Sequence[Column], lines: Sequence[Line]) -> list[Line]:
+    """The lines with two decimals at all distances of a column where any of them has some; printed digits stay."""
+    found = [list(line.cells) for line in lines]
+    measured = [place for place, line in enumerate(lines) if not (line.block and line.block.published)]
+    for place, column in enumerate(columns):
+        cells = {line: found[line][place] for line in measured if column.kind == "metric"}
+        told = {line: cell.value for line, cell in cells.items() if isinstance(cell.value, int | float)}
+        if any(cells[line].text == f"{value:,.2f}" and value != int(value) for line, value in told.items()):
+            for line, value in told.items():
+                if cells[line].text == f"{value:,.0f}":
+                    found[line][place] = replace(cells[line], text=f"{value:,.2f}")
+    return [replace(line, cells=cells) for line, cells in zip(lines, found, strict=True)]
+
+
+def metrics_of(results: Iterable[Scores]) -> list[str]:
+    """The metrics that occur and that tables show, in the order of TITLES, others after them."""
+    found = {metric.name for scores in results for metric in scores.metrics} - UNSHOWN
+    return [name for name in TITLES if name in found] + sorted(found - set(TITLES))
+
+
+def result_tables(result: Result) -> list[Table]:
+    """A table for the headline labels, and one for every other label set that has metrics of its own."""
+    shown = [result.headline]
+    known = set(metrics_of([result.overall]))
+    for label_set, breakdowns in result.scores.items():
+        if label_set != result.headline and set(metrics_of([breakdowns["overall"]["all"]])) - known:
+            shown.append(label_set)
+    return [_result_table(result, label_set) for label_set in shown]
+
+
+def _result_table(result: Result, label_set: str) -> Table:
+    """Overall, then every breakdown. Breakdowns of two things (network/template) are left to result.json."""
+    breakdowns = result.scores[label_set]
+    overall = breakdowns["overall"]["all"]
+    metrics = metrics_of([overall])
+    title = f"{label_set} labels"
+    lines = []
+    for breakdown, groups in breakdowns.items():
+        for group, scores in groups.items() if "/" not in breakdown else ():
+            name = group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
+            found = [metric_cell(scores.metric(metric) or Metric(metric, None)) for metric in metrics]
+            lines.append(Line([Cell(name, name), *found, *(count_cell(scores, count) for count in COUNTS)]))
+    columns = [
+        Column(title, title),
+        *(Column(name, TITLES.get(name, name), "metric") for name in metrics),
+        *(Column(name, name, "count") for name in COUNTS),
+    ]
+    return Table(
+        columns=columns,
+        lines=even(columns, lines),
+        spare=spare(metrics, main_metrics(overall)),
+    )
+
+
+def spare(metrics: Sequence[str], main: Container[str]) -> list[str]:
+    """Columns in the order in which there is least need of them; the main metrics and what went wrong stay."""
+    return ["clusters", "positives", "items", *(name for name in reversed(metrics) if name not in main)]
+
+
+def brief(result: Result) -> str:
+    """A result in half a line."""
+    found = [result.overall.metric(name) or Metric(name, None) for name in main_metrics(result.overall)]
+    return ", ".join(f"{TITLES[metric.name]} {metric_cell(metric).whole}" for metric in found)
+
+
+def main_metrics(scores: Scores) -> tuple[str, str]:
+    """The two metrics that a run is ranked by: F1 and accuracy, or the paper's convention of them."""
+    names = {metric.name for metric in scores.metrics}
+    f1 = "f1" if "f1" in names or "macro_f1" not in names else "macro_f1"
+    return f1, "cell_accuracy" if "cell_accuracy" in names else "accuracy"
+
+
+def remarks(result: Result) -> list[str]:
+    """What has to be said beside the numbers."""
+    overall = result.overall
+    clusters = f"{result.clusters:,} cluster{'s' if result.clusters != 1 else ''}"
+    said = [
+        f"{overall.items:,} items in {clusters} (items of one cluster are not independent); metrics in percent.",
+    ]
+    said += [*result.notes, *samples_said(result)]
+    rows = [row for groups in result.scores[result.headline].values() for row in groups.values()]
+    said += intervals_said(rows) + _without(rows)
+    if result.failures:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
+        said.append(f"Failed calls are in no metric: {kinds}.")
+    if overall.unreadable:
+        said.append(f"{overall.unreadable:,} replies could not be read (task.unreadable says how they score).")
+    if between := [
+        f"{TITLES.get(m.name, m.name)} {shown(m.name, m.bounds[0])} to {shown(m.name, m.bounds[1])}"
+        for m in overall.metrics
+        if m.bounds
+    ]:
+        said.append(f"If all of them had been wrong, or all right: {', '.join(between)}.")
+    notable = {
+        "length": "were cut off at max_tokens",
+        "premise_truncated": "had their premise cut to the model's length",
+    }
+    for reason, what in notable.items():
+        if count := result.finish_reasons.get(reason):
+            said.append(f"{count:,} replies {what}." if reason == "length" else f"{count:,} items {what}.")
+    if len(result.served_models) > 1:
+        names = ", ".join(f"{name} ({count:,})" for name, count in result.served_models.items())
+        said.append(f"The server's replies name more than one model: {names}.")
+    usage = {"input": result.usage.input, "output": result.usage.output, "reasoning": result.usage.reasoning}
+    if any(usage.values()):
+        said.append(
+            "Tokens of these answers: " + ", ".join(f"{count:,} {name}" for name, count in usage.items() if count) + "."
+        )
+    return said
+
+
+def samples_said(result: Result) -> list[str]:
+    """What single draws come to, where each item has several answers."""
+    told = result.samples
+    if not told:
+        return []
+    k = told["number"]
+
+    def share(name: str) -> str:
+        return shown(name, told.get(name))
+
+    spread = ", ".join(
+        f"{TITLES[name]} {share(f'{name}_mean')} (SD {share(f'{name}_sd_between_draws')})"
+        for name in ("f1", "accuracy")
+    )
+    any_right, all_right = share(f"pass@{k}"), share(f"pass^{k}")
+    passed = f"pass@1 {share('pass@1')}, pass@{k} {any_right} (any right), pass^{k} {all_right} (all right)"
+    return [
+        f"The scores are those of the majority of {k} answers an item (self-consistency); a tie is unreadable. "
+        f"The {k} draws one by one, mean and SD between them: {spread}.",
+        f"Draws agree with their majority in {share('agreement')}%; whether a draw is right has an SD of "
+        f"{share('sd_within_items')} within items and {share('sd_between_items')} between them; "
+        f"{passed}.",
+    ]
+
+
+def intervals_said(rows: Iterable[Scores]) -> list[str]:
+    """How the intervals of some rows were made, and that they rest on few clusters where they do."""
+    drawn = [row for row in rows if any(metric.interval for metric in row.metrics)]
+    if not drawn:
+        return []
+    times = _from_to({row.resamples for row in drawn})
+    said = [f"In brackets: {LEVEL:.0%} intervals over clusters ({METHOD}; {times} resamples, seed {SEED})."]
+    if few := {row.clusters for row in drawn if row.clusters < FEW}:
+        said.append(
+            f"Intervals over {_from_to(few)} clusters are wide: so few tell no more, however many items they hold."
+        )
+    return said
+
+
+def _without(rows: Sequence[Scores]) -> list[str]:
+    """Why some scores have no interval, with the names of those in the first row."""
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        for metric in row.metrics:
+            if metric.no_interval:
+                names = reasons.setdefault(metric.no_interval, [])
+                if row is rows[0]:
+                    names.append(TITLES.get(metric.name, metric.name))
+    listed = [f"{reason} ({', '.join(names)} of all)" if names else reason for reason, names in reasons.items()]
+    return [f"No interval: {'; '.join(listed)} (no_interval in result.json)."] if listed else []
+
+
+def _from_to(numbers: Collection[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -1,0 +1,130 @@
+"""Which hypotheses there are: all for n = 2 … 7, a sample beyond, their splits, and the two public test sets."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib import resources
+from itertools import islice
+
+from harness.causal.dag import from_integer
+from harness.causal.equivalence import members, representatives
+from harness.causal.relations import Relation
+from harness.causal.renaming import smallest
+from harness.seeding import uniform
+from harness.tasks.corr2cause.hypothesis import Claim
+from harness.tasks.corr2cause.lazy_hypotheses import Block, Blocks
+from harness.tasks.corr2cause.text import LETTERS
+
+SIZES = (2, 3, 4, 5, 6)
+"""The paper's numbers of variables: the default."""
+COMPLETE = 7
+"""Up to here the universe has all classes; beyond, a sample of them."""
+LARGEST = 10
+"""Beyond, premises outgrow what models read: 87,000 characters (median) for n = 12, three million for the longest."""
+CLASSES = 200
+"""How many classes are drawn for each n > COMPLETE where nobody says otherwise."""
+MEMBERS = 50_000
+"""Larger classes are not drawn, as every member has to be looked at. No class over eight nodes is."""
+DEV_SHARE = 0.1
+"""Of the classes over more nodes than the public test sets have."""
+
+
+def public_test(version: str) -> list[Claim]:
+    """The public test set in its order: v2 has 1,162 claims, v1 (Tables 4 to 6 and 12) 2,246."""
+    name = {"v2": "official_test_index.csv", "v1": "v1_test_index.csv"}[version]
+    with (resources.files("harness") / "data" / "corr2cause" / name).open(encoding="utf-8") as lines:
+        return [
+            Claim(
+                n=int(row["num_nodes"]),
+                number=int(row["dag"]),
+                relation=Relation(row["relation"]),
+                i=LETTERS.index(row["var_i"]),
+                j=LETTERS.index(row["var_j"]),
+                published=int(row["published_label"]),
+            )
+            for row in csv.DictReader(lines)
+        ]
+
+
+def universe(sizes: Iterable[int] = SIZES, *, split: str, seed: int, classes: int = CLASSES) -> Iterator[Claim]:
+    """All claims of a split, class by class: six for every pair of every class.
+
+    `all` is everything, 207,432 claims for n = 2 … 6 and 9,690,282 for n = 7. `train` and `dev` share out the
+    premises that the public test sets do not touch; what those sets left over of their own premises is in
+    neither. Up to n = 7 the seed draws the order of arguments only, and the splits are fixed. Beyond, it draws
+    the classes, too; which split a class is in is fixed there as well.
+    """
+    return iter(blocks(sizes, split=split, seed=seed, classes=classes))
+
+
+def blocks(
+    sizes: Iterable[int] = SIZES,
+    *,
+    split: str,
+    seed: int,
+    classes: int = CLASSES,
+    relations: Iterable[Relation] = Relation,
+) -> Blocks:
+    """The same with a length, narrowed to some relations; no claim is made before it is asked for."""
+    wanted = frozenset(relations)
+    chosen = {n: premises(n, split) if n <= COMPLETE else drawn(n, split, seed=seed, classes=classes) for n in sizes}
+    return Blocks([Block(n, numbers, seed, wanted) for n, numbers in chosen.items()])
+
+
+@cache
+def premises(n: int, split: str) -> list[int]:
+    """The classes (by representative) of a split, ascending; n up to 7.
+
+    dev has as many as the public test set, or all that are left (n = 2 and 3, so that train begins at n = 4);
+    for n = 7, which the public test set does not have, a tenth.
+    """
+    everything = representatives(n)
+    if n > max(SIZES) or split == "all":
+        return list(filter(_belongs(n, split), everything))
+    tested = {claim.number for claim in public_test("v2") if claim.n == n}
+    others = [number for number in everything if number not in tested]
+    by_lot = sorted(others, key=lambda number: _lot(n, number))
+    return sorted({"dev": by_lot[: len(tested)], "train": by_lot[len(tested) :]}[split])
+
+
+def drawn(n: int, split: str, *, seed: int, classes: int) -> list[int]:
+    """So many different classes (by representative) of a split, ascending: a sample for n > 7.
+
+    What is drawn are numbers of DAGs, evenly: every edge i → j, i < j, is there with probability 1/2. So a class
+    up to renaming comes up as often as it has members with a topological order, which favours large classes of
+    sparse graphs; it counts once. A larger sample contains a smaller one of the same seed.
+    """
+    belongs = _belongs(n, split)
+    found: set[int] = set()
+    draw = 0
+    while len(found) < classes:
+        number = smallest(from_integer(n, _number(n, seed, draw)))
+        draw += 1
+        if number not in found and belongs(number) and _countable(n, number):
+            found.add(number)
+    return sorted(found)
+
+
+def _number(n: int, seed: int, draw: int) -> int:
+    """One of the 2^(n(n-1)/2) numbers of DAGs, all equally likely."""
+    width = n * (n - 1) // 2
+    text = f"{seed}\x1fclasses\x1f{n}\x1f{draw}"
+    return int.from_bytes(hashlib.shake_256(text.encode()).digest((width + 7) // 8), "big") & (1 << width) - 1
+
+
+def _countable(n: int, number: int) -> bool:
+    return sum(1 for _ in islice(members(from_integer(n, number)), MEMBERS + 1)) <= MEMBERS
+
+
+def _belongs(n: int, split: str) -> Callable[[int], bool]:
+    """Whether a class over more nodes than the public test sets have is in a split."""
+    if split == "all":
+        return lambda number: True
+    return lambda number: (_lot(n, number) < DEV_SHARE) == (split == "dev")
+
+
+def _lot(n: int, number: int) -> float:
+    return uniform("corr2cause dev split", n, number)

@@ -1,0 +1,49 @@
+"""The exact reasoner: reads the request's text as a model would and answers by logic. Corr2Cause's ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from harness.protocols import Outcome, as_text
+from harness.tasks.corr2cause.parse_text import Unreadable, follows, read_hypothesis, read_premise
+from harness.types import JSON, ChatRequest, PairRequest, Request, Response
+
+_OPENING = "closed system of"
+
+
+@dataclass(frozen=True)
+class Reasoner:
+    """Rebuilds the Markov equivalence class from the premise's words and checks the hypothesis in all of it.
+
+    It works from the words alone, in Table 2's and Table 9's phrasing, whatever the variables are called. Where
+    it cannot read a text it says why, in words that no parser takes for an answer.
+    """
+
+    name: str = "reasoner"
+
+    accepts: ClassVar[tuple[type[Request], ...]] = (ChatRequest,)
+    instant: ClassVar[bool] = True
+    tasks: ClassVar[tuple[str, ...]] = ("corr2cause",)
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """What the answers depend on."""
+        return {"kind": "reasoner"}
+
+    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+        """Yes or No for each request."""
+        for request in requests:
+            yield request, Response(text=self._answer(request))
+
+    def _answer(self, request: Request) -> str:
+        assert not isinstance(request, PairRequest)
+        said = as_text(tuple(message for message in request.messages if message.role == "user"))
+        # With examples before it, the question is the last premise and what comes after it.
+        question = _OPENING + said.rpartition(_OPENING)[2]
+        try:
+            premise = read_premise(question.partition("\n")[0])
+            return "Yes" if follows(premise, read_hypothesis(question.partition("\n")[2], premise.names)) else "No"
+        except Unreadable as departure:
+            return f"Unreadable: {departure}."

@@ -1,0 +1,256 @@
+"""Budgets against the local server, and against models that pull as they like."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from openai_server import Server, chat_reply, error
+
+from harness.cache import CachedModel, Store
+from harness.cost import till as till_module
+from harness.cost.admission import Budgeted
+from harness.cost.budget import Budget
+from harness.cost.price import Price
+from harness.cost.till import Till
+from harness.cost.token_estimate import size
+from harness.errors import ConfigError, RunStopped
+from harness.models.api.openai import Chat, Completions
+from harness.models.scripted import Scripted
+from harness.runtime.signals import STOP
+from harness.types import ChatRequest, ChoiceRequest, Failure, Message, PairRequest, Response, Usage
+
+PRICE = Price(((0, 10.0),), ((0, 100.0),))
+A_CALL = PRICE.cost(Usage(11, 2, 3))  # what the server's replies say
+MOST = 4 * 64  # tokens of input set aside for one of these requests, or less
+
+
+def chat(server: Server, **settings) -> Chat:
+    return Chat(**{"name": "m", "model": "gpt-4", "base_url": server.url, "max_wait": 0.1, **settings})
+
+
+def asks(number: int) -> list[ChatRequest]:
+    return [ChatRequest((Message("user", f"Is {k} a number?"),), max_tokens=16) for k in range(number)]
+
+
+def spend(model, asked, price: Price | None = PRICE, **limits) -> tuple[list, str, Till]:
+    """What was answered, why it stopped, and the till."""
+    till = Till(Budget(**limits), price, model)
+    answered: list = []
+    try:
+        for outcome in Budgeted(model, till).respond(iter(asked)):
+            answered.append(outcome)
+    except RunStopped as stopped:
+        return answered, str(stopped), till
+    return answered, "", till
+
+
+def test_requests_are_asked_up_to_the_limit_and_not_one_more(serve, key):
+    server = serve(delay=0.02, together=5)
+    answered, why, till = spend(chat(server), asks(200), requests=37)
+    assert len(server.calls) == len(answered) == till.spent.requests == 37
+    assert why.startswith("budget.requests=37 is reached (37 asked)") and "asks for the rest" in why
+    assert server.most_in_flight > 4
+
+
+def test_a_limit_that_is_not_reached_changes_nothing(serve, key):
+    server = serve()
+    answered, why, till = spend(chat(server), asks(50), requests=50, usd=10, tokens=1e6, minutes=10)
+    assert len(answered) == 50 and why == ""
+    assert till.spent.tokens == 50 * 13 and till.spent.usd == pytest.approx(50 * A_CALL)
+
+
+@pytest.mark.parametrize("concurrency", [1, 16, 64])
+def test_dollars_hold_whatever_is_under_way_and_are_used_to_the_last_call(serve, key, concurrency):
+    server = serve(delay=0.01)
+    allowed = 0.05
+    answered, why, till = spend(chat(server, max_concurrency=concurrency), asks(500), usd=allowed)
+    assert len(server.calls) == len(answered)
+    assert till.spent.usd == pytest.approx(len(answered) * A_CALL) and till.spent.usd <= allowed
+    # What is left is less than one call may take, though the calls under way at a time may have taken all of it.
+    assert allowed - till.spent.usd < PRICE.most(MOST, 16)
+    assert "budget.usd=0.05 is reached" in why and "the next call may cost $0.00" in why
+
+
+def test_dollars_hold_where_every_reply_is_as_long_as_it_may_be(serve, key):
+    request = asks(1)[0]
+    most = size(request, None)
+
+    def reply(path, body, number):
+        return chat_reply("No") | {"usage": {"prompt_tokens": most.input_most, "completion_tokens": most.output_most}}
+
+    server = serve(reply, delay=0.01)
+    allowed = 10.5 * PRICE.most(most.input_most, most.output_most)
+    answered, _, till = spend(chat(server), [request, *asks(400)[1:]], usd=allowed)
+    assert till.spent.usd <= allowed and len(answered) == 10
+
+
+def test_tokens_hold_and_a_reasoning_model_has_its_room_to_think_set_aside(serve, key):
+    server = serve(delay=0.01)
+    model = chat(server, model="o3-mini", temperature=None, reasoning_tokens=1000)
+    answered, why, till = spend(model, asks(300), tokens=2600)
+    assert till.spent.tokens == 13 * len(answered) <= 2600
+    assert 2600 - till.spent.tokens < 1000 + 16 + MOST
+    assert server.most_in_flight <= 2  # each may take more than a thousand
+    assert "budget.tokens=2600 is reached" in why
+
+
+def test_time_ends_a_run_after_the_calls_under_way(serve, key, monkeypatch):
+    clock = SimpleNamespace(now=1000.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(till_module, "time", clock)
+    begun = []
+
+    def reply(path, body, number):
+        clock.now += 1.0
+        if clock.now == 1030.0:  # the 30th reply
+            begun.append(len(server.calls))
+        return chat_reply("No")
+
+    server = serve(reply, delay=0.01)
+    answered, why, _ = spend(chat(server, max_concurrency=4), asks(100), minutes=0.5)
+    assert 30 <= len(answered) == len(server.calls) <= begun[0] + 4
+    assert "budget.minutes=0.5 is reached (the time is over)" in why
+
+
+def test_a_budget_of_nothing_asks_nothing(serve, key):
+    server = serve()
+    for limits in ({"requests": 0}, {"usd": 0}, {"tokens": 0}, {"minutes": 0}):
+        answered, why, _ = spend(chat(server), asks(3), **limits)
+        assert not answered and "is reached" in why
+    assert not server.calls
+
+
+def test_failed_calls_count_as_far_as_they_may_have_been_billed(serve, key):
+    server = serve(lambda *_: error(400, "no", "content_filter"))
+    answered, _, till = spend(chat(server), asks(1000), usd=20 * PRICE.most(MOST, 16))
+    assert 20 <= len(answered) < 60
+    server = serve(lambda *_: error(400, "too long", "context_length_exceeded"))
+    answered, why, till = spend(chat(server), asks(40), usd=PRICE.most(MOST, 16))
+    assert len(answered) == 40 and till.spent.usd == 0 and till.spent.requests == 40 and not why
+
+
+def test_what_is_not_sent_takes_nothing(serve, key):
+    server = serve()
+    long = [ChatRequest((Message("user", f"{k} " * 500),), max_tokens=16) for k in range(30)]
+    answered, why, till = spend(chat(server, context=100), long, requests=1)
+    assert not server.calls and till.spent.requests == 0 and not why
+    assert {outcome.kind for _, outcome in answered} == {"context_length"}
+
+
+def test_a_ranked_request_is_a_call_for_each_choice(serve, key):
+    def reply(path, body, number):
+        tokens = {"token_logprobs": [None, -1.0], "text_offset": [0, 5]}
+        return {"choices": [{"text": "", "logprobs": tokens}], "usage": {"prompt_tokens": 7}, "model": "m"}
+
+    server = serve(reply)
+    model = Completions(name="m", model="x", base_url=server.url, method="rank")
+    requests = [ChoiceRequest((Message("user", f"{k} is?"),), ("Yes", "No")) for k in range(9)]
+    answered, why, till = spend(model, requests, requests=7)
+    assert len(answered) == 3 and len(server.calls) == till.spent.requests == 6 and "requests=7" in why
+    assert till.spent.tokens == 6 * 7
+
+
+class Window(Scripted):
+    """Pulls as many as it gets before it answers, like a local model; answers again and again."""
+
+    def respond(self, requests):
+        waiting = []
+        for request in requests:
+            waiting.append(request)
+            if len(waiting) == 8:
+                yield from super().respond(waiting)
+                waiting = []
+        yield from super().respond(waiting)
+
+
+def test_a_model_that_pulls_ahead_is_asked_in_rounds():
+    model = Window(lambda request: Response("No", usage=Usage(10, 1)))
+    answered, why, till = spend(model, asks(500), tokens=2000)
+    assert till.spent.tokens == 11 * len(answered) <= 2000
+    assert 2000 - till.spent.tokens < MOST + 16 and "budget.tokens" in why
+
+
+def test_a_model_that_forgets_requests_does_not_hang():
+    numbers = itertools.count()
+
+    class Forgetful(Scripted):
+        def respond(self, requests):
+            for outcome in super().respond(requests):
+                if next(numbers) % 2:
+                    yield outcome
+
+    answered, why, till = spend(Forgetful(lambda request: Response("No", usage=Usage(1, 1))), asks(100), tokens=3000)
+    assert answered and why and till.spent.tokens <= 3000
+
+
+def test_an_answer_without_a_count_keeps_what_was_set_aside():
+    answered, _, till = spend(Scripted(lambda request: Response("No")), asks(100), tokens=2000)
+    assert till.spent.tokens == sum(size(request, None).tokens_most for request, _ in answered) <= 2000
+
+
+def test_what_the_cache_answers_takes_nothing_and_all_that_was_asked_is_kept(serve, key, tmp_path: Path):
+    server = serve(delay=0.01)
+    model = chat(server)
+    store = Store(tmp_path / "answers.sqlite")
+
+    def go(requests: int) -> int:
+        cached = CachedModel(Budgeted(model, Till(Budget(requests=requests), None, model)), store)
+        found = []
+        try:
+            for outcome in cached.respond(iter(asks(90))):
+                found.append(outcome)
+        except RunStopped:
+            pass
+        return len(found)
+
+    assert [go(40), go(40), go(40)] == [40, 80, 90]
+    assert len(server.calls) == 90
+
+
+def test_a_stop_of_the_models_own_is_handed_on(serve, key):
+    server = serve(lambda path, body, number: chat_reply("No") if number < 10 else error(401, "revoked"))
+    answered, why, _ = spend(chat(server, max_concurrency=1), asks(30), requests=100)
+    assert len(answered) == 9 and "refuses the key" in why
+
+
+def test_the_plan_comes_before_the_first_request_and_once():
+    said = []
+    model = Scripted(lambda request: said.append("asked") or Response("No"))
+    budgeted = Budgeted(model, Till(Budget(), None, model), lambda: said.append("plan"))
+    assert [len(list(budgeted.respond(asks(2)))) for _ in range(2)] == [2, 2]
+    assert said == ["plan", *["asked"] * 4]
+
+
+def test_a_stop_asks_nothing_that_waits_for_room(serve, key, monkeypatch):
+    def reply(path, body, number):
+        monkeypatch.setattr(STOP, "requested", True)
+        return chat_reply("No")
+
+    server = serve(reply, delay=0.05)
+    answered, why, _ = spend(chat(server), asks(9), usd=1.5 * PRICE.most(MOST, 16))
+    assert len(answered) == len(server.calls) <= 2 and why == ""
+
+
+def test_dollars_without_a_price_are_refused():
+    with pytest.raises(ConfigError, match=r"model\.price\.input=…"):
+        Budget(usd=1).needs(None)
+    Budget(tokens=1).needs(None)
+    assert str(Budget(usd=5, minutes=90)) == "budget.usd=5, budget.minutes=90" and not Budget()
+
+
+@pytest.mark.parametrize("text", ["plain words " * 40, "0 | 1 | 0\n" * 900, "因果关系" * 50, "\ud83d half 🙂" * 9])
+def test_the_most_tokens_of_a_text_are_its_bytes(text):
+    one = size(ChatRequest((Message("user", text),), max_tokens=5), None)
+    assert one.input_most >= len(text.encode(errors="surrogatepass")) >= 0 < one.input <= one.input_most
+    assert (one.output_least, one.output_most, one.calls) == (1, 5, 1)
+    pair = size(PairRequest(text, "So it is."), None)
+    assert pair.output_most == 0 and pair.input_most > one.input_most - 64
+
+
+def test_a_failure_takes_no_part_in_what_is_handed_on():
+    model = Scripted(lambda request: Failure("timeout", "late"))
+    answered, _, till = spend(model, asks(2), requests=5)
+    assert [outcome.kind for _, outcome in answered] == ["timeout"] * 2
+    assert till.spent.usd == pytest.approx(sum(PRICE.most(size(r, None).input_most, 16) for r, _ in answered))

@@ -1,0 +1,151 @@
+"""What a plan says is what a run then does."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from harness.cache import CachedModel, Store
+from harness.cost import plan_text
+from harness.cost.budget import Budget
+from harness.cost.plan import plan_of
+from harness.cost.price import Price, dollars
+from harness.models.api.token_bound import tokens_at_least
+from harness.models.scripted import Scripted
+from harness.prompting.prompts import load
+from harness.run import ask
+from harness.settings import build
+from harness.types import ChatRequest, Failure, Item, Response, Usage
+
+PRICE = Price(((0, 10.0),), ((0, 100.0),), source="test")
+
+
+def task(name: str, **settings):
+    classes = {"corr2cause": "corr2cause.Corr2Cause", "causalbench/causality": "causalbench.Causality"}
+    section = {"_target_": f"harness.tasks.{classes[name]}", "name": name, "prompts": ["plain"]}
+    return build(section | settings, "task")
+
+
+CASES = {
+    "plain": ("corr2cause", {"limit": 60}, "plain"),
+    "equal requests": ("corr2cause", {"version": "v1", "num_nodes": [2, 3]}, "plain"),
+    "two turns": ("corr2cause", {"limit": 40}, "cot_two_step"),
+    "data": ("causalbench/causality", {"networks": ["asia"], "format": "data", "limit": 30}, "closed"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_calls_of_a_plan_are_those_of_the_run(case, tmp_path: Path):
+    name, settings, words = CASES[case]
+    one = task(name, **settings)
+    prompt = load(name, words, one.examples(), format=one.prompt_format)
+    model = Scripted(lambda request: Response("No, not at all.", usage=Usage(10, 5)))
+    cached = CachedModel(model, Store(tmp_path / "answers.sqlite"))
+    before = plan_of(one, prompt, ChatRequest, model, cached.peek)
+    found = list(ask(one.items(), prompt, cached, ChatRequest))
+    assert before.items == len(found)
+    assert before.asked.calls == len(model.asked) and before.answered == 0
+    assert (before.turns.calls > 0) == (case in ("two turns", "data"))
+    after = plan_of(one, prompt, ChatRequest, model, cached.peek)
+    assert (after.asked.calls, after.answered) == (0, len(model.asked))
+    longest = sum(request.max_tokens for request in model.asked)
+    assert (before.asked.output_least, before.asked.output_most) == (len(model.asked), longest)
+
+
+def test_a_plan_follows_the_replies_that_the_cache_has(tmp_path: Path):
+    """Two turns are answered, the third failed: what comes after it is asked, and its input is known to a range."""
+    one = task("causalbench/causality", networks=["asia"], format="data", limit=20)
+    prompt = load(one.name, "closed", (), format="data")
+    calls = []
+
+    def says(request):
+        calls.append(request)
+        return Response("Noted.") if len(calls) <= 2 else Failure("timeout", "late")
+
+    model = Scripted(says)
+    cached = CachedModel(model, Store(tmp_path / "answers.sqlite"))
+    list(ask(one.items(), prompt, cached, ChatRequest))
+    plan = plan_of(one, prompt, ChatRequest, model, cached.peek)
+    assert (plan.answered, plan.turns.calls, plan.questions.calls) == (2, 3, 20)
+    most = prompt.words.opening_max_tokens
+    assert plan.turns.input_more == (0 + 1 + 2) * most and plan.questions.input_more == 20 * 3 * most
+    fixed = load(one.name, "closed", (), format="data", replies="fixed")
+    assert plan_of(one, fixed, ChatRequest, model, cached.peek).turns.calls == 0
+
+
+def test_what_does_not_fit_the_context_is_not_counted_as_a_call():
+    class Small(Scripted):
+        def declines(self, request):
+            return Failure("context_length", "long") if len(request.messages[-1].content) > 1000 else None
+
+    one = task("corr2cause", limit=60)
+    plan = plan_of(one, load("corr2cause", "plain", ()), ChatRequest, Small(lambda request: Response("No")))
+    assert plan.declined > 0 and plan.declined + plan.asked.calls == 60
+    assert "longer than the model's context and not sent" in "\n".join(
+        plan_text.lines(plan, Small(lambda r: Response("")), PRICE, Budget(), paid=True)
+    )
+
+
+class Many:
+    """A task of any number of items, made as they are needed."""
+
+    name, prompt_format = "corr2cause", ""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def items(self):
+        fields = {"premise": "A correlates with B.", "hypothesis": "A causes B."}
+        for k in range(self.number):
+            yield Item(str(k), {**fields, "statement": f"{k} causes B"}, {"published": 1}, "c", {})
+
+
+def test_memory_does_not_grow_by_more_than_a_few_bytes_an_item():
+    prompt = load("corr2cause", "plain", ())
+    tracemalloc.start()
+    plan = plan_of(Many(18_000), prompt, ChatRequest, Scripted(lambda r: Response("")), examples=2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert plan.asked.calls == 18_000 and len(plan.examples) == 2
+    assert peak < 18_000 * 130
+
+
+def test_a_long_pass_says_how_far_it_is(monkeypatch):
+    monkeypatch.setattr("harness.cost.plan.SAY_AFTER", 0.0)
+    said: list[str] = []
+    plan_of(Many(300), load("corr2cause", "plain", ()), ChatRequest, Scripted(lambda r: Response("")), say=said.append)
+    assert len(said) == 1 and said[0].startswith("counting what is to be asked: ")
+
+
+def lines(model, price, **limits) -> str:
+    plan = plan_of(Many(1000), load("corr2cause", "plain", ()), ChatRequest, model)
+    return "\n".join(plan_text.lines(plan, model, price, Budget(**limits), paid=True))
+
+
+def test_cost_and_time_are_what_arithmetic_says():
+    model = Scripted(lambda request: Response(""))
+    said = lines(model, PRICE, usd=5)
+    plan = plan_of(Many(1000), load("corr2cause", "plain", ()), ChatRequest, model)
+    least = (plan.asked.input * 10 + 1000 * 100) / 1e6
+    assert (
+        f"Cost: {dollars(least)} to {dollars(least + 15 * 1000 * 100 / 1e6)} ($10 in, $100 out per million tokens"
+        in said
+    )
+    assert "1,000 to 16,000 out." in said and "Limit of this run: budget.usd=5." in said
+    assert "Time: unknown." in said and "unknown" in lines(model, None).splitlines()[2]
+    model.requests_per_minute, model.tokens_per_minute = 100.0, None
+    assert "Time: 10 minutes at model.requests_per_minute=100." in lines(model, PRICE)
+    model.tokens_per_minute = 100.0
+    assert "hours at model.tokens_per_minute=100." in lines(model, PRICE)
+    model.requests_per_minute = model.tokens_per_minute = None
+    assert "(model.requests_per_minute and model.tokens_per_minute are not set)" in lines(model, PRICE)
+
+
+def test_the_estimate_is_near_the_lower_bound_that_is_close_for_english():
+    one, prompt = task("corr2cause"), load("corr2cause", "plain", ())
+    plan = plan_of(one, prompt, ChatRequest, Scripted(lambda r: Response("")))
+    least = sum(tokens_at_least(prompt.render(i.fields, (), ChatRequest).messages[0].content) for i in one.items())
+    assert plan.asked.calls == 1162
+    assert least < plan.asked.input < 1.1 * least

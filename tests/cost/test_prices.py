@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from genai_prices.types import ConditionalPrice, ModelPrice, StartDateConstraint, Tier, TieredPrices
+
+from harness.cost import price_lookup
+from harness.cost.price import Price, dollars, from_told
+from harness.errors import ConfigError
+from harness.models.api.openai import Chat
+from harness.settings import build
+from harness.types import Usage
+
+OPENAI = "https://api.openai.com/v1"
+
+
+@dataclass
+class Model:
+    model: str
+    base_url: str = OPENAI
+    extra: dict[str, Any] = field(default_factory=dict)
+    price: dict[str, float | None] | None = None
+
+
+def per_million(input: float, output: float, **more: Any) -> Price:
+    return Price(((0, input),), ((0, output),), **more)
+
+
+def test_cached_input_is_a_part_of_input_and_reasoning_a_part_of_output():
+    price = per_million(10, 100, cached_input=((0, 1),), cache_write=((0, 20),))
+    assert price.cost(Usage(1000, 50)) == pytest.approx((1000 * 10 + 50 * 100) / 1e6)
+    assert price.cost(Usage(1000, 50, cached_input=600, reasoning=40)) == pytest.approx(
+        (400 * 10 + 600 * 1 + 50 * 100) / 1e6
+    )
+    assert price.cost(Usage(1000, 50, 600, 40, cache_write=300)) == pytest.approx(
+        (100 * 10 + 600 * 1 + 300 * 20 + 50 * 100) / 1e6
+    )
+    assert per_million(10, 100).cost(Usage(1000, 50, 600)) == per_million(10, 100).cost(Usage(1000, 50))
+    assert price.cost(Usage(1000)) is None and price.cost(Usage()) is None
+
+
+def test_a_tier_is_the_price_of_the_whole_call():
+    price = Price(((0, 1.0), (200_000, 2.0)), ((0, 10.0), (200_000, 20.0)))
+    assert price.cost(Usage(200_000, 10)) == pytest.approx((200_000 * 1 + 10 * 10) / 1e6)
+    assert price.cost(Usage(200_001, 10)) == pytest.approx((200_001 * 2 + 10 * 20) / 1e6)
+
+
+def test_the_most_is_never_less_than_the_cost():
+    price = per_million(10, 100, cached_input=((0, 12),), cache_write=((0, 20),))
+    for usage in (Usage(100, 7), Usage(100, 7, cached_input=100), Usage(100, 7, 0, 7, cache_write=100), Usage(3, 0)):
+        assert price.most(100, 7) >= price.cost(usage)
+
+
+def test_costs_agree_with_the_packages_own_arithmetic():
+    import genai_prices
+
+    for name in ("gpt-4", "gpt-4o", "gpt-3.5-turbo-1106", "o3-mini", "gpt-5", "davinci-002"):
+        price = price_lookup.price_of(Model(name))
+        for input, cached, output in ((450, 0, 16), (5000, 4096, 700), (1, 0, 3)):
+            theirs = genai_prices.calc_price(
+                genai_prices.Usage(input_tokens=input, cache_read_tokens=cached, output_tokens=output),
+                name,
+                provider_id="openai",
+            )
+            assert price.cost(Usage(input, output, cached)) == pytest.approx(float(theirs.total_price))
+
+
+def test_the_entry_that_was_taken_is_named():
+    assert "openai/gpt-4-turbo" in str(price_lookup.price_of(Model("gpt-4-1106-preview")))
+    assert str(price_lookup.price_of(Model("gpt-4"))).startswith("$30 in, $60 out per million tokens: genai-prices 0.")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Model("gpt-4-nonsense"),
+        Model("my-model"),
+        Model("gpt-4", "https://proxy.example.com/v1"),
+        Model("claude-3-opus-20240229"),  # known, but not to OpenAI
+    ],
+)
+def test_an_unknown_price_is_none(model):
+    assert price_lookup.price_of(model) is None and price_lookup.paid(model)
+
+
+def test_a_price_of_the_config_wins_and_this_machine_is_free():
+    own = {"input": 1.0, "output": 2.0, "cached_input": None}
+    assert price_lookup.price_of(Model("gpt-4", price=own)) == per_million(1, 2, source="the model's config")
+    assert price_lookup.price_of(Model("gpt-4", price=dict.fromkeys(own))).cost(Usage(1_000_000, 0)) == pytest.approx(
+        30
+    )
+    for url in ("http://localhost:8000/v1", "http://127.0.0.1/v1", "http://[::1]:1/v1", "http://0.0.0.0:8000/v1"):
+        assert price_lookup.price_of(Model("gpt-4", url)).free and not price_lookup.paid(Model("gpt-4", url))
+        assert price_lookup.paid(Model("gpt-4", url, price=own))
+    assert price_lookup.paid(Model("x", "http://192.168.0.7/v1")) and not price_lookup.paid(
+        SimpleNamespace(name="baseline")
+    )
+
+
+def test_a_service_tier_has_its_own_price():
+    plain, flex = (price_lookup.price_of(Model("gpt-5", extra=extra)) for extra in ({}, {"service_tier": "flex"}))
+    assert flex.input[0][1] < plain.input[0][1]
+
+
+def listed(monkeypatch, prices) -> Price | None:
+    model = SimpleNamespace(id="m", prices=prices, get_prices=lambda now, context: vars_of(prices))
+    provider = SimpleNamespace(id="p", find_model=lambda name: model)
+    snapshot = SimpleNamespace(find_provider=lambda *_: provider)
+    monkeypatch.setattr("genai_prices.data_snapshot.get_snapshot", lambda: snapshot)
+    return price_lookup.price_of(Model("m"))
+
+
+def vars_of(prices):
+    return prices[0].prices if isinstance(prices, list) else prices
+
+
+def test_tiers_are_read_and_what_tokens_do_not_account_for_is_unknown(monkeypatch):
+    tiers = TieredPrices(Decimal("1.5"), [Tier(1000, Decimal(3))])
+    assert listed(monkeypatch, ModelPrice(input_mtok=tiers, output_mtok=Decimal(6))).input == ((0, 1.5), (1000, 3.0))
+    per_request = ModelPrice(input_mtok=Decimal(1), output_mtok=Decimal(1), requests_kcount=Decimal(5))
+    assert listed(monkeypatch, per_request) is None
+    assert listed(monkeypatch, ModelPrice(input_mtok=Decimal(1))) is None
+
+
+def test_a_price_that_will_change_is_remembered_until_then_only(monkeypatch):
+    now, later = (ModelPrice(input_mtok=Decimal(n), output_mtok=Decimal(n)) for n in (1, 2))
+    dated = [
+        ConditionalPrice(prices=now),
+        ConditionalPrice(constraint=StartDateConstraint(start_date=date(2999, 1, 1)), prices=later),
+    ]
+    price = listed(monkeypatch, dated)
+    assert price.until == "2999-01-01"
+    remembered = json.loads(json.dumps({**price.told, "key": price_lookup.key_of(Model("m"))}))
+    monkeypatch.setattr(price_lookup, "_listed", lambda *_: None)
+    assert price_lookup.price_of(Model("m"), remembered) == price
+    assert price_lookup.price_of(Model("other"), remembered) is None
+    yesterday = str(datetime.now(UTC).date())
+    assert price_lookup.price_of(Model("m"), {**remembered, "until": yesterday}) is None
+    for damaged in ({"key": remembered["key"]}, {**remembered, "input": 3}, {**remembered, "until": "soon"}):
+        assert price_lookup.price_of(Model("m"), damaged) is None
+
+
+def test_a_remembered_price_needs_no_table(tmp_path):
+    price = price_lookup.price_of(Model("gpt-4o"))
+    assert from_told(json.loads(json.dumps(price.told))) == price
+    program = f"""
+import sys
+from types import SimpleNamespace
+from harness.cost import price_lookup as table
+model = SimpleNamespace(model="gpt-4o", base_url={OPENAI!r}, extra={{}}, price=None)
+assert table.price_of(model, {{**{price.told!r}, "key": table.key_of(model)}})
+assert not {{"genai_prices", "httpx2"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_half_a_price_and_a_wrong_name_are_refused(key):
+    section = {"_target_": f"{Chat.__module__}.Chat", "name": "m", "model": "x", "base_url": "http://localhost/v1"}
+    with pytest.raises(ConfigError, match="both input and output"):
+        build({**section, "price": {"input": 1}}, "model")
+    with pytest.raises(ConfigError, match=r"model\.price"):
+        build({**section, "price": {"inptu": 1, "output": 1}}, "model")
+    with pytest.raises(ConfigError, match="greater than or equal to 0"):
+        build({**section, "price": {"input": -1, "output": 1}}, "model")
+    assert build({**section, "price": {"input": 1, "output": 2}}, "model").price == {"input": 1, "output": 2}
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"),
+    [
+        (0, "$0.0000"),
+        (0.0000213, "$0.000021"),
+        (0.0123, "$0.0123"),
+        (0.5, "$0.5000"),
+        (9.5, "$9.50"),
+        (1234.567, "$1,234.57"),
+    ],
+)
+def test_amounts_are_shown_with_the_digits_that_matter(usd, shown):
+    assert dollars(usd) == shown

@@ -1,0 +1,185 @@
+"""Tables of the leaderboard in every form, and what is chosen for them."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from manifest_help import write_manifest
+
+from harness.errors import ConfigError
+from harness.leaderboard import __main__ as leaderboard
+from harness.leaderboard.build import Choice, build
+from harness.leaderboard.rows import Row, chosen
+from harness.storage.result_json import result_json
+from harness.tables.latex_html import html, latex, tex
+from harness.tables.markdown_csv_json import as_csv, as_json, markdown
+from harness.tables.metrics import even
+from harness.tables.table import Block, Cell, Column
+from harness.types import Metric, Result, Scores, Usage
+
+
+def scores(f1, **more):
+    interval = None if f1 is None else (max(0.0, f1 - 0.1), f1 + 0.2)
+    metrics = (Metric("f1", f1, interval), *(Metric(name, value) for name, value in more.items()))
+    return Scores(100, 20, 0, 0, metrics, clusters=9, resamples=1000)
+
+
+def run(model, f1=0.5, *, headline="published", items="a" * 64, variant="default", complete=True, **more):
+    groups = {"parent": scores(0.25), "child": scores(None)}
+    said = {headline: {"overall": {"all": scores(f1, accuracy=0.5, **more)}, "relation": groups}}
+    return Row("corr2cause", variant, "plain", model, complete, Result(headline, said, 9, {}, {}, Usage()), items)
+
+
+def saved(folder, row):
+    place = folder / row.variant / row.model
+    place.mkdir(parents=True)
+    names = {name: getattr(row, name) for name in ("task", "variant", "prompt", "model")}
+    said = {"run": names, "complete": row.complete, **result_json(row.result)}
+    (place / "result.json").write_text(json.dumps(said), encoding="utf-8")
+    write_manifest(place, names, row.result, complete=row.complete, items=row.items)
+
+
+def test_latex_marks_the_best_and_the_second_and_escapes():
+    text = latex(build([run("a_b&c", 0.9), run("m", 0.5), run("z", 0.1)], Choice(metrics=("f1",))))
+    assert r"a\_b\&c & \textbf{90.00} {[}80.0, 110.0] \\" in text
+    assert r"m & \underline{50.00} {[}" in text and "z & 10.00" in text
+    assert all(word in text for word in (r"\toprule", r"\midrule", r"\bottomrule", r"95\% intervals"))
+    assert tex("\\{50%}") == r"\textbackslash{}\{50\%\}"
+    assert tex('6" gpt\n\n\0x') == "6'' gpt   x"  # \textquotedbl is not in LaTeX's usual fonts
+
+
+def test_of_a_distance_the_lowest_is_best_and_of_a_density_none():
+    text = latex(build([run("a", shd=3, density=0.2), run("b", shd=5, density=0.4)], Choice(("shd", "density"))))
+    assert r"a & \textbf{3} & 20.00 \\" in text and r"b & \underline{5} & 40.00 \\" in text
+
+
+def test_distances_of_a_column_have_the_same_decimals():
+    found = build([run("a", shd=3.0, sid=7.0), run("b", shd=5.25, sid=9.0)], Choice(("shd", "sid")))
+    assert [[cell.text for cell in line.cells[1:]] for line in found[0].lines] == [["3.00", "7"], ["5.25", "9"]]
+    assert r"\textbf{3.00} & \textbf{7}" in latex(found) and json.loads(as_json(found))
+    printed = [replace(line, block=Block("printed", "v1")) for line in build([run("c", shd=4.0)])[0].lines]
+    columns = [Column("model", "model"), Column("shd", "SHD", "metric")]
+    lines = [replace(line, cells=line.cells[:2]) for line in (*found[0].lines, printed[0])]
+    lines[2] = replace(lines[2], cells=[Cell("c"), Cell("4", 4.0)])
+    assert [line.cells[1].text for line in even(columns, lines)] == ["3.00", "5.25", "4"]
+
+
+def test_ties_share_the_first_place():
+    assert latex(build([run("a"), run("b"), run("c", 0.1)], Choice(("f1",)))).count(r"\textbf{50.00}") == 2
+
+
+def test_a_long_table_goes_on_in_another_one_and_notes_stand_in_the_last():
+    table = build([run(f"m{n:03}", n / 200) for n in range(70)] + [run("gpt", complete=False)], Choice(("f1",)))
+    text = latex(table)
+    assert text.count(r"\begin{table}") == 2 and text.count("corr2cause, continued.") == 1
+    rows = [len(re.findall(r"^m\d+ &", part, re.MULTILINE)) for part in text.split(r"\end{table}")]
+    assert sum(rows) == 70 and max(rows) <= 46 and text.endswith(r"\end{table}")
+    assert text.count("not ranked: default/plain/gpt") == 1 and "not ranked" in text.rpartition(r"\begin{table}")[2]
+    few = latex(build([run("a"), run("gpt", complete=False)]))
+    assert few.index("not ranked") < few.index(r"\end{table") and "continued" not in few
+
+
+def test_a_wide_table_takes_the_page_and_is_made_to_fit():
+    assert r"\begin{table*}" not in latex(build([run("a")], Choice(("f1",))))
+    wide = latex(build([run("a" * 100)], Choice(("f1",))))
+    assert wide.count("table*}") == 2 and r"\resizebox{" in wide
+
+
+def test_latex_puts_tables_out_before_it_has_too_many_to_hold():
+    tables = build([run("a", items=f"{number:064}", variant=f"limit={number}") for number in range(23)])
+    parts = latex(tables).split("\\clearpage")
+    assert [part.count(r"\end{table") for part in parts] == [10, 10, 3]
+
+
+def test_a_row_of_markdown_is_a_line_whatever_its_model_is_called():
+    rows = [line for line in markdown(build([run("a\nb|c\u2028d")])).splitlines() if line.startswith("| ")]
+    assert len(rows) == 3 and rows[2].startswith(r"| a b\|c d |")
+
+
+def test_html_is_escaped():
+    text = html(build([run("<script>"), run("b", 0.1)]))
+    assert "&lt;script&gt;" in text and "<script>" not in text and "<b>50.00</b>" in text
+
+
+def test_numbers_stand_below_their_headings_beside_intervals_or_the_room_of_one():
+    found = build([run("a"), run("b", None), run("c", 0.1)], Choice(("f1",)))
+    page, room = html(found), '<span style="min-width:12ch">'
+    assert f'<th class="number"><span class="whole">F1 {room}</span></span></th>' in page
+    assert f"<b>50.00</b> {room}[40.0, 70.0]</span>" in page and f"– {room}</span>" in page
+    room = r"\phantom{ {[}"
+    assert f"model & F1{room}" in latex(found) and f"b & --{room}" in latex(found)
+
+
+def test_csv_and_json_hold_the_values_and_who_they_are_of():
+    found = build([run("a"), run("b", complete=False)], Choice(("f1",)))
+    rows = list(csv.DictReader(io.StringIO(as_csv(found))))
+    assert (rows[0]["model"], rows[0]["variant"], rows[0]["f1"], rows[0]["f1_low"]) == ("a", "default", "0.5", "0.4")
+    assert (rows[1]["model"], rows[1]["complete"], rows[1]["f1"]) == ("b", "False", "")
+    table = json.loads(as_json(found))["tables"][0]
+    assert table["rows"][0]["f1"]["value"] == 0.5 and table["rows"][0]["prompt"] == "plain"
+    assert table["not_complete"] == [{"variant": "default", "prompt": "plain", "model": "b"}]
+
+
+def test_other_items_and_other_labels_have_tables_of_their_own():
+    rows = [run("a"), run("b", items="b" * 64, variant="version=v1"), run("c", headline="audited", variant="x")]
+    found = build(rows)
+    assert [len(table.lines) for table in found] == [1, 1, 1]
+    assert found[0].heading == "variant default; published labels; 100 items, item set aaaaaaaa"
+    assert found[0].above == "Best F1 first, metrics in percent; prompt plain."
+    assert {table.heading for table in found} >= {"variant x; audited labels; 100 items, item set aaaaaaaa"}
+    assert markdown(found).count("## corr2cause\n") == 1
+
+
+def test_columns_for_each_group():
+    table = build([run("a")], Choice(("f1", "items"), ("relation",)))[0]
+    titles = ["model", "F1", "F1 parent", "F1 child", "items", "items parent", "items child"]
+    assert [column.title for column in table.columns] == titles
+    assert [cell.text for cell in table.lines[0].cells][1:4] == ["50.00", "25.00", "–"]
+
+
+def test_order_families_and_intervals():
+    rows = [run("gpt4", 0.9), run("always_yes", 0.1), run("b", 0.5)]
+    assert [line.cells[0].text for line in build(rows, Choice(sort="model"))[0].lines] == ["always_yes", "b", "gpt4"]
+    grouped = [(name, len(lines)) for _, name, lines in build(rows, Choice(families=True))[0].grouped()]
+    assert grouped == [("Random Baselines", 1), ("GPT-Based Models", 1), ("Other Models", 1)]
+    assert "50.00 ± 15.0" in markdown(build(rows, Choice(intervals="pm")))
+    assert "[" not in markdown(build(rows, Choice(intervals="none")))
+
+
+@pytest.mark.parametrize("choice", [Choice(("f2",)), Choice(by=("realtion",)), Choice(sort="f2")])
+def test_what_no_run_has_is_named(choice):
+    with pytest.raises(ConfigError, match="there is no"):
+        build([run("a")], choice)
+
+
+def test_rows_by_name_glob_or_list_and_names_with_commas():
+    rows = [run("gpt4"), run("gpt35", variant="labels=audited,limit=20"), run("b", variant="labels=audited")]
+    assert [row.model for row in chosen(rows, model="gpt*")] == ["gpt4", "gpt35"]
+    assert [row.model for row in chosen(rows, model="gpt4, b")] == ["gpt4", "b"]
+    assert [row.model for row in chosen(rows, variant="labels=audited,limit=20")] == ["gpt35"]
+    with pytest.raises(ConfigError, match="no model 'c'"):
+        chosen(rows, model="c")
+
+
+def test_several_folders_formats_and_published_rows(tmp_path, capsys):
+    saved(tmp_path / "A", run("a"))
+    saved(tmp_path / "B", run("a", 0.25))
+    folders = [str(tmp_path / "A"), str(tmp_path / "B")]
+    assert leaderboard.main([*folders, "published=true", f"out={tmp_path / 'x.html'}"]) == 0
+    said = capsys.readouterr().out
+    assert folders[0] in said and folders[1] in said
+    assert "### PUBLISHED, not measured here: Table 4 (data v1.0" in said and "GPT-4" in said
+    assert (tmp_path / "x.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert leaderboard.main([*folders, "format=csv", "model=a"]) == 0
+    assert capsys.readouterr().out.count("\n") == 3
+    assert not list(tmp_path.rglob("LEADERBOARD.md"))
+
+
+@pytest.mark.parametrize("setting", ["format=pdf", "out=x.docx", "out=", "metrik=f1"])
+def test_a_wrong_setting_is_one_sentence(tmp_path, capsys, setting):
+    saved(tmp_path, run("a"))
+    assert leaderboard.main([str(tmp_path), setting]) == 1
+    assert capsys.readouterr().err.count("\n") == 1

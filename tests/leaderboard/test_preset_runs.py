@@ -1,0 +1,252 @@
+"""What stands in the measured rows of the papers' tables: which runs make a row, and where its numbers come from."""
+
+import json
+from pathlib import Path
+
+import pytest
+from preset_help import (
+    CAUSALITY,
+    FORMATS,
+    NETWORKS,
+    blocks,
+    cell,
+    every_run,
+    laid,
+    number,
+    one,
+    printed_lines,
+    run,
+    value,
+)
+
+from harness.leaderboard.rows import below
+from harness.tables.latex_html import latex
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def test_v1_and_v2_stand_apart_and_v1_is_the_one_to_compare():
+    old, new = run("corr2cause", "gpt4", variant="version=v1"), run("corr2cause", "gpt4")
+    table = one("4", new, old)
+    assert blocks(table) == [
+        "Published, not measured here: data v1.0",
+        "Measured here: data v1",
+        "Measured here: data v2",
+    ]
+    for told, found in (("v1", old), ("v2", new)):
+        for metric in ("f1", "accuracy"):
+            shown = cell(table, metric, model="gpt4", block=f"Measured here: data {told}")
+            assert shown.value == found.result.overall[metric] and shown.text == f"{100 * shown.value:.2f}"
+    notes = [note for note in table.notes if "the ones to compare" in note]
+    assert len(notes) == 1 and notes[0].startswith("Measured here: data v1 (")
+    assert {line.group for line in table.lines if line.run} == {"GPT-Based Models"}
+
+
+def test_the_best_is_marked_within_a_set_alone():
+    runs = [run("corr2cause", model) for model in ("gpt4", "gpt35", "llama_7b")]
+    table = one("4", *runs)
+    text = latex([table])
+    best = max(found.result.overall["f1"] for found in runs)
+    assert f"\\textbf{{{100 * best:.2f}}}" in text and r"\textbf{33.38}" in text and r"\underline{29.08}" in text
+    assert "not ranked together" in table.notes[0]
+    assert r"\textbf{0" not in latex(laid("III", *every_run()))
+
+
+def test_incomplete_runs_are_named_and_not_shown():
+    table = one("4", run("corr2cause", "gpt4", complete=False), run("corr2cause", "gpt35"))
+    assert [line.run["model"] for line in table.lines if line.run] == ["gpt35"]
+    assert "Not complete, so not shown: default/plain/gpt4." in table.notes
+    assert table.unfinished == [("default", "plain", "gpt4")]
+    elsewhere = run(CAUSALITY, "gpt4", complete=False)
+    assert not one("4", elsewhere).unfinished
+
+
+def test_other_items_labels_settings_and_folders_are_never_mixed():
+    runs = [
+        run("corr2cause", "a"),
+        run("corr2cause", "b", items="b" * 64),
+        run("corr2cause", "c", variant="limit=20"),
+        run("corr2cause", "d", variant="labels=audited", labels={"audited": ("f1",)}),
+    ]
+    assert blocks(one("4", *runs))[1:] == [
+        "Measured here: data v2",
+        "Measured here: data v2, item set 2",
+        "Measured here: data v2, audited labels",
+        "Measured here: data v2, limit=20",
+    ]
+    twice = [run("corr2cause", "a", folder=folder) for folder in ("A", "B")]
+    assert [line.cells[0].text for line in one("4", *twice).lines if line.run] == ["a [A]", "a [B]"]
+
+
+def test_runs_on_perturbed_data_make_one_row():
+    runs = {p: run("corr2cause", "gpt4", variant=v) for p, v in (("none", "default"), ("p", "perturbation=paraphrase"))}
+    table = one("5", *runs.values())
+    assert cell(table, "f1", model="gpt4").value == runs["none"].result.overall["f1"]
+    assert cell(table, "f1/paraphrase", model="gpt4").value == runs["p"].result.overall["f1"]
+    assert cell(table, "f1/refactorization", model="gpt4").text == "–"
+    assert cell(table, "f1", model="gpt4") != cell(table, "f1/paraphrase", model="gpt4")
+    (line,) = [line for line in table.lines if line.run]
+    assert line.run["variant"] == "default + perturbation=paraphrase" and len(line.block.items.split()) == 2
+    assert "* BERT-Base MNLI: the printed accuracy contradicts" in " ".join(table.notes)
+
+
+@pytest.mark.parametrize(("name", "key"), [("6", "group"), ("12", "model")])
+def test_relations(name, key):
+    found = run("corr2cause", "gpt4", variant="version=v1")
+    table = one(name, found)
+    for relation in ("parent", "collider"):
+        shown = cell(table, "recall", relation=relation, **{key: "gpt4"})
+        assert shown.value == value(found, "published", "relation", relation, "recall")
+    if name == "12":
+        assert cell(table, "f1", relation="all", model="gpt4").value == found.result.overall["f1"]
+
+
+def test_queries_are_compared_where_a_model_was_asked_both():
+    runs = [run("corr2cause", m, prompt=p) for m, p in (("gpt35", "plain"), ("gpt35", "enhanced"), ("gpt4", "plain"))]
+    table = one("13", *runs)
+    shown = [line.cells[0].text for line in table.lines]
+    assert shown == ["GPT-3.5 (plain query; original)", "GPT-3.5 (enhanced query)", "gpt35", "gpt35 (enhanced)"]
+
+
+NETWORKED = [
+    (
+        "III",
+        "method=2",
+        {"f1": "macro_f1", "shd": "cell_shd", "sid": "parent_set_errors", "edge_sparsity": "cell_density"},
+    ),
+    ("XV", "default", {"f1/asia": "macro_f1"}),
+    ("XVIII", "method=2", {"accuracy/asia": "cell_accuracy"}),
+    ("XX", "method=2,format=background", {"accuracy/asia": "cell_accuracy"}),
+]
+
+
+@pytest.mark.parametrize(("name", "variant", "columns"), NETWORKED)
+def test_networks(name, variant, columns):
+    found = run(CAUSALITY, "gpt4", variant=variant)
+    table = one(name, found)
+    where = {"network": "asia", "group": "gpt4"} if name == "III" else {"model": "gpt4"}
+    for column, metric in columns.items():
+        assert cell(table, column, **where).value == value(found, "paper", "network", "asia", metric)
+    other = {"method=2": "default", "default": "method=2"}.get(variant, "default")
+    assert not [line for line in one(name, run(CAUSALITY, "gpt4", variant=other)).lines if line.run]
+
+
+def test_shares_are_shown_as_the_paper_shows_them():
+    found = run(CAUSALITY, "gpt4", variant="method=2")
+    shown = cell(one("III", found), "f1", network="asia", group="gpt4")
+    assert shown.text == f"{shown.value:.4f}"
+    (nine,) = laid("IX", found)
+    accuracy = nine.lines[0].cells[-1]
+    assert accuracy.value == value(found, "paper", "network", "asia", "cell_accuracy")
+    assert accuracy.text == f"{100 * accuracy.value:.2f}"
+
+
+@pytest.mark.parametrize("name", ["VI", "VII"])
+def test_formats_stand_beside_each_other(name):
+    variants = {f: "method=2" + ("" if f == "variable_name" else f",format={f}") for f in FORMATS}
+    runs = {f: run(CAUSALITY, "gpt4", variant=variant) for f, variant in variants.items()}
+    table = one(name, *runs.values())
+    where = {"network": "hepar2", **({"group": "gpt4"} if name == "VI" else {"model": "gpt4"})}
+    printed = {"background": "background_knowledge", "data": "training_data", "variable_name": "variable_name"}
+    printed["background_data"] = "background_knowledge+training_data"
+    for form in FORMATS[: 2 if name == "VI" else 4]:
+        for metric, column in (("macro_f1", "f1"), ("cell_shd", "shd")):
+            wanted = value(runs[form], "paper", "network", "hepar2", metric)
+            assert cell(table, f"{column}/{printed[form]}", **where).value == wanted
+
+
+def test_direct_and_indirect_correlation_by_the_exact_convention():
+    known = {"exact": True, "paper": False}
+    runs = {k: run("causalbench/correlation", "gpt4", variant=f"kind={k}", known=known) for k in ("direct", "indirect")}
+    everything = run("causalbench/correlation", "gpt4")
+    table = one("II", everything, *runs.values())
+    assert blocks(table)[1:] == ["Measured here", "Measured here: exact convention"]
+    for kind, found in runs.items():
+        shown = cell(table, f"f1/correlation_{kind}", network="asia", block="Measured here: exact convention")
+        assert shown.value == value(found, "exact", "network", "asia", "f1")
+    shown = cell(table, "f1/correlation_direct", network="asia", block="Measured here")
+    assert shown.value == value(everything, "paper", "network", "asia", "macro_f1")
+    assert cell(table, "f1/correlation_indirect", network="asia", block="Measured here").text == "–"
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "template"), [("X", CAUSALITY, "cause"), ("XXI", "causalbench/correlation", "correlation")]
+)
+def test_wordings(name, task, template):
+    found = run(task, "gpt4")
+    kind = {"X": "causality_type1", "XXI": "correlation"}[name]
+    shown = cell(one(name, found), "accuracy", template=f"{kind}:question_3", model="gpt4")
+    assert shown.value == value(found, "paper", "template", template, "cell_accuracy")
+
+
+def test_structures_stand_beside_the_printed_ones_and_chains_have_their_mean():
+    runs = [run(CAUSALITY, f"gpt{n}", variant="method=2") for n in range(6)]
+    first, second = laid("IV", *runs)
+    assert [c.over for c in first.columns if c.over.startswith("M")][::2] == [f"Measured: gpt{n}" for n in range(4)]
+    assert [c.over for c in second.columns if c.over][::2] == ["Measured: gpt4", "Measured: gpt5"]
+    rows = {line.cells[0].text: line.cells[7].value for line in first.lines}
+    of = {
+        group: value(runs[0], "paper", "structure", group, "macro_f1")
+        for group in runs[0].result.scores["paper"]["structure"]
+    }
+    assert (rows["Direct (1)"], rows["Direct (2)"]) == (of["direct"], of["reversed_direct"])
+    assert (rows["Confounder"], rows["Collider"]) == (of["common_cause"], of["common_effect"])
+    assert rows["Average of Chain"] == pytest.approx((of["indirect"] + of["reversed_indirect"]) / 2)
+    readable = run(CAUSALITY, "gpt4", variant="method=2,names=readable")
+    assert laid("IV", readable)[0].columns[-1].over == "Measured: gpt4 (names=readable)"
+
+
+def test_chains_are_the_published_questions():
+    found = run("causalbench/cot", "gpt4")
+    table = one("V", found)
+    assert cell(table, "accuracy", model="gpt4").value == value(found, "exact", "kind", "chain", "accuracy")
+    assert cell(table, "max_chain_length", model="gpt4").value == found.result.overall["longest_chain"]
+    assert [c.text for c in table.lines[4].cells] == ["LLAMA-7B", "100%", "24"]
+
+
+def test_algorithms_stand_in_their_columns_and_others_in_one_of_their_own():
+    prompts = ("samples=1500,seed=0", "samples=500,seed=0")
+    runs = {(m, p): run(CAUSALITY, m, variant="method=2", prompt=p) for m in ("hc", "boss") for p in prompts}
+    model = run(CAUSALITY, "gpt4_1106", variant="method=2,format=background_data")
+    table = one("XI", *runs.values(), model, run(CAUSALITY, "hc", prompt=prompts[0]))
+    measured = [f"Measured here: {name}" for name in (*reversed(prompts), "gpt4_1106")]
+    assert blocks(table) == ["Published, not measured here: the paper's own data", *measured]
+    assert [c.title for c in table.columns][-2:] == ["ENSAOBS", "boss"]
+    for (name, prompt), found in runs.items():
+        column = {"hc": "shd/HC", "boss": "shd/boss"}[name]
+        shown = cell(table, column, network="alarm", block=f"Measured here: {prompt}")
+        assert shown.value == value(found, "exact", "network/structure", "alarm/direct", "shd")
+    column = "shd/GPT4-Turbo with B. K. + T. D."
+    shown = cell(table, column, network="alarm", block="Measured here: gpt4_1106")
+    assert shown.value == value(model, "paper", "network", "alarm", "cell_shd")
+    assert [line.cells[-1].text for line in printed_lines(table)] == ["–"] * 14
+
+
+def test_the_skeletons_own_questions_are_a_set_of_their_own():
+    paper = run("causalbench/skeleton", "a", variant="convention=paper", labels={"paper": ("macro_f1", "accuracy")})
+    exact = run("causalbench/skeleton", "b", labels={"exact": ("f1", "accuracy")})
+    table = one("XIV", paper, exact)
+    assert blocks(table)[1:] == ["Measured here: convention=paper", "Measured here: exact convention"]
+    assert cell(table, "accuracy/asia", model="a").value == value(paper, "paper", "network", "asia", "accuracy")
+
+
+def test_the_numbers_made_by_hand_differ():
+    found = [number(network, metric) for network in NETWORKS for metric in ("f1", "shd")]
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "at"), [("4", ("published", "overall", "all", "f1")), ("XV", ("paper", "network", "asia", "macro_f1"))]
+)
+def test_the_projects_own_results(name, at):
+    rows = below([str(RESULTS)])
+    table = one(name, *rows)
+    column = [c.name for c in table.columns].index("f1/asia" if name == "XV" else "f1")
+    lines = [line for line in table.lines if line.run]
+    assert len(lines) > 2
+    assert any("Intervals over 21 clusters are wide" in note for note in table.notes) == (name == "4")
+    for line in lines:
+        place = RESULTS / table.task / line.run["variant"] / line.run["prompt"] / line.run["model"] / "result.json"
+        said = json.loads(place.read_text(encoding="utf-8"))["scores"]
+        labels = "audited" if "audited" in line.run["variant"] else at[0]
+        assert line.cells[column].value == said[labels][at[1]][at[2]][at[3]]
