@@ -1,10 +1,19 @@
-"""Event loops whose time is the test's: what runs in one does not depend on how fast the machine is today."""
+"""Clocks and event loops whose time is the test's: it does not depend on how fast the machine is today."""
 
 from __future__ import annotations
 
 import asyncio
 import selectors
 from typing import Any
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 class Skipping(asyncio.SelectorEventLoop):

@@ -1,4 +1,4 @@
-"""The calls of a run in virtual time: the real policy and pace over a wire that takes as long as a test says."""
+"""The calls of a run in virtual time: the real policy and gate over a wire that takes as long as a test says."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from clocks import Virtual
 
 from harness.models.api import call, retry
+from harness.models.api.gate import Gate
 from harness.models.api.openai import Chat
-from harness.models.api.rate_limit import Pace
 from harness.types import ChatRequest, Message
 
 
@@ -23,7 +23,7 @@ class InVirtualTime:
         monkeypatch.setattr(asyncio, "new_event_loop", lambda: self.loop)
         monkeypatch.setattr(call, "Wire", lambda *_: self)
         monkeypatch.setattr(retry, "time", SimpleNamespace(monotonic=self.now))
-        monkeypatch.setitem(Pace.__init__.__kwdefaults__, "clock", self.now)
+        monkeypatch.setitem(Gate.__init__.__kwdefaults__, "clock", self.now)
         random.seed(0)  # of the waits
 
     async def post(self, path, body):

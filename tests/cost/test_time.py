@@ -15,8 +15,8 @@ from harness.cost.budget import Budget
 from harness.cost.till import Till
 from harness.errors import BudgetReached, RunStopped
 from harness.models.api import call
+from harness.models.api.gate import Gate
 from harness.models.api.openai import Chat
-from harness.models.api.rate_limit import Pace
 from harness.types import ChatRequest, Failure, Message, Response
 
 
@@ -75,14 +75,14 @@ def test_a_call_whose_turn_comes_after_the_time_is_not_sent(serve, key):
 
 def test_a_place_in_the_queue_is_given_up_when_the_time_is_over():
     async def wait_in_vain() -> bool:
-        pace = Pace(1)
-        pace.succeeded()
-        async with pace.turn(tokens=0, again=False):
+        gate = Gate(1)
+        gate.note_success()
+        async with gate.turn(tokens=0, again=False):
             for _ in range(2):
                 with pytest.raises(BudgetReached):
-                    async with pace.turn(tokens=0, again=False, within=0.01):
+                    async with gate.turn(tokens=0, again=False, within=0.01):
                         pytest.fail("there is one slot, and it is taken")
-            return pace.room(1)
+            return gate.has_room(1)
 
     assert asyncio.run(wait_in_vain()), "and takes no other's room"
 

@@ -12,7 +12,7 @@ import pytest
 
 from harness.errors import DataError, RunStopped
 from harness.models.api.event_loop import answer_all
-from harness.models.api.rate_limit import Pace
+from harness.models.api.gate import Gate
 from harness.protocols import Outcome
 from harness.types import ChatRequest, Message, Response
 
@@ -32,7 +32,7 @@ def test_what_has_landed_is_handed_out_before_a_keyboard_interrupt():
     async def close():
         closed.append(True)
 
-    landing = answer_all(requests, call, pace=Pace(8), stopping=asyncio.Event(), close=close)
+    landing = answer_all(requests, call, gate=Gate(8), stopping=asyncio.Event(), close=close)
     found = [next(landing)[1].text for _ in range(3)]
     with pytest.raises(KeyboardInterrupt):
         next(landing)
@@ -77,7 +77,7 @@ def test_what_is_under_way_is_finished_and_handed_out_when_a_call_raises(error):
         return Response(str(number))
 
     stopping = asyncio.Event()
-    landing = answer_all(numbered(8), call, pace=Pace(8), stopping=stopping, close=nothing)
+    landing = answer_all(numbered(8), call, gate=Gate(8), stopping=stopping, close=nothing)
     stored, got = handed_out(landing)
     assert sorted(stored) == ["0", "1", "2", "4", "5", "6", "7"]
     assert got is error and stopping.is_set()
@@ -92,7 +92,7 @@ def test_what_has_landed_is_handed_out_when_the_loop_is_broken_off_in_any_way():
             raise SystemExit(3)
         return Response(str(number))
 
-    stored, got = handed_out(answer_all(numbered(6), call, pace=Pace(8), stopping=asyncio.Event(), close=nothing))
+    stored, got = handed_out(answer_all(numbered(6), call, gate=Gate(8), stopping=asyncio.Event(), close=nothing))
     assert sorted(stored) == ["0", "1", "2"] and isinstance(got, SystemExit)
 
 
@@ -106,7 +106,7 @@ def test_what_is_under_way_is_handed_out_when_the_source_of_requests_raises(erro
         await asyncio.sleep(0.01 * int(request.messages[0].content))
         return Response(request.messages[0].content)
 
-    stored, got = handed_out(answer_all(source(), call, pace=Pace(8), stopping=asyncio.Event(), close=nothing))
+    stored, got = handed_out(answer_all(source(), call, gate=Gate(8), stopping=asyncio.Event(), close=nothing))
     assert sorted(stored) == ["0", "1", "2", "3", "4"] and got is error
 
 
@@ -121,7 +121,7 @@ def test_a_bug_is_raised_rather_than_a_stop_before_or_after_it(first):
             raise TypeError("bug")
         raise RunStopped("stop")
 
-    _, got = handed_out(answer_all(numbered(4), call, pace=Pace(8), stopping=stopping, close=nothing))
+    _, got = handed_out(answer_all(numbered(4), call, gate=Gate(8), stopping=stopping, close=nothing))
     assert isinstance(got, TypeError)
 
 
@@ -132,5 +132,5 @@ def test_connections_that_do_not_close_take_no_answer_away():
     async def close():
         raise OSError("too late")
 
-    stored, got = handed_out(answer_all(numbered(4), call, pace=Pace(8), stopping=asyncio.Event(), close=close))
+    stored, got = handed_out(answer_all(numbered(4), call, gate=Gate(8), stopping=asyncio.Event(), close=close))
     assert sorted(stored) == ["0", "1", "2", "3"] and got is None

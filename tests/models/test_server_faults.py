@@ -11,8 +11,8 @@ from clocks import Skipping
 from fault_server import FATAL, OF_ONE_ITEM, OTHER_MODEL, PASSING, Faults, InThread, answer, own
 
 from harness.errors import RunStopped
+from harness.models.api.gate import Gate
 from harness.models.api.openai import Chat
-from harness.models.api.rate_limit import Pace
 from harness.types import ChatRequest, Failure, Message, Request, Response
 
 PROMPTS = [f"Does {k} cause {k + 1}?" for k in range(24)]
@@ -146,8 +146,8 @@ def test_a_connection_that_ends_again_and_again_is_one_items_failure_where_other
 
 def test_everything_at_once(faulty, monkeypatch):
     timeouts = []
-    timed_out = Pace.timed_out
-    monkeypatch.setattr(Pace, "timed_out", lambda pace: (timeouts.append(1), timed_out(pace))[1])
+    note_timeout = Gate.note_timeout
+    monkeypatch.setattr(Gate, "note_timeout", lambda gate: (timeouts.append(1), note_timeout(gate))[1])
     mix = dict.fromkeys(PASSING, 0.04)
     server = faulty(mix=mix | {"hang": 0.01}, own=0.1, seed=4)
     prompts = [f"Is {k} a cause?" for k in range(150)]

@@ -13,7 +13,7 @@ from harness.models.api.billing import usage_of_failed
 from harness.models.api.client import Wire
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.event_loop import answer_all
-from harness.models.api.rate_limit import Pace
+from harness.models.api.gate import Gate
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.api.retry import Policy
 from harness.protocols import Admission, Landing
@@ -35,17 +35,17 @@ def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
         max_total_wait=endpoint.max_total_wait,
         left=lambda: admission.left,
     )
-    pace = Pace(
+    gate = Gate(
         endpoint.max_concurrency,
         requests_per_minute=endpoint.requests_per_minute,
         tokens_per_minute=endpoint.tokens_per_minute,
     )
-    wire = Wire(endpoint.base_url, endpoint.key, endpoint.timeout, pace)
+    wire = Wire(endpoint.base_url, endpoint.key, endpoint.timeout, gate)
 
     async def call(request: Request) -> Response | Failure:
         nonlocal slowest
         if declined := endpoint.declines(request):
-            pace.landed()
+            gate.hold_slot()
             return declined
         tries, landed = 0, False
         last: Exception | Failure | None = None
@@ -56,10 +56,10 @@ def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
             if tries > 1:
                 await policy.until(partial(admission.again, request))
             # A call that waits for its retry is outside, and holds no slot.
-            async with pace.turn(tokens=endpoint.tokens(request), again=tries > 1, within=admission.left):
+            async with gate.turn(tokens=endpoint.tokens(request), again=tries > 1, within=admission.left):
                 try:
                     limit = min(endpoint.timeout, admission.left + max(GRACE, 2 * slowest))
-                    outcome = await _attempt(endpoint, wire, pace, request, admission, limit)
+                    outcome = await _attempt(endpoint, wire, gate, request, admission, limit)
                 except Exception as error:
                     last = error
                     admission.failed(request, usage_of_failed(error))
@@ -67,7 +67,7 @@ def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
                         last = Failure("timeout", "no answer came, and the run's time is over")
                         raise BudgetReached(last.detail) from error
                     raise
-                pace.landed()
+                gate.hold_slot()
                 landed = True
             return outcome
 
@@ -78,14 +78,14 @@ def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
         if isinstance(outcome, Response):
             slowest = max(slowest, outcome.seconds)
         if not landed:
-            pace.landed()
+            gate.hold_slot()
         return outcome
 
-    return answer_all(admission, call, pace=pace, stopping=policy.stopping, close=wire.close)
+    return answer_all(admission, call, gate=gate, stopping=policy.stopping, close=wire.close)
 
 
 async def _attempt(
-    endpoint: Endpoint, wire: Wire, pace: Pace, request: Request, admission: Admission, limit: float
+    endpoint: Endpoint, wire: Wire, gate: Gate, request: Request, admission: Admission, limit: float
 ) -> Response | Failure:
     started = time.perf_counter()
     try:
@@ -93,9 +93,9 @@ async def _attempt(
         async with asyncio.timeout(limit):
             reply = await endpoint.send(wire, request)
     except Exception as error:
-        pace.failed(error)
+        gate.note_failure(error)
         raise
-    pace.succeeded()
+    gate.note_success()
     try:
         outcome = endpoint.read(reply, request, round(time.perf_counter() - started, 4))
     except Exception as error:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from harness.models.api.addresses import on_this_machine
+from harness.models.api.gate import Gate
 from harness.models.api.hidden_key import Secret
-from harness.models.api.rate_limit import Pace
 from harness.models.api.replies import InvalidReplyError, LostError, one_line
 from harness.types import JSON
 
@@ -35,9 +35,9 @@ CONNECT_TIMEOUT = 30.0
 
 
 class Wire:
-    """The connections of one run, and the pace that their replies are told to."""
+    """The connections of one run, and the gate that learns from their headers."""
 
-    def __init__(self, base_url: str, key: str, timeout: float, pace: Pace) -> None:
+    def __init__(self, base_url: str, key: str, timeout: float, gate: Gate) -> None:
         """Opens nothing yet. `timeout` in seconds, for connecting and between two bytes."""
         import aiohttp  # the transport's own
         import httpx2  # the SDK's own
@@ -60,7 +60,7 @@ class Wire:
         self._url = cache(lambda path: httpx2.URL(base + path))
         limits = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT))
         self._extensions = {"timeout": limits.as_dict()}
-        self._pace = pace
+        self._gate = gate
         self._secret = Secret(key)
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self.close = client.close
@@ -76,7 +76,7 @@ class Wire:
             "POST", self._url(path), headers=self._headers, content=content, extensions=self._extensions
         )
         response, content = await self._exchange(request)
-        self._pace.told(response.headers)
+        self._gate.read_rate_limit_headers(response.headers)
         if not response.is_success:
             raise self._refusal(response, content)
         try:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from harness.errors import RunStopped
-from harness.models.api.rate_limit import Pace
+from harness.models.api.gate import Gate
 from harness.protocols import Admission, Landing, Outcome
 from harness.types import Failure, Request, Response
 
@@ -20,11 +20,11 @@ def answer_all(
     requests: Iterable[Request],
     call: Call,
     *,
-    pace: Pace,
+    gate: Gate,
     stopping: asyncio.Event,
     close: Callable[[], Awaitable[None]],
 ) -> Landing:
-    """Outcomes as they land. Requests are pulled while the pace has room for more beside those that are open.
+    """Outcomes as they land. Requests are pulled while the gate has room for more beside those that are open.
 
     The loop runs only while the caller waits for the next outcome, in the caller's thread, so that requests
     are pulled there as well. When a call raises, RunStopped or a bug of ours, or the source of requests does,
@@ -32,25 +32,25 @@ def answer_all(
     then the exception is raised: what has been paid for can be stored, whatever went wrong.
     """
     at_hand: deque[Outcome] = deque()
-    return Landing(_answers(requests, call, pace, stopping, close, at_hand), at_hand.__len__)
+    return Landing(_answers(requests, call, gate, stopping, close, at_hand), at_hand.__len__)
 
 
 def _answers(
     requests: Iterable[Request],
     call: Call,
-    pace: Pace,
+    gate: Gate,
     stopping: asyncio.Event,
     close: Callable[[], Awaitable[None]],
     at_hand: deque[Outcome],
 ) -> Generator[Outcome]:
-    calls = _Calls(requests, call, pace, stopping)
+    calls = _Calls(requests, call, gate, stopping)
     try:
         while calls.begin():
             at_hand.extend(calls.landed())
             while at_hand:
                 yield at_hand.popleft()
                 # Called when the loop runs again, which is when all that were at hand have been taken and stored.
-                calls.loop.call_soon(pace.handed_out)
+                calls.loop.call_soon(gate.release_slot)
     except GeneratorExit:
         raise
     except BaseException:
@@ -68,16 +68,16 @@ def _answers(
 class _Calls:
     """The calls that are open, and the loop in which they are under way."""
 
-    def __init__(self, requests: Iterable[Request], call: Call, pace: Pace, stopping: asyncio.Event) -> None:
+    def __init__(self, requests: Iterable[Request], call: Call, gate: Gate, stopping: asyncio.Event) -> None:
         self.loop = asyncio.new_event_loop()
         self.stopped: Exception | None = None
         self._requests, self._source = requests, iter(requests)
         self._exhausted = False
-        self._call, self._pace, self._stopping = call, pace, stopping
+        self._call, self._gate, self._stopping = call, gate, stopping
         self._open: dict[asyncio.Task[Response | Failure], Request] = {}
         self._ended: deque[asyncio.Task[Response | Failure]] = deque()
         self._waiting = True
-        pace.when_room = self._wake
+        gate.when_room = self._wake
 
     def begin(self) -> bool:
         """Begins as many calls as there is room for; whether any is open."""
@@ -102,7 +102,7 @@ class _Calls:
         return request
 
     def _more(self, begun: int) -> bool:
-        if self.stopped is not None or self._exhausted or not self._pace.room(len(self._open), begun):
+        if self.stopped is not None or self._exhausted or not self._gate.has_room(len(self._open), begun):
             return False
         return not self._open or not isinstance(self._requests, Admission) or self._requests.ready
 

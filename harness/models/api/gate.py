@@ -1,0 +1,178 @@
+"""What calls wait at before they go out: for a slot, for their turn in the queue, for the limits of the server.
+
+Slots are few to begin with and become more with every success. Timeouts halve their number. What refusals mean for the
+rate is found by the search; calls then go out no faster than it says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from harness.errors import BudgetReached
+from harness.models.api.http_errors import status, timed_out
+from harness.models.api.rate_limit_headers import pause
+from harness.models.api.rate_search import RateSearch
+from harness.models.api.token_bucket import TokenBucket
+
+START = 8
+"""Calls at once to begin with."""
+
+
+class Gate:
+    """Admits calls one by one. Retries that are due go before calls that have not been tried yet."""
+
+    def __init__(
+        self,
+        most: int,
+        *,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Let at most `most` calls go at once; the rates are limits that the user knows of."""
+        self.most = most
+        self.slots = float(min(START, most))
+        self.when_room: Callable[[], None] = lambda: None
+        """Called when a call has failed: it may wait for its retry now, and leave room for another."""
+        self._clock = clock
+        self._requests = TokenBucket(requests_per_minute / 60, clock) if requests_per_minute else None
+        self._tokens = TokenBucket(tokens_per_minute / 60, clock) if tokens_per_minute else None
+        self._search = RateSearch()
+        self._search_bucket: TokenBucket | None = None
+        self._retries: deque[tuple[asyncio.Future[None], float]] = deque()
+        self._first_tries: deque[tuple[asyncio.Future[None], float]] = deque()
+        self._under_way = 0
+        self._held = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._pause_until = 0.0
+        self._any_timeout = False
+        self._answers: deque[bool] = deque(maxlen=16)  # which of the latest calls were answered
+
+    @asynccontextmanager
+    async def turn(self, *, tokens: float, again: bool, within: float = math.inf) -> AsyncIterator[None]:
+        """Hold a slot: entered when a call may go out, left when its reply is there.
+
+        Raises BudgetReached where that takes longer than `within` seconds.
+        """
+        if within == math.inf:
+            await self._enter(tokens, again)
+        else:
+            try:
+                async with asyncio.timeout(within):
+                    await self._enter(tokens, again)
+            except TimeoutError:
+                raise BudgetReached("the time was over before a call's turn came") from None
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            self._admit()
+
+    async def _enter(self, tokens: float, again: bool) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue, place = self._retries if again else self._first_tries, (turn, tokens)
+        queue.append(place)
+        self._admit()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._under_way -= 1
+                self._admit()
+            elif place in queue:  # a place that nobody waits in takes the room of another
+                queue.remove(place)
+            raise
+
+    def _admit(self) -> None:
+        """Let as many calls go as may."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self._under_way + self._held < int(self.slots):
+            queue = self._retries or self._first_tries
+            if not queue:
+                return
+            turn, tokens = queue[0]
+            if turn.cancelled():
+                queue.popleft()
+                continue
+            wanted = ((self._requests, 1.0), (self._search_bucket, 1.0), (self._tokens, tokens))
+            buckets = [(bucket, units) for bucket, units in wanted if bucket is not None]
+            wait = max([self._pause_until - self._clock(), *(bucket.wait(units) for bucket, units in buckets)])
+            if wait > 0:
+                self._timer = asyncio.get_running_loop().call_later(wait, self._admit)
+                return
+            for bucket, units in buckets:
+                bucket.take(units)
+            queue.popleft()
+            self._under_way += 1
+            turn.set_result(None)
+
+    def has_room(self, open_calls: int, begun: int = 0) -> bool:
+        """Return whether another request is of use, where so many are open, `begun` of them not yet in their turn.
+
+        A server that answers nobody is not to be asked by everybody: until it has answered once, and while it answers
+        none of the latest calls, one that waits for its retry counts like one under way.
+        """
+        if not any(self._answers):
+            return open_calls < int(self.slots)
+        return open_calls < 8 * self.most and self._under_way + len(self._first_tries) + begun <= int(self.slots)
+
+    def hold_slot(self) -> None:
+        """Keep a slot for an answer until it is handed out: what is not stored yet may be lost."""
+        self._held += 1
+
+    def release_slot(self) -> None:
+        """Free the slot of an answer that has been stored."""
+        self._held -= 1
+        self._admit()
+
+    def note_success(self) -> None:
+        """Learn from a reply: more slots, and a higher rate where one is kept to."""
+        self._answers.append(True)
+        if self._under_way >= int(self.slots) - 1:  # more would be of use
+            careful = self._any_timeout or self._search.met_limit
+            self.slots = min(self.most, self.slots + (1 / self.slots if careful else 1.0))
+        self._search.add_success(self._clock())
+        self._keep_rate()
+        self._admit()
+
+    def note_failure(self, error: BaseException) -> None:
+        """Learn from a call that failed: what its headers ask for, and whether it was refused or took too long."""
+        self.when_room()
+        self._answers.append(False)
+        headers = getattr(getattr(error, "response", None), "headers", None)
+        if headers is not None:
+            self.read_rate_limit_headers(headers)
+        if status(error) == 429:
+            self._search.add_refusal(self._clock(), self._under_way)
+            self._keep_rate()
+        elif timed_out(error):
+            self.note_timeout()
+
+    def note_timeout(self) -> None:
+        """Halve the slots where the server took a call and did not answer in time, once for those of a second."""
+        if self._search.add_timeout(self._clock()):
+            self._any_timeout = True
+            self.slots = max(1.0, self.slots / 2)
+
+    def read_rate_limit_headers(self, headers: Mapping[str, str]) -> None:
+        """Let nothing go out while a reply's x-ratelimit headers say that nothing is left."""
+        seconds = pause(headers)
+        if seconds > 0:
+            self._pause_until = max(self._pause_until, self._clock() + seconds)
+
+    def _keep_rate(self) -> None:
+        """Have calls wait for the rate that the search has come to, or for none."""
+        rate = self._search.rate
+        if rate is None:
+            self._search_bucket = None
+        elif self._search_bucket is None:
+            self._search_bucket = TokenBucket(rate, self._clock)
+        else:
+            self._search_bucket.rate = rate

@@ -1,0 +1,165 @@
+"""The gate alone: who goes when, and how many at once."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+from clocks import Clock, Virtual
+
+from harness.models.api.gate import START, Gate
+from harness.models.api.rate_limit_headers import seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [("1s", 1.0), ("6m0s", 360.0), ("250ms", 0.25), ("1h2m3.5s", 3723.5), ("1d", 86400.0), ("", 0.0), ("soon", 0.0)],
+)
+def test_spans_are_read_as_the_headers_write_them(text, span):
+    assert seconds(text) == pytest.approx(span)
+
+
+def test_a_retry_that_is_due_goes_before_calls_that_have_not_been_tried():
+    order: list[str] = []
+
+    async def go() -> None:
+        gate = Gate(1)
+
+        async def call(name: str, again: bool) -> None:
+            async with gate.turn(tokens=0, again=again):
+                order.append(name)
+                await asyncio.sleep(0.01)
+
+        await asyncio.gather(call("first", False), call("second", False), call("third", False), call("retry", True))
+
+    asyncio.run(go())
+    assert order == ["first", "retry", "second", "third"]
+
+
+def test_a_cancelled_call_gives_its_slot_back():
+    async def go() -> int:
+        gate = Gate(1)
+
+        async def call() -> None:
+            async with gate.turn(tokens=0, again=False):
+                await asyncio.sleep(10)
+
+        running, waiting = asyncio.create_task(call()), asyncio.create_task(call())
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        running.cancel()
+        await asyncio.gather(running, waiting, return_exceptions=True)
+        done = 0
+        async with gate.turn(tokens=0, again=False):
+            done += 1
+        return done
+
+    assert asyncio.run(asyncio.wait_for(go(), 120)) == 1
+
+
+def test_and_then_all_may_go():
+    loop, at = Virtual(), []
+
+    async def go() -> None:
+        gate = Gate(1, clock=loop.time)
+        for k in range(4):
+            async with gate.turn(tokens=0, again=False):
+                at.append(loop.time())
+            if k == 1:
+                gate.read_rate_limit_headers(
+                    {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "400ms"}
+                )
+
+    loop.run_until_complete(go())
+    loop.close()
+    assert at == pytest.approx([0, 0, 0.4, 0.4], abs=0.001)
+
+
+def test_timeouts_halve_the_calls_at_once_but_not_all_of_them_together():
+    clock = Clock()
+    gate = Gate(64, clock=clock)
+    clock.now += 5
+    gate.slots = 40.0
+    for _ in range(10):
+        gate.note_timeout()
+    assert gate.slots == 20
+    clock.now += 2
+    gate.note_timeout()
+    assert gate.slots == 10
+
+
+def test_slots_grow_by_one_with_each_success_and_slowly_once_a_call_has_timed_out():
+    clock = Clock()
+
+    async def go() -> list[float]:
+        gate, slots = Gate(20, clock=clock), []
+        async with AsyncExitStack() as taken:
+            for _ in range(START):
+                await taken.enter_async_context(gate.turn(tokens=0, again=False))
+            for _ in range(3):
+                gate.note_success()
+                slots.append(gate.slots)
+            clock.now += 2
+            gate.note_timeout()
+            gate.note_success()
+            return [*slots, gate.slots]
+
+    # The third is of no use: two slots are free.
+    assert asyncio.run(go()) == [START + 1, START + 2, START + 2, 5.2]
+
+
+class Refusal(Exception):
+    status_code = 429
+
+
+def test_calls_wait_for_the_rate_that_refusals_lead_to():
+    loop, at = Virtual(), []
+
+    async def go() -> None:
+        gate = Gate(64, clock=loop.time)
+        for _ in range(50):
+            await asyncio.sleep(0.01)
+            gate.note_success()
+        gate.note_failure(Refusal())
+        for _ in range(10):
+            async with gate.turn(tokens=0, again=False):
+                at.append(loop.time())
+
+    loop.run_until_complete(go())
+    loop.close()
+    # Half of the hundred a second that were answered, and what a bucket saves up.
+    assert (len(at) - 1) / (at[-1] - at[0]) == pytest.approx(50, rel=0.2)
+
+
+def test_an_answer_that_is_not_stored_yet_keeps_its_slot():
+    order: list[str] = []
+
+    async def go() -> None:
+        gate = Gate(1)
+        async with gate.turn(tokens=0, again=False):
+            gate.hold_slot()
+
+        async def call() -> None:
+            async with gate.turn(tokens=0, again=False):
+                order.append("call")
+
+        waiting = asyncio.create_task(call())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        order.append("stored")
+        gate.release_slot()
+        await waiting
+
+    asyncio.run(asyncio.wait_for(go(), 120))
+    assert order == ["stored", "call"]
+
+
+def test_while_nobody_is_answered_calls_that_wait_for_a_retry_take_room():
+    gate = Gate(64)
+    assert [gate.has_room(7), gate.has_room(8)] == [True, False]
+    gate.note_success()
+    assert gate.has_room(8)
+    for _ in range(16):
+        gate.note_failure(ConnectionError())
+    assert not gate.has_room(8)
