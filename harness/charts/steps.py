@@ -127,8 +127,9 @@ def _charts(task: str, place: str, heading: str, chains: Sequence[_Chain], names
 
 
 def _plain(row: Row) -> Row:
-    """The row with the variant that all of its chain share."""
-    return replace(row, variant=_without(row.variant))
+    """Return the row with the variant that all of its chain share."""
+    place = {**row.run.place, "variant": _without(row.variant)}
+    return replace(row, run=replace(row.run, place=place))
 
 
 def _point(row: Row | None, metric: str, names: Mapping[int, str]) -> Point | None:

@@ -1,0 +1,25 @@
+"""Rows of a leaderboard made by hand, of runs that no folder holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.leaderboard.rows import Row
+from harness.storage.runs import Run
+from harness.types import Result
+
+
+def board_row(
+    task: str,
+    variant: str,
+    prompt: str,
+    model: str,
+    complete: bool,
+    result: Result,
+    items: str | None = None,
+    folder: str = "",
+) -> Row:
+    """A row; `items` is the SHA-256 of what was asked."""
+    place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
+    manifest = {"items": {"sha256": items}} if items else {}
+    return Row(Run(Path(folder), place, complete, result, manifest=manifest), folder)
