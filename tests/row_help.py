@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from harness.leaderboard.rows import Row
@@ -19,7 +20,8 @@ def board_row(
     items: str | None = None,
     folder: str = "",
 ) -> Row:
-    """A row; `items` is the SHA-256 of what was asked."""
+    """A row with the settings that its variant names; `items` is the SHA-256 of what was asked."""
     place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
-    manifest = {"items": {"sha256": items}} if items else {}
+    settings = dict(re.findall(r"(?:^|,)(\w+)=(.*?)(?=,\w+=|$)", variant))
+    manifest = {"items": {"sha256": items}, "configuration": {"task": settings}}
     return Row(Run(Path(folder), place, complete, result, manifest=manifest), folder)

@@ -71,6 +71,11 @@ class Row:
         return self.run.configuration
 
     @property
+    def settings(self) -> Mapping[str, Any]:
+        """Return the settings of the task that are not their defaults; empty where there is no manifest."""
+        return self.run.settings
+
+    @property
     def usd(self) -> float | None:
         """Return what its answers cost; None where nothing was paid, or where some answer's cost is not known."""
         cost = self.run.result_json.get("cost") or {}
