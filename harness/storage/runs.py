@@ -115,7 +115,7 @@ class Run:
                 if len(answers) < number:
                     raise DataError(f"{file}, line {number}: the item {read.record.item} is there twice.")
                 _fill(read.line["request"], texts)
-                yield _clean(read.line)
+                yield read.line
         except KeyError as missing:
             raise DataError(
                 f"{file}, line {number}: the words with the digest {missing.args[0]:.12}… stand in no line before it."
@@ -265,12 +265,3 @@ def _fill(request: dict[str, Any] | None, texts: dict[str, str]) -> None:
             texts[message["sha256"]] = message["text"]
             if len(texts) > REMEMBERED:
                 del texts[next(iter(texts))]
-
-
-def _clean(value: Any) -> Any:
-    """Return a value with half characters as question marks, everywhere inside: UTF-8 cannot write them."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode(errors="replace").decode()
-    if isinstance(value, dict):
-        return {_clean(name): _clean(one) for name, one in value.items()}
-    return [_clean(one) for one in value] if isinstance(value, list) else value
