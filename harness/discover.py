@@ -70,13 +70,14 @@ def job(config: DictConfig) -> int:
 def run_one(config: DictConfig, *, brief: bool) -> Path:
     """Samples the networks, learns their graphs and scores them; the results folder."""
     from harness.leaderboard.discovery import table
-    from harness.leaderboard.rows import load
+    from harness.leaderboard.rows import Row
     from harness.run import leave
     from harness.runtime.progress import Progress
     from harness.storage import provenance
     from harness.storage.configuration import of_algorithm
     from harness.storage.provenance import Traced
-    from harness.storage.run_folder import RESULT, Folder, safe
+    from harness.storage.run_folder import Folder, safe
+    from harness.storage.runs import load
     from harness.tables import metrics, terminal
     from harness.tasks.causalbench.algorithm_answers import answers
 
@@ -109,7 +110,7 @@ def run_one(config: DictConfig, *, brief: bool) -> Path:
     if brief:
         print(f"    {metrics.brief(outcome.result)}", file=sys.stderr)
     else:
-        terminal.show(table([load(folder.path / RESULT)]))
+        terminal.show(table([Row(load(folder.path))]))
         print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
     return folder.path
 

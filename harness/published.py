@@ -57,16 +57,11 @@ def _order(named: tuple[str, str]) -> tuple[int, int, str]:
 def _measured(benchmark: str, folders: Sequence[str]) -> Iterator[Part]:
     """The leaderboard of the benchmark's runs below the folders."""
     from harness.leaderboard.build import build
-    from harness.leaderboard.rows import load
-    from harness.storage.files import below
-    from harness.storage.run_folder import RESULT
+    from harness.leaderboard.rows import below
 
     for name in folders:
-        folder = Path(name)
-        if not folder.is_dir():
-            raise ConfigError(f"there is no folder {name} to set beside.")
-        read = [load(file) for file in below(folder, RESULT) if ".sweeps" not in file.parts]
-        if not (fitting := [row for row in read if row.task.partition("/")[0] == benchmark]):
+        fitting = [row for row in below([name], some=False) if row.task.partition("/")[0] == benchmark]
+        if not fitting:
             raise ConfigError(f"{name} holds no runs of {benchmark}.")
         version = " (the variant tells the data's version: v2 where it tells none)" if benchmark == "corr2cause" else ""
         yield f"MEASURED HERE, below {name}{version}:"

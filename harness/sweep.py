@@ -90,13 +90,15 @@ def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) ->
         return 0
     from harness.leaderboard import __main__ as leaderboard
     from harness.leaderboard.build import build
+    from harness.leaderboard.rows import Row
+    from harness.storage.runs import load
     from harness.tables.markdown_csv_json import markdown
 
     folder = _started[-1]
     outcomes = sorted(folder.glob(f"*/{OUTCOME}"), key=lambda file: (len(file.parent.name), file.parent.name))
     said = [json.loads(file.read_text(encoding="utf-8")) for file in outcomes]
-    results = dict.fromkeys(Path(one["run"]) / RESULT for one in said if one["run"])
-    rows = [leaderboard.load(file) for file in results if file.exists()]
+    folders = dict.fromkeys(Path(one["run"]) for one in said if one["run"])
+    rows = [Row(load(folder)) for folder in folders if (folder / RESULT).exists()]
     if rows:
         parts = (tables or build)(rows)
         print()

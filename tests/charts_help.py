@@ -44,10 +44,12 @@ def put(
     result = Result(headline, said, 9, {}, {}, usage)
     told = {"run": place, "complete": complete, **result_json(result), **({"cost": cost} if cost else {})}
     (folder / "result.json").write_text(json.dumps(told), encoding="utf-8")
-    configuration = {}
+    configuration, config = {}, {}
     if items:
         settings = dict(part.split("=") for part in variant.split(",")) if variant != "default" else {}
         configuration = {"task": settings, "data": {}, "prompt": {"name": prompt}, "model": {"kind": kind}}
+        config = {"algorithm": {"name": model}} if prompt.startswith("samples=") else {}
     sha256 = items and items * 64
-    write_manifest(folder, place, result, complete=complete, items=sha256, configuration=configuration)
+    told = {"items": sha256, "configuration": configuration, "config": config}
+    write_manifest(folder, place, result, complete=complete, **told)
     return folder

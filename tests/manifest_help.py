@@ -20,6 +20,7 @@ def write_manifest(
     complete: bool = True,
     items: str | None = None,
     configuration: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | None = None,
 ) -> None:
     """manifest.json beside the result.json of `folder`; `items` is the SHA-256 of what was asked."""
     asked = {"count": result.overall.items, **({"sha256": items} if items else {})}
@@ -30,5 +31,6 @@ def write_manifest(
         "items": asked,
         "counts": counts(result),
         "complete": complete,
+        **({"config": config} if config else {}),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")

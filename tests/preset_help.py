@@ -2,9 +2,10 @@
 
 from hashlib import sha256
 
+from row_help import board_row
+
 from harness.leaderboard.presets import preset
 from harness.leaderboard.presets.layout import lay_out
-from harness.leaderboard.rows import Row
 from harness.tasks.causalbench import networks, questions
 from harness.types import Metric, Result, Scores, Usage
 
@@ -53,7 +54,7 @@ def run(
     }
     usual = "plain" if task == "corr2cause" else "closed"
     result = Result(next(iter(labels)), scores, 14, {}, {}, Usage())
-    return Row(
+    return board_row(
         task, variant, prompt or usual, model, complete, result, items or sha256(variant.encode()).hexdigest(), folder
     )
 

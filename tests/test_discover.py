@@ -10,9 +10,9 @@ from pathlib import Path
 import networkx as nx
 import pytest
 import yaml
+from row_help import board_row
 
 from harness.causal.discovery.protocol import Pattern
-from harness.leaderboard.__main__ import Row
 from harness.leaderboard.discovery import table
 from harness.settings import CONFIGS, build
 from harness.tables.markdown_csv_json import markdown
@@ -187,5 +187,5 @@ def test_every_algorithm_is_built_from_its_file_with_its_class_defaults(file: Pa
 def test_a_graph_that_was_not_asked_about_whole_has_a_dash(limit):
     of = task(method=2, limit=limit)
     records = [record for record, _ in answers(of, of.items(), lambda name: Pattern.of(load(name).dag))]
-    row = Row("causalbench/causality", "v", "samples=10,seed=0", "hc", True, of.summarize(records))
-    assert cells(markdown(table([row])), "cancer", "hc", "10", "1")[0] == "–"
+    found = board_row("causalbench/causality", "v", "samples=10,seed=0", "hc", True, of.summarize(records))
+    assert cells(markdown(table([found])), "cancer", "hc", "10", "1")[0] == "–"

@@ -252,7 +252,7 @@ def test_an_interruption_leaves_nothing_and_the_same_command_works(folder, tmp_p
 
     command = [str(folder), f"to={target}", f"out={tmp_path / 'out' / 'o'}"]
     with monkeypatch.context() as patched:
-        patched.setattr("harness.export.runs.Run.lines", interrupted)
+        patched.setattr("harness.storage.runs.Run.lines", interrupted)
         assert main(command) == INTERRUPTED
     assert capsys.readouterr().err == "interrupted: nothing was written; the same command begins again.\n"
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and "runs" not in path.parts]
@@ -275,7 +275,7 @@ def test_lm_eval_has_the_scores_of_a_run_without_records(folder, tmp_path, capsy
 
 def test_lm_eval_keeps_the_answers_of_an_item_together_in_whatever_order_they_came(tmp_path):
     draws = [(0, 1, "Yes"), (1, 0, "No"), (1, 1, "Yes"), (0, 0, "Yes")]  # item, sample, reply
-    made = Path(put(tmp_path / "r", always(1, count=2)))
+    made = Path(put(tmp_path / "r", always(1, count=2), samples=2))
     with (made / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published")
         for item, sample, text in draws:

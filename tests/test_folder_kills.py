@@ -17,12 +17,13 @@ import pytest
 from cache_help import mounted
 
 from harness.errors import StoreError
-from harness.leaderboard.rows import load as row_of
+from harness.leaderboard.rows import Row
 from harness.models.scripted import Scripted
 from harness.prompting.prompts import load
 from harness.run import run
 from harness.runtime.progress import Progress
 from harness.settings import build
+from harness.storage import runs
 from harness.storage.run_folder import Folder
 from harness.types import Failure, Metric, Response, Result, Scores, Usage
 
@@ -121,7 +122,7 @@ def held(place: Path) -> dict[str, object]:
 
 
 def ranked(place: Path) -> bool:
-    return (place / "result.json").exists() and row_of(place / "result.json").complete
+    return (place / "result.json").exists() and Row(runs.load(place)).complete
 
 
 CASES = [
@@ -226,7 +227,7 @@ def test_where_files_may_only_be_so_large(tmp_path, first):
         assert code in (0, 1), size
         cut += code
         if first in ("the same run", "a run with other answers") and code:
-            assert ranked(place), row_of(place / "result.json").trouble
+            assert ranked(place), runs.load(place).trouble
         go()
         assert held(place) == expected, size
     assert cut > 2

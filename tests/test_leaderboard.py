@@ -7,9 +7,9 @@ import subprocess
 import pytest
 from cache_help import mounted
 from manifest_help import write_manifest
+from row_help import board_row
 
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard.__main__ import Row
 from harness.leaderboard.build import build
 from harness.storage.result_json import result_json
 from harness.tables.markdown_csv_json import markdown
@@ -27,7 +27,7 @@ def result_with(f1=0.5, accuracy=0.5, **more):
 def row(
     model="m", *, task="corr2cause", variant="default", prompt="plain", complete=True, f1=0.5, accuracy=0.5, **more
 ):
-    return Row(task, variant, prompt, model, complete, result_with(f1, accuracy, **more))
+    return board_row(task, variant, prompt, model, complete, result_with(f1, accuracy, **more))
 
 
 def tables(rows):
@@ -131,7 +131,7 @@ def test_the_main_metrics_have_their_intervals():
     metrics = tuple(Metric(name, 0.5, (0.25, 0.75)) for name in ("f1", "recall", "accuracy"))
     overall = Scores(9, 4, 0, 0, metrics, clusters=21, resamples=10_000)
     result = Result("published", {"published": {"overall": {"all": overall}}}, 21, {}, {}, Usage())
-    text = tables([Row("t", "v", "p", "m", True, result)])
+    text = tables([board_row("t", "v", "p", "m", True, result)])
     line = [cell.strip() for cell in text.splitlines()[6].split("|")[1:-1]]
     assert line[1:5] == ["50.00 [25.0, 75.0]", "50.00", "50.00 [25.0, 75.0]", "9"]
     assert "In brackets: 95% intervals over clusters" in text and "21 clusters are wide" in text

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from harness.leaderboard.build import build
-from harness.leaderboard.rows import load
+from harness.leaderboard.rows import Row
 from harness.storage.run_folder import MANIFEST, RESULT, records_in
+from harness.storage.runs import load
 from harness.tables.markdown_csv_json import markdown
 from harness.tasks.causalbench.networks import load as network
 from harness.tasks.causalbench.structures import matrix
@@ -96,7 +97,7 @@ def test_the_graph_that_an_algorithm_learned_is_the_one_it_was_scored_for():
 
 
 def test_the_leaderboard_is_made_from_them():
-    rows = [load(folder / RESULT) for folder in runs()]
+    rows = [Row(load(folder)) for folder in runs()]
     assert (ROOT / "results/LEADERBOARD.md").read_text(
         encoding="utf-8"
     ).strip() == f"# Leaderboard\n\n{markdown(build(rows))}".strip()

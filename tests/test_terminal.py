@@ -9,10 +9,10 @@ import sys
 import pytest
 from manifest_help import write_manifest
 from pseudo_terminal import child, terminal
+from row_help import board_row
 
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import Choice, build
-from harness.leaderboard.rows import Row
 from harness.storage.result_json import result_json
 from harness.tables.markdown_csv_json import markdown
 from harness.tables.table import Table
@@ -33,7 +33,7 @@ def run(model, f1=0.5, *, unreadable=0, prompt="plain", **more):
     metrics = tuple(Metric(name, value, interval) for name, value in values.items())
     overall = Scores(1162, 180, unreadable, 0, metrics, clusters=21, resamples=10_000)
     result = Result("published", {"published": {"overall": {"all": overall}}}, 21, {}, {}, Usage())
-    return Row("corr2cause", "default", prompt, model, True, result)
+    return board_row("corr2cause", "default", prompt, model, True, result)
 
 
 BOARD = [run("gpt4", 0.9123), run("always_yes", 0.2683), run("a_model_with_quite_a_long_name_v2", 0.5)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from harness.charts.values import Role
+from harness.storage.runs import Kind
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Mark:
     """Whether the mark is an outline."""
 
 
-MARKS: dict[Role, Mark] = {
+MARKS: dict[Kind, Mark] = {
     "model": Mark("model", "blue", "disc"),
     "baseline": Mark("baseline", "grey", "square", open=True),
     "reasoner": Mark("exact reasoner", "green", "diamond"),

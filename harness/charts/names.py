@@ -7,13 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from harness.charts.values import Role
 from harness.leaderboard.families import family
 from harness.leaderboard.rows import Row
 from harness.storage.run_folder import safe
+from harness.storage.runs import Kind
 
-_KINDS: dict[str, Role] = {"baseline": "baseline", "majority": "baseline", "reasoner": "reasoner"}
-_FAMILIES: dict[str, Role] = {"Random Baselines": "baseline", "Exact Reasoner": "reasoner"}
+_FAMILIES: dict[str, Kind] = {"Random Baselines": "baseline", "Exact Reasoner": "reasoner"}
 _ALGORITHM = re.compile(r"samples=\d+,seed=\d+")
 """How harness.discover names its data, in the place of a prompt."""
 
@@ -97,10 +96,8 @@ def reference(row: Row, run: str, label: str) -> dict[str, Any]:
     return {"run": run, "label": label, "role": role(row), "family": family(row.model)}
 
 
-def role(row: Row) -> Role:
-    """What kind of thing answered; without a manifest, as far as names tell."""
-    if _ALGORITHM.fullmatch(row.prompt):
-        return "algorithm"
+def role(row: Row) -> Kind:
+    """Return what kind of thing answered; without a manifest, as far as names tell."""
     if row.configuration:
-        return _KINDS.get(str(row.configuration.get("model", {}).get("kind")), "model")
+        return row.run.kind
     return _FAMILIES.get(family(row.model), "model")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from harness.charts.names import labels, places, reference
 from harness.charts.sets import interval_of, lines_said, title_of
@@ -11,11 +12,12 @@ from harness.charts.values import Chart, Point, RobustnessChart, StepsRow
 from harness.codec import digest
 from harness.leaderboard.build import differing, items_of, items_said, merit
 from harness.leaderboard.rows import Row
+from harness.storage.run_folder import variant
 from harness.tables.metrics import main_metrics
 
 STEPS = {"none": "original", **{name: name for name in ("paraphrase", "refactorization", "permutation")}}
 """The perturbations of Corr2Cause by what charts call them."""
-_SETTING = "perturbation="
+_SETTING = "perturbation"
 
 
 @dataclass
@@ -56,10 +58,10 @@ def charts(task: str, rows: Sequence[Row], names: Mapping[int, str]) -> Iterator
 def _chains(rows: Sequence[Row]) -> list[_Chain]:
     chains: list[_Chain] = []
     for row in rows:
-        step = STEPS.get(_perturbation(row.variant))
+        step = STEPS.get(str(row.settings.get(_SETTING, "none")))
         if step is None or not row.complete:
             continue
-        rest = (_without(row.variant), row.prompt, row.model, row.folder, _configured(row))
+        rest = (_without(row), row.prompt, row.model, row.folder, _configured(row))
         chain = next((one for one in chains if one.rest == rest and step not in one.by_step), None)
         if chain is None:
             chains.append(chain := _Chain(rest))
@@ -67,26 +69,26 @@ def _chains(rows: Sequence[Row]) -> list[_Chain]:
     return chains
 
 
-def _perturbation(variant: str) -> str:
-    found = [part for part in variant.split(",") if part.startswith(_SETTING)]
-    return found[0].removeprefix(_SETTING) if found else "none"
+def _others(row: Row) -> dict[str, Any]:
+    """Return the settings of a run's task but for the perturbation."""
+    return {name: value for name, value in row.settings.items() if name != _SETTING}
 
 
-def _without(variant: str) -> str:
-    return ",".join(part for part in variant.split(",") if not part.startswith(_SETTING)) or "default"
+def _without(row: Row) -> str:
+    """Return the variant that the run has without its perturbation."""
+    return variant(_others(row)) if _SETTING in row.settings else row.variant
 
 
 def _configured(row: Row) -> str:
     """The configuration but for the perturbation; nothing where it is not known."""
-    task = {name: value for name, value in row.configuration.get("task", {}).items() if name != "perturbation"}
-    return digest({**row.configuration, "task": task}) if row.configuration else ""
+    return digest({**row.configuration, "task": _others(row)}) if row.configuration else ""
 
 
 def _headings(sets: Sequence[Sequence[_Chain]]) -> list[str]:
     """How each set differs from the others: what variant and labels do not tell, the items of its steps do."""
     if len(sets) == 1:
         return [""]
-    plain = ["; ".join(differing({chain.rest[0] for chain in found}, found[0].first.result.headline)) for found in sets]
+    plain = ["; ".join(differing({one.rest[0] for one in found}, [one.first for one in found])) for found in sets]
     rows = [{step: row for chain in found for step, row in chain.by_step.items()} for found in sets]
     said = []
     for heading, mine in zip(plain, rows, strict=True):
@@ -127,8 +129,9 @@ def _charts(task: str, place: str, heading: str, chains: Sequence[_Chain], names
 
 
 def _plain(row: Row) -> Row:
-    """The row with the variant that all of its chain share."""
-    return replace(row, variant=_without(row.variant))
+    """Return the row with the variant that all of its chain share."""
+    place = {**row.run.place, "variant": _without(row)}
+    return replace(row, run=replace(row.run, place=place))
 
 
 def _point(row: Row | None, metric: str, names: Mapping[int, str]) -> Point | None:

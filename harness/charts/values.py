@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
-Role = Literal["model", "baseline", "reasoner", "algorithm"]
+from harness.storage.runs import Kind
+
 Interval = tuple[float, float] | None
 Unit = Literal["USD", "tokens"]
 
@@ -34,7 +35,7 @@ class Ref:
     """task/variant/prompt/model, unique among all runs."""
     label: str
     """The model, with what else tells it from the other rows of the chart."""
-    role: Role
+    role: Kind
     family: str
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from harness.compare import pairs, runs
 from harness.compare.pairs import OVERALL, Group, Pairing
-from harness.compare.runs import Run
+from harness.compare.runs import Replies
 from harness.scoring.bootstrap import FEWEST
 from harness.scoring.paired import Difference, Swaps, differences
 from harness.scoring.significance import McNemar, holm
@@ -50,13 +50,13 @@ class Comparison:
 
     first: str
     second: str
-    runs: tuple[Run, Run]
+    runs: tuple[Replies, Replies]
     pairing: Pairing
     rows: tuple[Row, ...]
 
 
 def compare(
-    read: Sequence[Run],
+    read: Sequence[Replies],
     *,
     all_pairs: bool,
     metrics: Sequence[str],

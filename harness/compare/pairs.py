@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from harness.compare.runs import Reply, Run
+from harness.compare.runs import Replies, Reply
 from harness.errors import ConfigError, DataError, unknown
 from harness.scoring.classification import Unreadable
 from harness.scoring.significance import McNemar
@@ -68,18 +68,18 @@ def mcnemar(cells: Cells) -> McNemar:
     return McNemar(int(right[1, 1]), int(right[1, 0]), int(right[0, 1]), int(right[0, 0]))
 
 
-def pair(first: Run, second: Run, *, by: Sequence[str], labels: str | None, least: float) -> Pairing:
+def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | None, least: float) -> Pairing:
     """Pairs the runs by item. Raises DataError where too little is shared, or where the labels are not the same."""
     found = Pairing(_labels(first, second, labels))
     if first.place and second.place and first.place["task"] != second.place["task"]:
         raise DataError(f"{first.path} is a run of {first.place['task']}, {second.path} of {second.place['task']}.")
-    both = [item for item in first.replies if item in second.replies]
-    found.first_only, found.second_only = len(first.replies) - len(both), len(second.replies) - len(both)
-    fewer = min(len(first.replies), len(second.replies))
+    both = [item for item in first.by_item if item in second.by_item]
+    found.first_only, found.second_only = len(first.by_item) - len(both), len(second.by_item) - len(both)
+    fewer = min(len(first.by_item), len(second.by_item))
     if not both or len(both) < least * fewer:
         raise DataError(
-            f"{first.path} and {second.path} share {len(both):,} items of {len(first.replies):,} and "
-            f"{len(second.replies):,}: too few to pair. Both need the same split and sample"
+            f"{first.path} and {second.path} share {len(both):,} items of {len(first.by_item):,} and "
+            f"{len(second.by_item):,}: too few to pair. Both need the same split and sample"
             + ("; least=0 compares what there is." if both else " (items pair by their ids).")
         )
     disagreeing = _disagreeing(both, first, second, found.labels)
@@ -93,7 +93,7 @@ def pair(first: Run, second: Run, *, by: Sequence[str], labels: str | None, leas
     parts: dict[Group, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0] * 8))
     unreadable = [0, 0]
     for item in both:
-        a, b = first.replies[item], second.replies[item]
+        a, b = first.by_item[item], second.by_item[item]
         if a.failed or b.failed:
             found.failed += 1
             continue
@@ -123,7 +123,7 @@ def _overall(entry: tuple[Group, object]) -> tuple[bool, str, int, str]:
     return entry[0] != OVERALL, breakdown, int(group) if group.isdecimal() else 0, group
 
 
-def _labels(first: Run, second: Run, chosen: str | None) -> str:
+def _labels(first: Replies, second: Replies, chosen: str | None) -> str:
     """The label set that both count by."""
     common = [name for name in first.label_sets if name in second.label_sets]
     if chosen is not None:
@@ -143,11 +143,11 @@ def _labels(first: Run, second: Run, chosen: str | None) -> str:
     return common[0]
 
 
-def _disagreeing(items: Sequence[str], first: Run, second: Run, labels: str) -> list[str]:
+def _disagreeing(items: Sequence[str], first: Replies, second: Replies, labels: str) -> list[str]:
     same = {}
     found = []
     for item in items:
-        key = first.replies[item].labels, second.replies[item].labels
+        key = first.by_item[item].labels, second.by_item[item].labels
         if key not in same:
             same[key] = dict(key[0])[labels] == dict(key[1])[labels]
         if not same[key]:
@@ -155,8 +155,8 @@ def _disagreeing(items: Sequence[str], first: Run, second: Run, labels: str) -> 
     return found
 
 
-def _check(by: Sequence[str], run: Run) -> None:
-    known = {name for groups in {reply.groups for reply in run.replies.values()} for name, _ in groups} - {"pair"}
+def _check(by: Sequence[str], run: Replies) -> None:
+    known = {name for groups in {reply.groups for reply in run.by_item.values()} for name, _ in groups} - {"pair"}
     for name in by:
         if name not in known:
             raise ConfigError(unknown("breakdown", name, known))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 from harness.errors import DataError
 from harness.scoring.classification import Unreadable
 from harness.scoring.samples import Draws
-from harness.storage import records
-from harness.storage.files import read_json
-from harness.storage.forms import check_manifest, check_result
-from harness.storage.run_folder import MANIFEST, PARTIAL, RECORDS, RESULT, WITHOUT_RECORDS, records_in
+from harness.storage import records, runs
+from harness.storage.files import inside
+from harness.storage.run_folder import MANIFEST, PARTIAL, RECORDS, RESULT, records_in
 from harness.types import Record
 
 _PLACE = ("model", "prompt", "variant", "task")
@@ -33,8 +32,8 @@ class Reply(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
-    """The replies of one run."""
+class Replies:
+    """The replies of one run, and how it was scored."""
 
     path: Path
     place: Mapping[str, str]
@@ -42,52 +41,56 @@ class Run:
     headline: str | None
     unreadable: Unreadable
     complete: bool
-    replies: Mapping[str, Reply]
-    """By item, in the order of the file."""
+    by_item: Mapping[str, Reply]
+    """In the order of the file."""
 
     @property
     def label_sets(self) -> list[str]:
         """Those that every item has."""
-        sets = [[name for name, _ in labels] for labels in {reply.labels for reply in self.replies.values()}]
+        sets = [[name for name, _ in labels] for labels in {reply.labels for reply in self.by_item.values()}]
         return [name for name in sets[0] if all(name in other for other in sets)] if sets else []
 
 
-def load(name: str) -> Run:
-    """The run that a results folder holds, or a file of records (.jsonl, .jsonl.gz). Raises DataError."""
+def load(name: str) -> Replies:
+    """Return the replies of the run that a folder holds, or a file of records (.jsonl, .jsonl.gz). Raises DataError."""
     file = _file(Path(name))
-    manifest = _json(file.parent / MANIFEST, check_manifest)
-    result = _json(file.parent / RESULT, check_result)
+    run, manifest = _beside(file.parent)
+    headline = run.result.headline if run else None
+    samples = run.samples if run else runs.samples_of(manifest)
     replies: dict[str, Reply] = {}
     known: dict[Any, Any] = {}
-    for record in _votes(records.read(file), manifest, result):
+    for record in _votes(records.read(file), headline or "published", samples):
         if record.item in replies:
             raise DataError(f"{file} holds the item {record.item} twice: a comparison takes one run.")
         replies[record.item] = _reply(record, known)
     if not replies:
         raise DataError(f"{file} holds no records.")
-    unreadable = manifest.get("configuration", {}).get("task", {}).get("unreadable", "wrong")
-    place = dict((result or manifest).get("run") or {})
-    complete = bool((result or manifest or {"complete": True}).get("complete"))
-    return Run(Path(name), place, result.get("headline"), "no" if unreadable == "no" else "wrong", complete, replies)
+    place = run.place if run else manifest.get("run") or {}
+    complete = run.complete if run else bool((manifest or {"complete": True}).get("complete"))
+    unreadable = ((manifest.get("configuration") or {}).get("task") or {}).get("unreadable")
+    return Replies(Path(name), place, headline, "no" if unreadable == "no" else "wrong", complete, replies)
 
 
-def _votes(read: Iterable[Record], manifest: Mapping[str, Any], result: Mapping[str, Any]) -> Iterable[Record]:
-    """One record an item: of a run with several answers to each, the vote, as its scores have it."""
-    samples = samples_of(manifest)
-    return read if samples == 1 else Draws(result.get("headline", "published"), samples).votes(read)
+def _beside(folder: Path) -> tuple[runs.Run | None, Mapping[str, Any]]:
+    """Return the run that a file of records belongs to, None where no result is beside it, and the manifest there."""
+    if not inside(folder, RESULT):
+        return None, runs.manifest_of(folder) if inside(folder, MANIFEST) else {}
+    run = runs.load(folder)
+    if run.manifest_error and inside(folder, MANIFEST):
+        raise run.manifest_error
+    return run, run.manifest
 
 
-def samples_of(manifest: Mapping[str, Any]) -> int:
-    """Return how many answers each item of a run has, by its manifest."""
-    number = manifest.get("configuration", {}).get("task", {}).get("samples", 1)
-    return number if type(number) is int and number > 0 else 1
+def _votes(read: Iterator[Record], headline: str, samples: int) -> Iterator[Record]:
+    """Yield one record an item: of a run with several answers to each, the vote, as its scores have it."""
+    return read if samples == 1 else Draws(headline, samples).votes(read)
 
 
-def names(runs: Sequence[Run]) -> list[str]:
+def names(several: Sequence[Replies]) -> list[str]:
     """What to call each: the parts of its place that tell it from the others, else its path."""
-    parts = [part for part in _PLACE if len({run.place.get(part) for run in runs}) > 1]
-    called = [" ".join(run.place[part] for part in parts) if run.place and parts else str(run.path) for run in runs]
-    return called if len(set(called)) == len(called) else [str(run.path) for run in runs]
+    parts = [part for part in _PLACE if len({run.place.get(part) for run in several}) > 1]
+    called = [" ".join(run.place[part] for part in parts) if run.place and parts else str(run.path) for run in several]
+    return called if len(set(called)) == len(called) else [str(run.path) for run in several]
 
 
 def _file(path: Path) -> Path:
@@ -100,7 +103,7 @@ def _file(path: Path) -> Path:
     if (path / PARTIAL).is_file():
         raise DataError(f"{path} holds a run that has not ended: start its command again, then compare.")
     if (path / MANIFEST).is_file():
-        raise DataError(f"{path} {WITHOUT_RECORDS}.")
+        raise runs.no_records(path)
     below = sorted(str(file.parent) for file in path.rglob(f"{RECORDS}*"))
     hint = f": {', '.join(below[:3])}{', …' if len(below) > 3 else ''}" if below else ""
     raise DataError(f"{path} is not the folder of one run{'; there are some below it' if below else ''}{hint}.")
@@ -119,18 +122,3 @@ def _reply(record: Record, known: dict[Any, Any]) -> Reply:
         failed,
         known.setdefault(span, span),
     )
-
-
-def _json(path: Path, check: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
-    """Return what a file beside the records holds; empty where there is none. Raises DataError for another form."""
-    try:
-        content = read_json(path)
-        check(content)
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise DataError(
-            f"{path} is not what a run of this program leaves ({error}): give the file of records alone, or run its "
-            "command again."
-        ) from None
-    return content

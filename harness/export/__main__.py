@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.cli import key_value
-from harness.errors import ConfigError
-from harness.export.runs import Run, found, with_records
+from harness.errors import ConfigError, DataError
 from harness.storage.atomic_write import check
+from harness.storage.run_folder import RECORDS
+from harness.storage.runs import Run, below, no_records
 
 TARGETS = ("csv", "parquet", "hf", "inspect", "eee", "lm_eval")
 BARE = ("eee", "lm_eval")
@@ -62,8 +63,11 @@ def job(given: list[str], settings: Settings) -> str:
         raise ConfigError(f"give folders of runs: python -m harness.export results to={settings.to}.")
     if settings.out is not None:
         check(settings.out, folder=settings.to not in FILES)
-    every = found(given)
-    runs = every if settings.to in BARE else with_records(every)
+    every = below(given)
+    for error in (run.manifest_error for run in every):
+        if error:
+            raise error
+    runs = every if settings.to in BARE else _with_records(every)
     try:
         said = _write(runs, settings)
     except KeyboardInterrupt:
@@ -72,6 +76,19 @@ def job(given: list[str], settings: Settings) -> str:
         bare = f"{len(every) - len(runs):,} of {len(every):,} runs"
         print(f"{bare} have no records and are left out: their commands make them again.", file=sys.stderr)
     return said
+
+
+def _with_records(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that have records. Raises DataError where none has."""
+    kept = [run for run in runs if run.records_file]
+    if not kept and len(runs) == 1:
+        raise no_records(runs[0].folder)
+    if not kept:
+        raise DataError(
+            f"none of the {len(runs):,} runs has its {RECORDS} (git leaves most of them out): their commands make them "
+            "again."
+        )
+    return kept
 
 
 def _write(runs: Sequence[Run], settings: Settings) -> str:

@@ -6,9 +6,10 @@ import csv
 from collections.abc import Sequence
 from typing import Any
 
-from harness.export.runs import Run, counted
+from harness.export.folder import counted
 from harness.export.table import columns, rows
 from harness.storage.atomic_write import written
+from harness.storage.runs import Run
 from harness.tables.csv_cells import inert
 
 

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from harness.codec import digest, text_digest
@@ -20,7 +20,8 @@ from harness.export.eee_items import Rows
 from harness.export.eee_model import model_info, reasons, relationship, sampling
 from harness.export.eee_prompt import sent
 from harness.export.eee_source import source_data
-from harness.export.runs import Run, counted, filled
+from harness.export.folder import counted, filled
+from harness.storage.runs import Run
 from harness.tables.table import LOW_IS_GOOD
 from harness.types import Metric, Scores
 
@@ -44,7 +45,7 @@ def write(runs: Sequence[Run], out: str | None) -> str:
     with filled(out) as top:
         for run in runs:
             _put(run, top)
-    bare = sum(run.records is None for run in runs)
+    bare = sum(run.records_file is None for run in runs)
     without = f"; {bare} without records.jsonl, so with scores only" if bare else ""
     return f"{out}: {counted(runs)} as records of Every Eval Ever {VERSION}{without}."
 
@@ -52,7 +53,9 @@ def write(runs: Sequence[Run], out: str | None) -> str:
 def _put(run: Run, top: Path) -> None:
     info = model_info(run)
     # The data store takes version 4 alone; chance is replaced by what the run is.
-    named = digest([run.stored, *(run.manifest.get(name) for name in ("configuration_digest", "started", "ended"))])
+    named = digest(
+        [run.result_json, *(run.manifest.get(name) for name in ("configuration_digest", "started", "ended"))]
+    )
     uuid = UUID(bytes=bytes.fromhex(named)[:16], version=4)
     developer, _, model = info["id"].rpartition("/")
     parts = (run.place["task"].replace("/", "_"), developer or "unknown", model)
@@ -64,7 +67,7 @@ def _put(run: Run, top: Path) -> None:
     log = _log(run, info)
     prompt = sent(run)
     rows = None
-    if run.records:
+    if run.records_file:
         same = {
             "schema_version": VERSION,
             "evaluation_id": log["evaluation_id"],
@@ -106,7 +109,7 @@ def _log(run: Run, info: dict[str, Any]) -> dict[str, Any]:
         "retrieved_timestamp": ended,
         "source_metadata": {
             "source_name": "harness",
-            "source_type": "evaluation_run" if run.records else "documentation",
+            "source_type": "evaluation_run" if run.records_file else "documentation",
             "source_organization_name": "unknown",
             "evaluator_relationship": relationship(run, info.get("developer")),
             "additional_details": {
@@ -157,7 +160,7 @@ def _evaluation(run: Run, labels: str, breakdown: str, group: str) -> str:
 
 def _mean_of_rows(run: Run) -> str | None:
     """Accuracy is the mean of the rows; other metrics are means of nothing, and a vote's are not of its draws."""
-    if run.result.overall["accuracy"] is None or (run.result.samples.get("number") or 1) > 1:
+    if run.result.overall["accuracy"] is None or run.samples > 1:
         return None
     return _result_id(run.result.headline, "overall", "all", "accuracy")
 
@@ -179,7 +182,7 @@ def _metric(run: Run, metric: Metric, labels: str, breakdown: str, group: str) -
 
 def _score(run: Run, metric: Metric, row: Scores, where: tuple[str, str, str]) -> dict[str, Any]:
     """The value, its interval, and as texts what else the row says."""
-    method = run.stored.get("interval") or {}
+    method = run.result_json.get("interval") or {}
     uncertainty: dict[str, Any] = {"num_samples": row.items - row.failed}
     if metric.interval:
         level = {"confidence_level": method.get("level"), "method": method.get("method")}
@@ -224,7 +227,7 @@ def _generation(run: Run, prompt: dict[str, str], max_tokens: int | None) -> dic
     }
 
 
-def _epoch(run: Run, name: str) -> str:
+def _epoch(run: Run, name: Literal["started", "ended"]) -> str:
     return str(int(run.time(name).timestamp()))
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import digest
-from harness.export.runs import Line, Run, turns
 from harness.storage.atomic_write import written
+from harness.storage.runs import Line, Run, turns
 
 WORDS = {0: "No", 1: "Yes"}
 

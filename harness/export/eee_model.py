@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from harness.export.runs import Run
 from harness.models.api.addresses import on_this_machine
+from harness.storage.runs import Run
 
 OWN = ("baseline", "majority", "reasoner", "hill climbing", "mmhc")
 """Kinds of model that are part of this program."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.errors import HarnessError
-from harness.export.runs import Run
 from harness.prompting.prompts import recorded
+from harness.storage.runs import Run
 
 
 def sent(run: Run) -> dict[str, str]:

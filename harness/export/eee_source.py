@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness.export.runs import Run
+from harness.storage.runs import Run
 from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
 
 NETWORKS = "https://www.bnlearn.com/bnrepository/"

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.errors import ConfigError, HarnessError
-from harness.export.runs import Run, counted, filled
+from harness.export.folder import counted, filled
 from harness.export.table import columns, rows
+from harness.storage.runs import Run
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import text_digest
-from harness.export.runs import PLACE, Line, Run, counted, filled, turns
+from harness.export.folder import counted, filled
 from harness.storage.run_folder import safe
+from harness.storage.runs import PLACE, Line, Run, turns
 
 VERSION = 2
 """Of the log's schema."""
@@ -51,7 +52,7 @@ def _log(run: Run, path: Path) -> None:
 
 def _task_id(run: Run) -> str:
     """One for each folder: Inspect takes logs of one task id for the same evaluation, tried again."""
-    return text_digest("/".join([*run.place.values(), str(run.folder)]))[:22]
+    return text_digest("/".join([*run.place.values(), str(run.folder.resolve())]))[:22]
 
 
 def _put(archive: zipfile.ZipFile, name: str, content: Any) -> None:

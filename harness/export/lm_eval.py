@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import text_digest
-from harness.export.runs import Line, Run, counted, filled, turns
+from harness.export.folder import counted, filled
 from harness.storage.run_folder import safe
+from harness.storage.runs import Line, Run, turns
 from harness.tables.table import LOW_IS_GOOD, NEITHER
 
 NAMES = {"accuracy": "acc"}
@@ -31,11 +32,11 @@ def write(runs: Sequence[Run], out: str | None) -> str:
             task = _sanitized("_".join(run.place[part] for part in ("task", "variant", "prompt")))
             folder = top / safe(run.place["model"])
             folder.mkdir(exist_ok=True)
-            asked = _samples(run, folder / f"samples_{task}_{stamp}.jsonl") if run.records else _counted(run)
+            asked = _samples(run, folder / f"samples_{task}_{stamp}.jsonl") if run.records_file else _counted(run)
             said = _results(run, task, *asked)
             text = json.dumps(said, indent=2, ensure_ascii=False)
             (folder / f"results_{stamp}.json").write_text(text, encoding="utf-8")
-    bare = sum(run.records is None for run in runs)
+    bare = sum(run.records_file is None for run in runs)
     without = f"; {bare} without records.jsonl, so without samples" if bare else ""
     return f"{out}: results and samples of {counted(runs)}{without}."
 
@@ -51,7 +52,7 @@ def _samples(run: Run, path: Path) -> tuple[str, int, int]:
     hashes: list[str] = []
     items = 0
     with path.open("w", encoding="utf-8") as file:
-        for draws in run.draws():
+        for draws in run.lines_by_item():
             if sample := _sample(run, items, [line for line in draws if "failure" not in line]):
                 hashes.append(sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"])
                 file.write(json.dumps(sample, ensure_ascii=False) + "\n")
@@ -104,7 +105,7 @@ def _results(run: Run, task: str, hashes: str | None, items: int, answered: int)
     version = str(harness.get("version") or "0")
     started, ended = (run.time(name) for name in ("started", "ended"))
     model = run.place["model"]
-    samples = run.result.samples.get("number") or 1
+    samples = run.samples
     return {
         "results": {task: {"name": task, "alias": task, "sample_len": answered, **metrics}},
         "group_subtasks": {},

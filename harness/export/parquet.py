@@ -7,9 +7,10 @@ from itertools import islice
 from pathlib import Path
 
 from harness.errors import ConfigError
-from harness.export.runs import Run, counted
+from harness.export.folder import counted
 from harness.export.table import columns, rows
 from harness.storage.atomic_write import cannot_write
+from harness.storage.runs import Run
 
 BATCH = 10_000
 """Rows that are written at a time."""

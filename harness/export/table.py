@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.export.runs import PLACE, Line, Run, turns
+from harness.storage.runs import PLACE, Line, Run, turns
 
 TOKENS = ("input", "output", "cached_input", "reasoning", "cache_write")
 

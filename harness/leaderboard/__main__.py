@@ -12,13 +12,11 @@ from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
 from harness.leaderboard.build import Choice, build
-from harness.leaderboard.rows import Row, below, chosen, load
+from harness.leaderboard.rows import Row, below, chosen
 from harness.storage.atomic_write import check, written
 from harness.tables.latex_html import html, latex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.tables.table import Part, Table
-
-__all__ = ["Row", "load", "main", "write"]
 
 HELP = """\
 Rebuild the leaderboard from the results of earlier runs.

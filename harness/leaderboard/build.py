@@ -160,17 +160,18 @@ def _heading(rows: Sequence[Row], sets: dict[tuple[str, str], list[Row]]) -> str
     """How a table differs from the task's others."""
     first = rows[0]
     several = len({headline for headline, _ in sets}) > 1
-    parts = differing({row.variant for row in rows}, first.result.headline if several else None)
+    parts = differing({row.variant for row in rows}, rows if several else [])
     if len({items for _, items in sets}) > 1:
         parts.append(items_said(first))
     return "; ".join(parts)
 
 
-def differing(variants: Collection[str], headline: str | None) -> list[str]:
-    """Variants and headline labels in words; labels only where the variants do not say them."""
+def differing(variants: Collection[str], rows: Sequence[Row]) -> list[str]:
+    """Return the variants in words, and the headline labels of the rows where these are no setting of theirs."""
     parts = ["variant " + " and ".join(sorted(variants))]
-    said = all(f"labels={headline}" in one.split(",") for one in variants)
-    return parts if headline is None or said else [*parts, f"{headline} labels"]
+    if all(row.settings.get("labels") == row.result.headline for row in rows):
+        return parts
+    return [*parts, f"{rows[0].result.headline} labels"]
 
 
 def _table(

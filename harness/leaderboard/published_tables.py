@@ -15,7 +15,7 @@ from harness.tables.table import Cell, Column, Line, Table
 def published(task: str, measured: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Table]:
     """A table for each of the papers' that was measured on the task, in the perturbations that the runs have."""
     benchmark, _, part = task.partition("/")
-    perturbations = {_perturbation(row.variant) for row in measured if row.task == task}
+    perturbations = {_perturbation(row) for row in measured if row.task == task}
     found: dict[str, list[Published]] = defaultdict(list)
     for row in rows():
         if row.benchmark != benchmark or re.split("[_:]", row.setting.get("task", ""))[0] != part:
@@ -28,9 +28,10 @@ def published(task: str, measured: Sequence[Row], by: Sequence[str] = ()) -> Ite
         yield _table(task, name, fitting)
 
 
-def _perturbation(variant: str) -> str:
-    told = re.search(r"perturbation=(\w+)", variant)
-    return told[1] if told and told[1] != "none" else "original"
+def _perturbation(row: Row) -> str:
+    """Return the perturbation of a run by the name that the paper gives it."""
+    name = str(row.settings.get("perturbation", "none"))
+    return "original" if name == "none" else name
 
 
 def _table(task: str, name: str, found: Sequence[Published]) -> Table:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.charts.values import Chart, CostChart, Interval, RobustnessChart, Role, ScaleChart
+from harness.charts.values import Chart, CostChart, Interval, RobustnessChart, ScaleChart
 from harness.plot.paper import (
     COLOURS,
     DASHES,
@@ -23,6 +23,7 @@ from harness.plot.paper import (
     roles_said,
     text_width,
 )
+from harness.storage.runs import Kind
 from harness.tables.metrics import TITLES
 
 _MOST = len(COLOURS)
@@ -38,7 +39,7 @@ _SLOT = 0.13
 @dataclass(frozen=True)
 class _Line:
     name: str
-    role: Role
+    role: Kind
     values: Sequence[float | None]
     intervals: Sequence[Interval]
 

@@ -11,7 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from harness.charts.marks import MARKS
-from harness.charts.values import Chart, Role
+from harness.charts.values import Chart
+from harness.storage.runs import Kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,14 +134,14 @@ _HANDLE = 0.48
 """Inches of a sample in the legend, with the space around it."""
 
 
-def look(role: Role, colour: str = "") -> dict[str, Any]:
+def look(role: Kind, colour: str = "") -> dict[str, Any]:
     """Colour and marker of what answered; in another colour where one is given."""
     mark = MARKS[role]
     colour = colour or _SHADES[mark.colour]
     return {"color": colour, "marker": _SHAPES[mark.shape], "markerfacecolor": "white" if mark.open else colour}
 
 
-def roles_said(roles: Collection[Role]) -> tuple[list[Any], list[str]]:
+def roles_said(roles: Collection[Kind]) -> tuple[list[Any], list[str]]:
     """Samples and names for a legend of what answered; none where it is the same for all."""
     from matplotlib.lines import Line2D
 

@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import harness
 from harness.charts import as_json as chart_json
 from harness.charts import charts_of, marks, run_ids
 from harness.charts.names import role
-from harness.errors import DataError
 from harness.leaderboard.build import build
 from harness.leaderboard.families import family
 from harness.leaderboard.published_tables import published
 from harness.leaderboard.rows import Row
 from harness.report.chunks import Behind
 from harness.runtime.progress import Progress
-from harness.storage.files import read_json
-from harness.storage.run_folder import MANIFEST, RESULT
 from harness.tables.markdown_csv_json import as_json
 from harness.tables.metrics import NUMBERS, TITLES
 from harness.tables.table import LOW_IS_GOOD, NEITHER
@@ -34,18 +30,15 @@ def content(
     rows: Sequence[Row], title: str, *, answers: bool, trust: Collection[str] = ()
 ) -> tuple[dict[str, JSON], dict[str, str]]:
     """The page's data and its packed chunks, by name; docs/report.md tells of their parts."""
-    names, manifests = run_ids(rows), [_json(row, MANIFEST) for row in rows]
+    names, runs = run_ids(rows), [row.run for row in rows]
     behind = Behind(answers=answers, trust=trust)
-    for _ in Progress("making the page").watch(behind.read(rows, manifests), range(behind.steps(rows))):
+    for _ in Progress("making the page").watch(behind.read(runs), range(behind.steps(runs))):
         pass
     printed = [table for task in dict.fromkeys(row.task for row in rows) for table in published(task, rows)]
     data = {
         "title": title,
-        "footer": _footer(manifests),
-        "runs": [
-            _run(row, name, manifest) | told
-            for row, name, manifest, told in zip(rows, names, manifests, behind.told, strict=True)
-        ],
+        "footer": _footer([run.manifest for run in runs]),
+        "runs": [_run(row, name) | told for row, name, told in zip(rows, names, behind.told, strict=True)],
         "tables": _tables(rows, names),
         "published": json.loads(as_json(printed))["tables"],
         "charts": [chart_json(chart) for chart in charts_of(rows)],
@@ -74,9 +67,9 @@ def _tables(rows: Sequence[Row], names: Sequence[str]) -> JSON:
     return tables["tables"]
 
 
-def _run(row: Row, name: str, manifest: Mapping[str, Any]) -> dict[str, JSON]:
+def _run(row: Row, name: str) -> dict[str, JSON]:
     """One run: its place, all of its result.json, and what its manifest tells of how it came about."""
-    said = _json(row, RESULT)
+    content, manifest = row.run.result_json, row.run.manifest
     return {
         "id": name,
         "task": row.task,
@@ -86,16 +79,9 @@ def _run(row: Row, name: str, manifest: Mapping[str, Any]) -> dict[str, JSON]:
         "family": family(row.model),
         "role": role(row),
         "complete": row.complete,
-        "result": {part: value for part, value in said.items() if part not in ("run", "complete")},
+        "result": {part: value for part, value in content.items() if part not in ("run", "complete")},
         "manifest": {part: manifest[part] for part in _TOLD if part in manifest},
     }
-
-
-def _json(row: Row, name: str) -> dict[str, Any]:
-    try:
-        return read_json(Path(row.path, name))
-    except (OSError, DataError):
-        return {}
 
 
 def _metric(name: str, rows: Sequence[Row]) -> dict[str, JSON]:

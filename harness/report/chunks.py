@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection, Generator, Iterator, Sequence
 
 from harness.errors import DataError
-from harness.export.runs import Run
-from harness.leaderboard.rows import Row
 from harness.report.answers import Answers, Asked
 from harness.report.bundle import packed
 from harness.report.graphs import from_records, graphs
 from harness.report.items import Items, items_of
-from harness.storage import records
-from harness.storage.run_folder import RECORDS, records_in
+from harness.storage.run_folder import RECORDS
+from harness.storage.runs import Run
 from harness.types import JSON
 
 NO_RECORDS = (
@@ -37,20 +33,19 @@ class Behind:
         self._items: dict[tuple[str, ...], tuple[str, Items]] = {}
         self._names: dict[tuple[str, str], str] = {}
 
-    def steps(self, rows: Sequence[Row]) -> int:
+    def steps(self, runs: Sequence[Run]) -> int:
         """How often `read` yields, about."""
-        told = [row for row in rows if self._wanted and any(Path(row.path).glob(f"{RECORDS}*"))]
-        sets = {_key(row): row.result.overall.items for row in told}
-        return sum(sets.values()) + sum(row.result.overall.items for row in told)
+        with_records = [run for run in runs if self._wanted and any(run.folder.glob(f"{RECORDS}*"))]
+        sets = {_key(run): run.result.overall.items for run in with_records}
+        return sum(sets.values()) + sum(run.result.overall.items for run in with_records)
 
-    def read(self, rows: Sequence[Row], manifests: Sequence[Mapping[str, Any]]) -> Iterator[None]:
+    def read(self, runs: Sequence[Run]) -> Iterator[None]:
         """Reads the runs; yields after every item and every record."""
-        for row, manifest in zip(rows, manifests, strict=True):
+        for run in runs:
             told: dict[str, JSON] = {"answers": None, "graphs": None}
             try:
-                file = records_in(Path(row.path))
-                told["graphs"] = self._graphs(row, manifest, file)
-                told["answers"] = yield from self._answers(row, manifest, file)
+                told["graphs"] = self._graphs(run)
+                told["answers"] = yield from self._answers(run)
             except DataError as error:
                 told["no_answers"] = str(error)
             self.told.append(told)
@@ -58,21 +53,19 @@ class Behind:
             classes = items.classes.json()
             self.chunks[name] = packed(items.json(self._chunk("classes", classes) if classes else None))
 
-    def _graphs(self, row: Row, manifest: Mapping[str, Any], file: Path | None) -> JSON:
-        folder = Path(row.path)
-        lost = file is not None and not (folder / "graphs").is_dir() and "/" in row.task
-        texts = from_records(records.read(file), manifest, self._trust) if file is not None and lost else None
-        if (found := graphs(folder, row.result, texts)) is None:
+    def _graphs(self, run: Run) -> JSON:
+        lost = run.records_file is not None and not (run.folder / "graphs").is_dir() and "/" in run.place["task"]
+        texts = from_records(run, self._trust) if lost else None
+        if (found := graphs(run.folder, run.result, texts)) is None:
             return None
         return {"chunk": self._chunk("graphs", found), "networks": list(found["networks"])}
 
-    def _answers(self, row: Row, manifest: Mapping[str, Any], file: Path | None) -> Generator[None, None, JSON]:
+    def _answers(self, run: Run) -> Generator[None, None, JSON]:
         if not self._wanted:
             raise DataError(NOT_WANTED)
-        if file is None:
+        if run.records_file is None:
             raise DataError(NO_RECORDS)
-        run = Run(Path(row.path), file, {}, row.complete, row.result, {}, manifest)
-        of, items = yield from self._items_of(row, manifest)
+        of, items = yield from self._items_of(run)
         answers, asked = Answers(), Asked()
         for line in run.lines():
             place = items.place(line)
@@ -87,11 +80,11 @@ class Behind:
             "count": len(answers),
         }
 
-    def _items_of(self, row: Row, manifest: Mapping[str, Any]) -> Generator[None, None, tuple[str, Items]]:
+    def _items_of(self, run: Run) -> Generator[None, None, tuple[str, Items]]:
         """The name and the items of a run's chunk: one for all runs on the same items that show the same labels."""
-        key = _key(row)
+        key = _key(run)
         if key not in self._items:
-            made = yield from items_of(manifest, row.task, row.result.headline, self._trust)
+            made = yield from items_of(run, self._trust)
             self._items[key] = f"items/{len(self._items)}", made
         return self._items[key]
 
@@ -105,6 +98,6 @@ class Behind:
         return self._names[key]
 
 
-def _key(row: Row) -> tuple[str, ...]:
-    """What runs share their items by."""
-    return row.task, row.result.headline, row.items or row.path
+def _key(run: Run) -> tuple[str, ...]:
+    """Return what runs share their items by."""
+    return run.place["task"], run.result.headline, run.items or str(run.folder)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import HarnessError
 from harness.storage.files import inside, read_bytes
 from harness.storage.rebuild import task_of
-from harness.types import JSON, Record, Result, Scores
+from harness.storage.runs import Run
+from harness.types import JSON, Result, Scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,26 +51,23 @@ def graphs(folder: Path, result: Result, texts: Mapping[str, str] | None = None)
     return {"networks": networks} if networks else None
 
 
-def from_records(
-    records: Iterable[Record], manifest: Mapping[str, Any], trust: Collection[str] = ()
-) -> Mapping[str, str]:
-    """The files below graphs/ of a run whose folder has lost them; none where its task has none."""
+def from_records(run: Run, trust: Collection[str] = ()) -> Mapping[str, str]:
+    """Return the files below graphs/ of a run whose folder has lost them; none where its task has none."""
     from harness.scoring.samples import Draws
     from harness.tasks.causalbench.answer_matrix import Sheets
     from harness.tasks.causalbench.graph_files import graph_files
     from harness.tasks.causalbench.task import CausalBench
 
     try:
-        config = manifest["config"]
-        task = task_of(manifest, trust)
-        samples = int(config.get("samples", 1)) if "model" in config else 1
+        task = task_of(run.manifest, trust)
     except (KeyError, TypeError, ValueError, HarnessError):
         return {}
     if not isinstance(task, CausalBench):
         return {}
     sheets = Sheets(task.asked_templates, task.asks)
     try:
-        for record in Draws(task.headline, samples).votes(records) if samples > 1 else records:
+        records = run.records()
+        for record in Draws(task.headline, run.samples).votes(records) if run.samples > 1 else records:
             sheets.add(record)
     except (KeyError, ValueError, IndexError):  # of other items than the task's
         return {}

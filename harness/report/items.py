@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
-from typing import Any
 
 from harness.errors import HarnessError
-from harness.export.runs import Line, turns
 from harness.report.answers import Codes
 from harness.report.explain import Classes
 from harness.storage.provenance import Traced
 from harness.storage.rebuild import task_of
+from harness.storage.runs import Line, Run, turns
 from harness.types import JSON, Item
 
 _IN_WORDS = ("hypothesis", "question", "statement")
@@ -76,19 +75,17 @@ class Items:
             column.append(label)
 
 
-def items_of(
-    manifest: Mapping[str, Any], task: str, headline: str, trust: Collection[str]
-) -> Generator[None, None, Items]:
+def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, Items]:
     """Return the items of a run, made again from its settings; none where they cannot be made, or are others today.
 
     Items that come from outside of harness are made only where `trust` names what they come from. Yields after each.
     """
-    made = Items(task, headline)
+    made = Items(run.place["task"], run.result.headline)
     try:
-        items = Traced(task_of(manifest, trust).items())
+        items = Traced(task_of(run.manifest, trust).items())
         yield from made.make(items)
-        if items.told == manifest.get("items"):
+        if items.told == run.manifest.get("items"):
             return made
     except (KeyError, TypeError, ValueError, AttributeError, OSError, ImportError, HarnessError):
         pass
-    return Items(task, headline)
+    return Items(made.task, made.headline)

@@ -34,6 +34,15 @@ _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
+class DamagedError(DataError):
+    """A file of a run's folder that is not what a run leaves."""
+
+    def __init__(self, path: Path, reason: str = "") -> None:
+        """`reason` says what of its form is wrong, where that is known."""
+        super().__init__(f"{path} {DAMAGED}.")
+        self.in_full = f"{path} {DAMAGED} ({reason})." if reason else str(self)
+
+
 def open_file(path: Path) -> IO[bytes]:
     """Open an ordinary file for reading. Raises DataError for a link, a device or a pipe, OSError for the rest."""
     if path.is_symlink():
@@ -66,9 +75,9 @@ def read_json(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}).") from None
     except ValueError:
-        raise DataError(f"{path} {DAMAGED}.") from None
+        raise DamagedError(path) from None
     if not isinstance(content, dict):
-        raise DataError(f"{path} {DAMAGED}.")
+        raise DamagedError(path)
     return content
 
 

@@ -246,12 +246,13 @@ def safe(name: str) -> str:
 
 def variant(settings: Mapping[str, Any]) -> str:
     """Settings as one name, such as limit=100,split=dev; `default` where there are none."""
-    return ",".join(f"{name}={_shown(value)}" for name, value in settings.items()) or "default"
+    return ",".join(f"{name}={setting_text(value)}" for name, value in settings.items()) or "default"
 
 
-def _shown(value: Any) -> str:
+def setting_text(value: Any) -> str:
+    """Return the value of a setting as it stands in the name of a variant."""
     if isinstance(value, list | tuple):
-        return "+".join(map(_shown, value))
+        return "+".join(map(setting_text, value))
     return safe(str(value))
 
 

@@ -19,8 +19,8 @@ from harness.cli.key_value import Words
 from harness.errors import DataError, HarnessError, UntrustedError
 from harness.runtime import console
 from harness.runtime.progress import Progress
-from harness.storage.files import below, read_json
-from harness.storage.run_folder import MANIFEST, RESULT, records_in
+from harness.storage import runs
+from harness.storage.run_folder import records_in
 from harness.verify.run import problems_of
 
 MOST = 10**9
@@ -67,8 +67,7 @@ def _verify(given: Sequence[str]) -> int:
         print(HELP)
         return 0
     folders, settings = key_value.parsed(given, Settings)
-    runs = [file.parent for folder in folders or ["results"] for file in _results(Path(folder))]
-    verdicts = _verified(runs, frozenset(settings.trust))
+    verdicts = _verified([*runs.find(folders or ["results"])], frozenset(settings.trust))
     print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[UNTRUSTED]} runs hold.")
     if verdicts[UNKNOWN]:
         print(f"{verdicts[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")
@@ -132,20 +131,11 @@ def _verdict(folder: Path, bar: Iterator[int], trust: frozenset[str]) -> tuple[s
         return WRONG, [*problems, f"it cannot be checked ({type(error).__name__}: {error})."]
 
 
-def _results(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        raise DataError(f"there is no folder {folder}; give one that a run wrote to, or one above it.")
-    files = [file for file in below(folder, RESULT) if ".sweeps" not in file.parts]
-    if not files:
-        raise DataError(f"no {RESULT} below {folder}.")
-    return files
-
-
 def _expected(folder: Path) -> int:
     """Return how many records a run has by its own manifest; 0 where it has none or cannot be read."""
     try:
-        number = read_json(folder / MANIFEST)["records"]["count"] if records_in(folder) else 0
-    except (DataError, OSError, KeyError, TypeError):
+        number = runs.manifest_of(folder)["records"]["count"] if records_in(folder) else 0
+    except (DataError, KeyError, TypeError):
         return 0
     return number if type(number) is int and 0 <= number <= MOST else 0
 

@@ -13,13 +13,12 @@ from harness.codec import digest
 from harness.cost.price import from_told
 from harness.errors import DataError
 from harness.scoring.samples import summarize
-from harness.storage import rebuild, records
+from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_model
-from harness.storage.files import DAMAGED, inside, read_bytes, read_json
-from harness.storage.forms import check_manifest, check_result
+from harness.storage.files import DamagedError, inside, read_bytes
 from harness.storage.provenance import Traced
 from harness.storage.result_json import result_json
-from harness.storage.run_folder import MANIFEST, RESULT, SEALS, counts, records_in
+from harness.storage.run_folder import MANIFEST, RESULT, SEALS, counts
 from harness.verify.records import RecordCheck
 
 if TYPE_CHECKING:
@@ -42,7 +41,8 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collectio
     `bar` goes on with each record. Raises UntrustedError where the run needs what `trust` does not name, DataError
     where a file cannot be read.
     """
-    result, manifest = _load(folder / RESULT, check_result), _load(folder / MANIFEST, check_manifest)
+    run = _load(folder)
+    result, manifest = run.result_json, run.manifest
     if missing := [name for name in _NEEDED if manifest.get(name) is None]:
         yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
         return
@@ -54,7 +54,7 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collectio
     yield from _of_settings(manifest, result, task, prompt, model, trust)
     price = _price(manifest)
     yield from _of_cost(result, manifest, model, price)
-    path, samples = records_in(folder), _samples(manifest["config"])
+    path, samples = run.records_file, _samples(manifest["config"])
     lines = None if path is None else sum(1 for _ in records.lines(path))
     if problem := _of_sizes(manifest, lines, samples, trust):
         yield problem
@@ -260,12 +260,12 @@ def _shown(value: Any) -> str:
 _NOTHING = object()
 
 
-def _load(path: Path, check: Any) -> dict[str, Any]:
+def _load(folder: Path) -> runs.Run:
+    """Return the run that a folder holds, with its manifest. Raises DataError, with what is wrong in a file."""
     try:
-        content = read_json(path)
-        check(content)
-    except FileNotFoundError:
-        raise DataError(f"{path} is not there.") from None
-    except ValueError as error:
-        raise DataError(f"{path} {DAMAGED} ({error}).") from None
-    return content
+        run = runs.load(folder)
+        if run.manifest_error:
+            raise run.manifest_error
+    except DamagedError as error:
+        raise DataError(error.in_full) from None
+    return run

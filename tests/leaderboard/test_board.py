@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import pytest
 from manifest_help import write_manifest
+from row_help import board_row
 
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import Choice, build
-from harness.leaderboard.rows import Row, chosen
+from harness.leaderboard.rows import chosen
 from harness.storage.result_json import result_json
 from harness.tables.latex_html import html, latex, tex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
@@ -30,7 +31,7 @@ def scores(f1, **more):
 def run(model, f1=0.5, *, headline="published", items="a" * 64, variant="default", complete=True, **more):
     groups = {"parent": scores(0.25), "child": scores(None)}
     said = {headline: {"overall": {"all": scores(f1, accuracy=0.5, **more)}, "relation": groups}}
-    return Row("corr2cause", variant, "plain", model, complete, Result(headline, said, 9, {}, {}, Usage()), items)
+    return board_row("corr2cause", variant, "plain", model, complete, Result(headline, said, 9, {}, {}, Usage()), items)
 
 
 def saved(folder, row):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from page_help import run
 
-from harness.leaderboard.rows import load
 from harness.report.graphs import from_records, graphs
-from harness.storage import records
+from harness.storage.runs import load
 
 NETWORKS = "task.networks=[asia,cancer]"
 
@@ -21,11 +17,11 @@ def finished(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     chosen = [f"task.{one}" for one in settings]
     run(folder, "model=random_uniform", f"task=causalbench/{task}", NETWORKS, *chosen)
-    return load(next(folder.rglob("result.json")))
+    return load(next(folder.rglob("result.json")).parent)
 
 
 def test_edges_come_to_the_scores(finished):
-    found = graphs(Path(finished.path), finished.result)["networks"]
+    found = graphs(finished.folder, finished.result)["networks"]
     assert list(found) == ["asia", "cancer"]
     for network, graph in found.items():
         nodes = range(len(graph["nodes"]))
@@ -46,14 +42,13 @@ def test_edges_come_to_the_scores(finished):
 
 
 def test_lost_graphs_come_from_the_records(finished):
-    folder = Path(finished.path)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    texts = from_records(records.read(folder / "records.jsonl"), manifest)
+    folder = finished.folder
+    texts = from_records(finished)
     assert graphs(folder, finished.result, texts) == graphs(folder, finished.result)
 
 
 def test_unreadable_and_failed_answers_are_lost_edges(finished, tmp_path):
-    folder = Path(finished.path)
+    folder = finished.folder
     name, first = next((n, t) for n, t in graphs(folder, finished.result)["networks"]["cancer"]["templates"].items())
     text = (folder / "graphs" / "cancer" / f"{name}.csv").read_text()
     rows = [line.split(",") for line in text.splitlines()]

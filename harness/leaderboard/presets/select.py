@@ -11,9 +11,8 @@ from harness.leaderboard.build import items_of
 from harness.leaderboard.families import family, order
 from harness.leaderboard.presets.schema import DEFAULTS, Number, Preset, Source
 from harness.leaderboard.rows import Row
+from harness.storage.run_folder import setting_text
 from harness.types import Metric, Scores
-
-_SETTING = re.compile(r"(?:^|,)(\w+)=(.*?)(?=,\w+=|$)")
 
 
 @dataclass(frozen=True)
@@ -58,16 +57,16 @@ class Entry:
         return order(family(self.model)), self.model, other, self.prompt, self.folder
 
 
-def settings(variant: str) -> dict[str, str]:
-    """A variant's settings."""
-    return dict(_SETTING.findall(variant))
+def settings(row: Row) -> dict[str, str]:
+    """Return the settings of a run's task that are not their defaults, as text."""
+    return {name: setting_text(value) for name, value in row.settings.items()}
 
 
 def source(preset: Preset, row: Row) -> Source | None:
     """The kind of run that a row is; None where it does not belong in the table."""
     if row.task != preset.task:
         return None
-    given = DEFAULTS | settings(row.variant)
+    given = DEFAULTS | settings(row)
     for one in preset.sources:
         fits = any(fnmatchcase(row.prompt, name) for name in one.prompts)
         if fits and all(given[name] in values for name, values in one.requires.items()):
@@ -102,7 +101,7 @@ def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
 
 def _data(preset: Preset, row: Row, kind: Source, where: str) -> tuple[str, Data]:
     """The slot of a run and what it has in common with the others of its set."""
-    given = settings(row.variant)
+    given = settings(row)
     slot = kind.slot or row.model
     if preset.varies != "model":
         slot = given.pop(preset.varies, DEFAULTS[preset.varies]) if preset.varies else ""

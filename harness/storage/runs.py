@@ -1,0 +1,267 @@
+"""The one reader of finished runs: where they are, what each one is, and its records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.codec import digest
+from harness.errors import DataError
+from harness.storage import files, records
+from harness.storage.files import DamagedError, read_json
+from harness.storage.forms import check_manifest, check_result
+from harness.storage.records import REMEMBERED
+from harness.storage.result_json import result_from_json
+from harness.storage.run_folder import MANIFEST, RESULT, WITHOUT_RECORDS, counts, records_in
+from harness.types import Record, Result
+
+Kind = Literal["model", "baseline", "reasoner", "algorithm"]
+"""What answered."""
+_KINDS: Mapping[str, Kind] = {"baseline": "baseline", "majority": "baseline", "reasoner": "reasoner"}
+"""By the kind that an identity names; every other one is a model."""
+PLACE = ("task", "variant", "prompt", "model")
+"""What a place tells, from the outermost folder to the innermost."""
+SWEEPS = ".sweeps"
+"""The folder below a results folder in which Hydra keeps what belongs to a sweep, and no run."""
+
+Line = dict[str, Any]
+"""A line of records.jsonl; messages have their text, whether it stood there or before."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run, as its folder holds it."""
+
+    folder: Path
+    place: Mapping[str, str]
+    """task, variant, prompt and model."""
+    complete: bool
+    """Whether the run has ended with an answer or a lasting failure for every item, by all that its folder says."""
+    result: Result
+    result_json: Mapping[str, Any] = field(default_factory=dict)
+    """result.json as it stands."""
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    """manifest.json as it stands; empty where there is none that can be read."""
+    manifest_error: DataError | None = None
+    """Why there is none."""
+    trouble: str = ""
+    """Why a complete result must not be ranked: its manifest does not bear it out. Empty where it does."""
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """Return what the answers depend on (task, data, prompt, model); empty where there is no manifest."""
+        return self.manifest.get("configuration") or {}
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Return the settings of the task that are not their defaults."""
+        return self.configuration.get("task") or {}
+
+    @property
+    def items(self) -> str | None:
+        """Return the SHA-256 of the items that were asked; None where there is no manifest."""
+        return (self.manifest.get("items") or {}).get("sha256")
+
+    @property
+    def kind(self) -> Kind:
+        """Return what kind of thing answered."""
+        if (self.manifest.get("config") or {}).get("algorithm") is not None:
+            return "algorithm"
+        return _KINDS.get(str((self.configuration.get("model") or {}).get("kind")), "model")
+
+    @property
+    def samples(self) -> int:
+        """Return how many answers each item has. An algorithm has one: its samples are rows of data."""
+        return samples_of(self.manifest) if self.kind != "algorithm" else 1
+
+    @property
+    def records_file(self) -> Path | None:
+        """Return the file of its records; None where it came without. Raises DataError where there are two."""
+        return records_in(self.folder)
+
+    @property
+    def unreadable_is_no(self) -> bool:
+        """Return whether a reply that cannot be read counts as No, not as wrong."""
+        return bool(self.settings.get("unreadable") == "no")
+
+    def time(self, name: Literal["started", "ended"]) -> datetime:
+        """Return when the run started or ended: as the manifest has it, else when its result was written."""
+        try:
+            return datetime.fromisoformat(self.manifest[name])
+        except (KeyError, TypeError, ValueError):
+            return datetime.fromtimestamp((self.folder / RESULT).stat().st_mtime, UTC)
+
+    def records(self) -> Iterator[Record]:
+        """Yield the records. Raises DataError where there are none, and for a line that is not one."""
+        return records.read(self._records_file())
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of the records, every message with its text.
+
+        Raises DataError where there are none, for a line that is no record, and for an answer that is there twice.
+        """
+        file = self._records_file()
+        texts: dict[str, str] = {}
+        answers: set[tuple[str, int]] = set()
+        number = 0
+        try:
+            for read in records.checked(file):
+                number += 1
+                answers.add((read.record.item, read.record.sample))
+                if len(answers) < number:
+                    raise DataError(f"{file}, line {number}: the item {read.record.item} is there twice.")
+                _fill(read.line["request"], texts)
+                yield read.line
+        except KeyError as missing:
+            raise DataError(
+                f"{file}, line {number}: the words with the digest {missing.args[0]:.12}… stand in no line before it."
+            ) from None
+        if not number:
+            raise DataError(f"{file} holds no records.")
+
+    def lines_by_item(self) -> Iterator[list[Line]]:
+        """Yield the lines of each item together. With samples=K they lie apart, in the order in which they came in."""
+        waiting: dict[str, list[Line]] = {}
+        for line in self.lines():
+            lines = waiting.setdefault(line["item"], [])
+            lines.append(line)
+            if len(lines) == self.samples:
+                yield sorted(waiting.pop(line["item"]), key=lambda one: one["sample"])
+        yield from waiting.values()
+
+    def gold(self, line: Line) -> int:
+        """Return the headline label of a line."""
+        return int(line["gold"] if "gold" in line else line["labels"][self.result.headline])
+
+    def right(self, line: Line) -> bool | None:
+        """Return whether the answer of a line counts as right; None for a failed call."""
+        if "failure" in line:
+            return None
+        label, gold = line["answer"]["label"], self.gold(line)
+        return self.unreadable_is_no and gold == 0 if label is None else bool(label == gold)
+
+    def _records_file(self) -> Path:
+        if file := self.records_file:
+            return file
+        raise no_records(self.folder)
+
+
+def find(folders: Sequence[str], *, need: Literal["each", "one", "none"] = "each") -> dict[Path, str]:
+    """Return the folders of runs in or below the folders, each once, and which of these it was found below.
+
+    Raises DataError for a folder that is not there, and where there is no run below `each` of them, or below any.
+    Links are not followed.
+    """
+    places: dict[Path, tuple[Path, str]] = {}
+    empty = []
+    for name in folders:
+        top = Path(name)
+        if not top.is_dir():
+            raise DataError(
+                f"there is no folder {name}: give one that a run wrote to (results=… there), or one above it."
+            )
+        below = [file.parent for file in files.below(top, RESULT) if SWEEPS not in file.relative_to(top).parts]
+        if not below:
+            empty.append(name)
+        for folder in below:
+            places.setdefault(folder.resolve(), (folder, name))
+    if (need == "each" and empty) or (need == "one" and not places):
+        raise DataError(
+            f"no {RESULT} below {', '.join(empty)}: run something first, such as python -m harness, or give the folder "
+            "of a run that has ended."
+        )
+    return dict(places.values())
+
+
+def below(folders: Sequence[str]) -> list[Run]:
+    """Return the runs in or below the folders, each once. Raises DataError for a damaged one, and where none is."""
+    return [load(folder) for folder in find(folders)]
+
+
+def load(folder: Path) -> Run:
+    """Return the run that a folder holds. Raises DamagedError, or DataError where there is no result."""
+    content = _read(folder / RESULT, check_result)
+    try:
+        result, place, complete = result_from_json(content), content["run"], content["complete"]
+    except KeyError as missing:
+        raise DamagedError(folder / RESULT, f"{missing.args[0]} is missing") from None
+    manifest: Mapping[str, Any] = {}
+    manifest_error: DataError | None = None
+    try:
+        manifest = manifest_of(folder)
+    except DataError as error:
+        manifest_error = error
+    ended = complete is True and manifest.get("complete", True) is True
+    trouble = _trouble(manifest, place, result) if ended else ""
+    return Run(folder, place, ended, result, content, manifest, manifest_error, trouble)
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a run, whether it has ended or not. Raises DamagedError, DataError where there is none."""
+    return _read(folder / MANIFEST, check_manifest)
+
+
+def samples_of(manifest: Mapping[str, Any]) -> int:
+    """Return how many answers each item has in a run that asked a model."""
+    number = ((manifest.get("configuration") or {}).get("task") or {}).get("samples", 1)
+    return number if type(number) is int and number > 0 else 1
+
+
+def no_records(folder: Path) -> DataError:
+    """Return the error to raise for a run whose records are needed and are not there."""
+    return DataError(f"{folder} {WITHOUT_RECORDS}.")
+
+
+def turns(line: Line) -> list[dict[str, str]]:
+    """Return what was said to the model, as role and content."""
+    asked = line["request"] or {}
+    if asked.get("kind") == "pair":
+        return [{"role": "user", "content": f"{asked['premise']['text']}\n\n{asked['hypothesis']['text']}"}]
+    return [{"role": one["role"], "content": one["text"]} for one in asked.get("messages", [])]
+
+
+def _read(path: Path, check: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
+    try:
+        content = read_json(path)
+        check(content)
+    except FileNotFoundError:
+        raise DataError(f"{path.parent} holds no {path.name}: give the whole folder of a run.") from None
+    except ValueError as error:
+        raise DamagedError(path, str(error)) from None
+    return content
+
+
+def _trouble(manifest: Mapping[str, Any], place: Mapping[str, str], result: Result) -> str:
+    """Return why the manifest beside a complete result does not bear it out; empty where it does.
+
+    The manifest is written last: a run that was killed before left one that says so, or one of an earlier run.
+    """
+    if not manifest:
+        return f"no {MANIFEST} that can be read"
+    items = (manifest.get("items") or {}).get("count")
+    differing = {
+        "run": manifest.get("run") != place,
+        "items": items != result.overall.items,
+        "counts": manifest.get("counts") != json.loads(json.dumps(counts(result))),
+        "configuration_digest": manifest.get("configuration_digest") != digest(manifest.get("configuration")),
+    }
+    names = [name for name, differs in differing.items() if differs]
+    return f"a {MANIFEST} that is not of this {RESULT} ({', '.join(names)})" if names else ""
+
+
+def _fill(request: dict[str, Any] | None, texts: dict[str, str]) -> None:
+    """Give messages that stand by their digest their text; forget it when the writer of the records did."""
+    if request is None:
+        return
+    pair = [request[name] for name in ("premise", "hypothesis") if name in request]
+    for message in pair or request["messages"]:
+        if "text" not in message:
+            message["text"] = texts[message["sha256"]]
+        elif message["sha256"] not in texts:
+            texts[message["sha256"]] = message["text"]
+            if len(texts) > REMEMBERED:
+                del texts[next(iter(texts))]

@@ -1,0 +1,27 @@
+"""Rows of a leaderboard made by hand, of runs that no folder holds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from harness.leaderboard.rows import Row
+from harness.storage.runs import Run
+from harness.types import Result
+
+
+def board_row(
+    task: str,
+    variant: str,
+    prompt: str,
+    model: str,
+    complete: bool,
+    result: Result,
+    items: str | None = None,
+    folder: str = "",
+) -> Row:
+    """A row with the settings that its variant names; `items` is the SHA-256 of what was asked."""
+    place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
+    settings = dict(re.findall(r"(?:^|,)(\w+)=(.*?)(?=,\w+=|$)", variant))
+    manifest = {"items": {"sha256": items}, "configuration": {"task": settings}}
+    return Row(Run(Path(folder), place, complete, result, manifest=manifest), folder)
