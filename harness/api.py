@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import partial
 from importlib import import_module
@@ -139,24 +140,33 @@ def _composed(
 
 
 def _composed_by_hydra(arguments: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-    from hydra.core.hydra_config import HydraConfig
-
     from harness.cli import own_configs
 
-    singleton = HydraConfig.instance()
-    before = singleton.cfg  # of an application of the caller's own
+    with _own_hydra():
+        try:
+            own_configs.register()
+            config = hydra_app.without_hydra(hydra_app.composed("config", arguments))
+            for name, value in settings.items():
+                _set(config, _full_name(name, config), value)
+            return plain(config)
+        except HarnessError:
+            raise
+        except Exception as error:
+            raise ConfigError(secrets.masked(hydra_app.sentence(error, "config", arguments))) from error
+
+
+@contextmanager
+def _own_hydra() -> Iterator[None]:
+    """Put Hydra's state, of which a process has one, back in the end: the caller may be an application of Hydra's."""
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.core.hydra_config import HydraConfig
+
+    before = GlobalHydra.instance().hydra, HydraConfig.instance().cfg
+    GlobalHydra.instance().clear()
     try:
-        own_configs.register()
-        config = hydra_app.without_hydra(hydra_app.composed("config", arguments))
-        for name, value in settings.items():
-            _set(config, _full_name(name, config), value)
-        return plain(config)
-    except HarnessError:
-        raise
-    except Exception as error:
-        raise ConfigError(secrets.masked(hydra_app.sentence(error, "config", arguments))) from error
-    finally:
-        singleton.cfg = before
+        yield
+    finally:  # composing has put another instance in place
+        GlobalHydra.instance().hydra, HydraConfig.instance().cfg = before
 
 
 def _full_name(name: str, config: Any) -> str:

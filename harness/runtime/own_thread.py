@@ -11,20 +11,19 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
 
 T = TypeVar("T")
-_abandoned: list[threading.Thread] = []
+_abandoned: list[Future[Any]] = []
 """Work that a second Ctrl-C has left behind: it asks nothing more, and stores what was under way."""
 
 
 def call(work: Callable[[], T], progress: Progress) -> T:
     """Return what `work` returns, or raise what it raises; in a thread of its own where this one runs an event loop."""
-    await_abandoned()
     return _call_in_thread(work, progress) if loop_is_running() else work()
 
 
@@ -43,7 +42,7 @@ def loop_is_running() -> bool:
 def await_abandoned() -> None:
     """Wait for work that was left behind: it and another run would not both know whom a stop is meant for."""
     while _abandoned:
-        _abandoned[-1].join()
+        _abandoned[-1].exception()  # waits for it; whatever it is, its run has been given up
         _abandoned.pop()
         STOP.requested = False
 
@@ -58,13 +57,12 @@ def _call_in_thread(work: Callable[[], T], progress: Progress) -> T:
         except BaseException as error:
             outcome.set_exception(error)
 
-    thread = threading.Thread(target=fulfil, name="run", daemon=True)
-    with interruptible(progress, ended=lambda: not thread.is_alive()):
-        thread.start()
+    # The future is waited for, not the thread: join() takes a thread for ended when Ctrl-C breaks it off (Python 3.11).
+    with interruptible(progress, ended=outcome.done):
+        threading.Thread(target=fulfil, name="run", daemon=True).start()
         try:
-            thread.join()
-        except BaseException:
-            STOP.requested = True  # whatever it was that ended the wait
-            _abandoned.append(thread)
-            raise
-    return outcome.result()
+            return outcome.result()
+        finally:
+            if not outcome.done():
+                STOP.requested = True  # whatever it was that ended the wait
+                _abandoned.append(outcome)
