@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from harness.causal.discovery.protocol import Algorithm, Pattern
+    from harness.run import Outcome
+    from harness.runtime.progress import Progress
+    from harness.storage.run_folder import Folder
     from harness.tasks.causalbench import Causality
 
 
@@ -67,58 +71,84 @@ def job(config: DictConfig) -> int:
     return sweep.job(config, run_one)
 
 
-def run_one(config: DictConfig, *, brief: bool) -> Path:
-    """Samples the networks, learns their graphs and scores them; the results folder."""
-    from harness.leaderboard.discovery import table
-    from harness.leaderboard.rows import Row
-    from harness.run import leave
+@dataclass(frozen=True)
+class Prepared:
+    """One run before it begins."""
+
+    settings: Settings
+    task: Causality
+    algorithm: Algorithm
+    folder: Folder
+    progress: Progress
+
+
+def prepare(config: Mapping[str, Any]) -> Prepared:
+    """Return the run that a composed config describes. Raises ConfigError for one that cannot run."""
     from harness.runtime.progress import Progress
     from harness.storage import provenance
     from harness.storage.configuration import of_algorithm
-    from harness.storage.provenance import Traced
-    from harness.storage.run_folder import Folder, safe
-    from harness.storage.runs import load
-    from harness.tables import metrics, terminal
-    from harness.tasks.causalbench.algorithm_answers import answers
+    from harness.storage.run_folder import Folder, folder_of
 
-    settings = _settings(plain(config))
+    settings = _settings(config)
     if settings.task.get("_target_") != "harness.tasks.causalbench.Causality":
         raise ConfigError("an algorithm answers the questions of task=causalbench/causality, no other task's.")
+    # The two parts.
     task: Causality = build(settings.task, "task")
     if idle := [f"task.{name}" for name in chosen(task) if name in _WORDS]:
         raise ConfigError(f"{', '.join(idle)}: an algorithm reads no words; samples= and seed= choose its data.")
     algorithm: Algorithm = build(settings.algorithm, "algorithm")
+    # Its place, and what it leaves there.
     place, configuration = of_algorithm(task, algorithm, settings.samples, settings.seed)
     folder = Folder(
-        path=Path(
-            settings.results, *task.name.split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model"))
-        ),
+        path=folder_of(settings.results, place),
         run=place,
         configuration=configuration,
-        provenance=provenance.gather(plain(config)),
+        provenance=provenance.gather(dict(config)),
         renamed_by="algorithm.name",
         form=settings.records,
     )
-    progress = Progress(f"{task.name} {algorithm.name}")
-    items = Traced(task.items())
+    return Prepared(settings, task, algorithm, folder, Progress(f"{task.name} {algorithm.name}"))
+
+
+def carry_out(prepared: Prepared) -> Outcome:
+    """Sample the networks, learn their graphs, record and score their answers; return how the run ended."""
+    from harness.run import leave
+    from harness.storage.provenance import Traced
+    from harness.tasks.causalbench.algorithm_answers import answers
 
     def learn(network: str) -> Pattern:
-        return _learn(algorithm, network, settings, progress)
+        return _learn(prepared.algorithm, network, prepared.settings, prepared.progress)
 
-    answered = takewhile(lambda _: not signals.STOP.requested, answers(task, items, learn))
-    outcome = leave(task, items, answered, folder, progress)
+    items = Traced(prepared.task.items())
+    answered = takewhile(lambda _: not signals.STOP.requested, answers(prepared.task, items, learn))
+    return leave(prepared.task, items, answered, prepared.folder, prepared.progress)
+
+
+def run_one(config: DictConfig, *, brief: bool) -> Path:
+    """Run what the config describes and print the scores; return the results folder."""
+    from harness.leaderboard.discovery import table
+    from harness.leaderboard.rows import Row
+    from harness.storage.runs import load
+    from harness.tables import metrics, terminal
+
+    # Build task and algorithm, find the run's place.
+    prepared = prepare(plain(config))
+    path = prepared.folder.path
+    # Learn, record, score.
+    outcome = carry_out(prepared)
+    # Show the scores.
     if brief:
         print(f"    {metrics.brief(outcome.result)}", file=sys.stderr)
     else:
-        terminal.show(table([Row(load(folder.path))]))
-        print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
-    return folder.path
+        terminal.show(table([Row(load(path))]))
+        print(f"{path}/ holds {', '.join(sorted(f.name for f in path.iterdir() if f.name[0] != '.'))}")
+    return path
 
 
-def _settings(config: dict[str, Any]) -> Settings:
+def _settings(config: Mapping[str, Any]) -> Settings:
     check_keys(config, list(Settings.__dataclass_fields__), "")
     try:
-        return TypeAdapter(Settings).validate_python(config)
+        return TypeAdapter(Settings).validate_python(dict(config))
     except ValidationError as error:
         raise ConfigError(first_sentence(error, "")) from None
 

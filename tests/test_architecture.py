@@ -24,14 +24,17 @@ ROOMS = (
     ("models",),
     ("cache", "cost"),
     ("run",),
+    ("prepare",),
     ("cli",),
     ("leaderboard",),
     ("charts", "compare", "export"),
     ("plot", "report", "verify", "published"),
     ("sweep",),
-    ("discover", "items", "__main__"),
+    ("discover", "items", "__main__", "api"),
 )
 """From the bottom up. A room imports from those below it; rooms of one floor do not know each other."""
+FRONT_DOOR = {"harness imports harness.api"}
+"""`from harness import evaluate`: the package's own name leads to its API, when somebody asks for that."""
 
 
 def module(file: Path) -> str:
@@ -75,7 +78,7 @@ def test_imports_run_downwards():
         and not {room(name), room(other)} <= set(VOCABULARY)
         and floor[room(other)] >= floor[room(name)]
     ]
-    assert not upward, "\n".join(upward)
+    assert set(upward) == FRONT_DOOR, "\n".join({*upward} ^ FRONT_DOOR)
 
 
 def test_no_file_imports_itself_by_way_of_others():

@@ -42,8 +42,7 @@ def test_records_pass_unchanged_and_are_counted():
 
 def test_without_a_terminal_there_are_plain_lines(monkeypatch, capsys):
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    counting = Progress("corr2cause gpt4")
-    counting.cost = lambda: "$0.0312"
+    counting = Progress("corr2cause gpt4", lambda: "$0.0312")
     list(counting.track(iter(RECORDS), RECORDS))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "corr2cause gpt4: 1/4 · $0.0312 · 1 cached"  # of asking nothing is known yet
@@ -114,8 +113,7 @@ def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
         monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(progress_bar, "AFTER", 0.0)
     monkeypatch.setattr(progress_bar, "DRAWN", 0.02)
-    counting = Progress("corr2cause [gpt4]")
-    counting.cost = lambda: "$0.0312"
+    counting = Progress("corr2cause [gpt4]", lambda: "$0.0312")
     with terminal(width) as screen:
         for number, _ in enumerate(counting.track(answers(), range(20))):
             if number == 9:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -55,7 +55,7 @@ def _ended(action: Callable[[], int], config_name: str) -> int:
         if any(argument.replace(" ", "").lower() in ("debug=true", "debug=1") for argument in sys.argv[1:]):
             print(secrets.masked(console.clean(traceback.format_exc())), end="", file=sys.stderr)
         else:
-            console.complain(_sentence(error, config_name))
+            console.complain(sentence(error, config_name, sys.argv[1:]))
         return ERROR
 
 
@@ -103,23 +103,35 @@ def _single(config_name: str) -> Any:
     """
     if not all(_SETTING.match(argument) for argument in sys.argv[1:]):
         return None
-    from hydra import compose, initialize_config_dir
-    from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
-    from omegaconf import open_dict
 
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        config = compose(config_name, sys.argv[1:], return_hydra_config=True)
+    config = composed(config_name, sys.argv[1:])
     if config.hydra.mode == RunMode.MULTIRUN:  # somebody's own config says so
         return None
-    HydraConfig.instance().set_config(config)  # for what refers to ${hydra:…}
+    return without_hydra(config)
+
+
+def composed(config_name: str, arguments: Sequence[str]) -> Any:
+    """Return the config of a command with these settings, Hydra's own part in it."""
+    from hydra import compose, initialize_config_dir
+
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        return compose(config_name, list(arguments), return_hydra_config=True)
+
+
+def without_hydra(config: Any) -> Any:
+    """Return a composed config without Hydra's own part, which ${hydra:…} finds from now on."""
+    from hydra.core.hydra_config import HydraConfig
+    from omegaconf import open_dict
+
+    HydraConfig.instance().set_config(config)
     with open_dict(config):
         del config["hydra"]
     return config
 
 
-def _sentence(error: Exception, config_name: str) -> str:
-    """The error in one sentence: ours as they are, Hydra's with what it leaves out."""
+def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> str:
+    """Return the error of a command with these arguments as one sentence: Hydra's with what they leave out."""
     if isinstance(error, HarnessError):
         return str(error)
     said = " ".join(str(error).split())
@@ -132,17 +144,17 @@ def _sentence(error: Exception, config_name: str) -> str:
         cause = " ".join(str(error.__cause__ or "").split())
         key = re.search(r"Could not override '(?P<key>[^']+)'", said)
         if key and ("is not in struct" in cause or "Key" in cause):
-            return _unknown_key(key["key"], config_name)
+            return _unknown_key(key["key"], config_name, arguments)
         group = re.search(r"Could not override '(?P<key>[^']+)'\. No match in the defaults list", said)
         if group:
-            return _unknown_key(group["key"], config_name)
+            return _unknown_key(group["key"], config_name, arguments)
         return f"{said} {cause}".strip()
     if kind == "OverrideParseException":
-        where = "" if "=" in said else f" in {' '.join(sys.argv[1:])}"
+        where = "" if "=" in said else f" in {' '.join(arguments)}"
         said = said.partition(" See https")[0]
         return f"{said}{where}. Write key=value, and quotes around values that hold spaces, commas or brackets."
     if "Config group override must be" in said:
-        given = dict(argument.split("=", 1) for argument in sys.argv[1:] if "=" in argument)
+        given = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
         wrong = [group for group in _groups(config_name) if given.get(group, "") not in ("", *listed(CONFIGS, group))]
         return " ".join(f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}." for group in wrong) or said
     missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", said)
@@ -169,14 +181,14 @@ def _groups(config_name: str) -> list[str]:
     return {"items": ["task"], "discover": ["task", "algorithm"]}.get(config_name, ["task", "model", "cache"])
 
 
-def _unknown_key(key: str, config_name: str) -> str:
+def _unknown_key(key: str, config_name: str, arguments: Sequence[str]) -> str:
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
 
     GlobalHydra.instance().clear()
     chosen = re.compile(rf"(?:{'|'.join(_groups(config_name))})=[\w/]+$")
-    given = [argument for argument in sys.argv[1:] if chosen.match(argument)]
+    given = [argument for argument in arguments if chosen.match(argument)]
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         try:
             config = compose(config_name, overrides=given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import takewhile
@@ -22,10 +22,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 @contextmanager
-def interruptible(progress: Progress) -> Iterator[None]:
+def interruptible(progress: Progress, ended: Callable[[], bool] = lambda: True) -> Iterator[None]:
     """The first Ctrl-C (SIGTERM, SIGQUIT, SIGHUP) requests a stop; the second is what Ctrl-C was before: an end now.
 
     A terminal that goes away sends SIGHUP, more than once where a shell passes it on: it is never the second one.
+    `ended` says whether all work has come to an end with the block; a stop stays requested of what has not.
     """
 
     def on_signal(number: int, frame: FrameType | None) -> None:
@@ -52,7 +53,8 @@ def interruptible(progress: Progress) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        STOP.requested = False
+        if ended():
+            STOP.requested = False
 
 
 def finish_calls(outcomes: Iterable[object]) -> None:

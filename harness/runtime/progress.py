@@ -30,14 +30,13 @@ FEWEST = 10
 class Progress:
     """Counts records as they come: done, from the cache, failed, unreadable."""
 
-    def __init__(self, title: str) -> None:
-        """`title` says what is running."""
+    def __init__(self, title: str, cost: Callable[[], str] = lambda: "") -> None:
+        """`title` says what is running; `cost` what it has cost so far, in words, nothing where it costs nothing."""
         self.title = title
+        self.cost = cost
         self.total = 0
         """0 where it is not known."""
         self.done = self.cached = self.failed = self.unreadable = 0
-        self.cost: Callable[[], str] = lambda: ""
-        """What the run has cost so far, in words; nothing where it costs nothing or nobody knows."""
         self._marks = deque([(time.monotonic(), 0)])
         self._looked = 0
 

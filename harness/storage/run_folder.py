@@ -238,6 +238,11 @@ def records_in(folder: Path) -> Path | None:
     return found[0] if found else None
 
 
+def folder_of(results: str, place: Mapping[str, str]) -> Path:
+    """Return the folder of the run that has this place: task, variant, prompt and model."""
+    return Path(results, *place["task"].split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model")))
+
+
 def safe(name: str) -> str:
     """A name as one part of a path: a/b becomes a__b; what is too long for one ends in a digest."""
     part = re.sub(r"[^\w.,=+()\[\]-]", "-", name.replace("/", "__")).strip(".") or "-"

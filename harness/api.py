@@ -1,0 +1,222 @@
+"""The Python API: `evaluate` runs what the command would, `load_run` reads what a run left (docs/python.md)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import partial
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+from harness.cli import hydra_app
+from harness.errors import ConfigError, DataError, HarnessError, StoreError, unknown
+from harness.export.table import columns, rows
+from harness.prepare import Prepared, carry_out, prepare
+from harness.run import Outcome
+from harness.runtime import own_thread, secrets
+from harness.settings import CONFIGS, Main, listed, plain
+from harness.storage import runs
+from harness.storage.run_folder import RESULT
+from harness.tables import metrics
+from harness.types import Metric, Record, Result
+
+T = TypeVar("T")
+_COMPOSING = threading.Lock()
+"""Hydra composes one config at a time in a process."""
+
+
+@dataclass(frozen=True, repr=False)
+class RunView:
+    """A finished run, as it stands in its folder."""
+
+    _run: runs.Run
+
+    @property
+    def folder(self) -> Path:
+        """Where it stands: records, result and manifest."""
+        return self._run.folder
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item was answered; False for a run that something stopped."""
+        return self._run.complete
+
+    @property
+    def result(self) -> Result:
+        """All scores, by label set, breakdown and group, and what stands beside them."""
+        return self._run.result
+
+    @property
+    def scores(self) -> Mapping[str, Metric]:
+        """The headline scores of all items, by metric: `scores["f1"].value`, and `.interval` beside it."""
+        return {metric.name: metric for metric in self.result.overall.metrics}
+
+    def records(self) -> Iterator[Record]:
+        """Yield the records: each item with its labels and what became of it. Raises DataError where there are none."""
+        return self._run.records()
+
+    def to_pandas(self) -> Any:
+        """Return a pandas.DataFrame with a line for each record. Raises ConfigError where pandas is not installed."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise ConfigError(
+                "to_pandas() needs pandas, which is not installed: python -m pip install pandas, or use records()."
+            ) from None
+        types = columns([self._run])
+        frame = pandas.DataFrame(rows([self._run], types), columns=list(types))
+        # None stays a missing value, beside whole numbers too.
+        nullable = {int: "Int64", float: "Float64", bool: "boolean", str: "string"}
+        return frame.astype({name: nullable[kind] for name, kind in types.items()})
+
+    def __repr__(self) -> str:
+        """Return the run's place and its main scores."""
+        ending = "" if self.complete else ", NOT COMPLETE"
+        return f"<run {' · '.join(self._run.place.values())}: {metrics.brief(self.result)}{ending}>"
+
+
+def evaluate(
+    model: str | None = None,
+    task: str | None = None,
+    *,
+    cache: str | None = None,
+    overrides: Sequence[str] = (),
+    **settings: Any,
+) -> RunView:
+    """Run what `python -m harness model=… task=…` would, and return the run.
+
+    `model`, `task` and `cache` name a file of configs/. A setting is given by its full name
+    (`**{"model.temperature": 0.7}`), or by its last word where that is enough: what the command has (`prompt=`,
+    `samples=`, `results=`) comes first, then what either the task or the model has (`limit=100`, `temperature=0.7`).
+    `overrides` are settings as the command takes them, `["+model.extra.logit_bias=1"]`.
+
+    Progress is shown on stderr. Raises ConfigError for what cannot run, RunStopped for what stopped it early
+    (Interrupted after Ctrl-C): what was answered is kept, and the same call goes on from there.
+    """
+    own_thread.await_abandoned()
+    config = _composed({"model": model, "task": task, "cache": cache}, overrides, settings)
+    if config.get("dry_run") is True:
+        raise ConfigError("dry_run shows a plan and leaves no run to return: python -m harness … dry_run=true does it.")
+    prepared = _as_harness_error(partial(prepare, config))
+    outcome = _as_harness_error(partial(own_thread.call, partial(carry_out, prepared), prepared.progress))
+    if outcome.stopped is not None:
+        raise _with_place(prepared, outcome)
+    return load_run(prepared.folder.path)
+
+
+def load_run(folder: str | PathLike[str]) -> RunView:
+    """Return the run in a folder. Raises DataError where there is none, or one that is damaged."""
+    path = Path(folder).resolve()
+    if not path.is_dir():
+        raise DataError(f"there is no folder {folder}: give the one that a run left.")
+    if not (path / RESULT).exists():
+        below = next(path.rglob(RESULT), None)
+        hint = f", such as {below.parent}" if below else ""
+        raise DataError(f"{path} holds no {RESULT}: give the folder of a run that has ended{hint}.")
+    return RunView(runs.load(path))
+
+
+def _composed(
+    groups: Mapping[str, str | None], overrides: Sequence[str], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the config that the command composes of the same settings. Raises ConfigError."""
+    if isinstance(overrides, str):
+        raise ConfigError(f'overrides={overrides!r}: it takes a list, such as overrides=["{overrides}"].')
+    choices = {group: name for group, name in groups.items() if name is not None}
+    for group, name in choices.items():
+        if name not in (names := listed(CONFIGS, group)):
+            raise ConfigError(unknown(group, secrets.masked(str(name)), names))
+    arguments = [*(f"{group}={name}" for group, name in choices.items()), *overrides]
+    secrets.refuse_arguments([*arguments, *(f"{name}={value}" for name, value in settings.items())])
+    with _COMPOSING:
+        config = _composed_by_hydra(arguments, settings)
+    secrets.refuse_config(config)
+    return config
+
+
+def _composed_by_hydra(arguments: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    from harness.cli import own_configs
+
+    with _own_hydra():
+        try:
+            own_configs.register()
+            config = hydra_app.without_hydra(hydra_app.composed("config", arguments))
+            for name, value in settings.items():
+                _set(config, _full_name(name, config), value)
+            return plain(config)
+        except HarnessError:
+            raise
+        except Exception as error:
+            raise ConfigError(secrets.masked(hydra_app.sentence(error, "config", arguments))) from error
+
+
+@contextmanager
+def _own_hydra() -> Iterator[None]:
+    """Put Hydra's state, of which a process has one, back in the end: the caller may be an application of Hydra's."""
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.core.hydra_config import HydraConfig
+
+    before = GlobalHydra.instance().hydra, HydraConfig.instance().cfg
+    GlobalHydra.instance().clear()
+    try:
+        yield
+    finally:  # composing has put another instance in place
+        GlobalHydra.instance().hydra, HydraConfig.instance().cfg = before
+
+
+def _full_name(name: str, config: Any) -> str:
+    """Return the setting that a keyword means: one of the command, else of the task or of the model."""
+    commands = [field.name for field in fields(Main)]
+    if "." in name or name in commands:
+        return name
+    parts = [f"{part}.{word}" for part in ("task", "model") for word in config[part] if word != "_target_"]
+    meant = [full for full in parts if full.rpartition(".")[2] == name]
+    if len(meant) > 1:
+        either = " or ".join(f'**{{"{full}": …}}' for full in meant)
+        raise ConfigError(f"{name}= may be {' or '.join(meant)}: write {either}.")
+    if not meant:
+        raise ConfigError(unknown("setting", name, {*commands, *(full.rpartition(".")[2] for full in parts)}))
+    return meant[0]
+
+
+def _set(config: Any, name: str, value: Any) -> None:
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        # By force: what no part has is refused when it is built, with the nearest name that it has.
+        OmegaConf.update(config, name, _plain(value), merge=True, force_add=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(
+            f"{name}={value!r} is no setting: a value is text, a number, True, False, None, or a list or dict of them."
+        ) from error
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as a YAML file would give it."""
+    if isinstance(value, PathLike):
+        return str(value)
+    return list(value) if isinstance(value, tuple | range) else value
+
+
+def _as_harness_error(action: Callable[[], T]) -> T:
+    """Return what the action returns; a package that is missing and a file that fails are errors of the harness."""
+    try:
+        return action()
+    except ModuleNotFoundError as error:
+        raise ConfigError(hydra_app.sentence(error, "config", ())) from error
+    except OSError as error:
+        raise StoreError(hydra_app.sentence(error, "config", ())) from error
+
+
+def _with_place(prepared: Prepared, outcome: Outcome) -> Exception:
+    """Return what stopped a run, with a note of where its answers are."""
+    assert outcome.stopped is not None
+    path = prepared.folder.path
+    if (path / RESULT).exists() and not load_run(path).complete:  # a complete one is of an earlier run
+        outcome.stopped.add_note(f"What was answered so far is in {path} (harness.load_run reads it).")
+    return outcome.stopped

@@ -1,0 +1,127 @@
+"""A run, wired once: `prepare` builds its parts from the composed settings, and `carry_out` asks, records and scores.
+
+Nothing is completed afterwards: whoever holds a `Prepared` has all that the run will use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.cache import CachedModel, Store
+from harness.cost.account import Spending
+from harness.prompting.fit import check_samples, choose_prompt
+from harness.prompting.prompts import Prompt
+from harness.protocols import Model, Task
+from harness.run import Outcome, run
+from harness.runtime.interrupt import Stoppable, interruptible
+from harness.runtime.progress import Progress
+from harness.settings import Main, build, build_main
+from harness.storage import provenance
+from harness.storage.configuration import of_model
+from harness.storage.run_folder import MANIFEST, Folder, folder_of
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One run before it begins."""
+
+    settings: Main
+    task: Task
+    prompt: Prompt
+    model: Model
+    """By itself, without what goes around it."""
+    spending: Spending
+    folder: Folder
+    progress: Progress
+
+    @property
+    def stored(self) -> bool:
+        """Whether the answers go into the cache. Instant models answer sooner than it could, and cost nothing."""
+        return self.settings.cache.mode != "off" and not self.instant
+
+    @property
+    def instant(self) -> bool:
+        """Whether the model answers at once, for nothing."""
+        return bool(getattr(self.model, "instant", False))
+
+
+def prepare(config: Mapping[str, Any]) -> Prepared:
+    """Return the run that a composed config describes. Raises ConfigError for one that cannot run."""
+    settings = build_main(config)
+    # The three parts, and whether they fit each other.
+    task: Task = build(settings.task, "task")
+    model: Model = build(settings.model, "model")
+    prompt = choose_prompt(task, model, settings.prompt, settings.replies)
+    check_samples(settings.samples, prompt, model)
+    # What will be asked needs a key; a dry run asks nothing, nor does a frozen cache.
+    asks = not settings.dry_run and settings.cache.mode != "frozen"
+    if asks:
+        check_key: Callable[[], None] = getattr(model, "check_key", lambda: None)
+        check_key()
+    # Its place. Every setting that can change what it finds is in the path or in the configuration.
+    place, configuration = of_model(task, prompt, model.name, model.identity, settings.samples)
+    path = folder_of(settings.results, place)
+    # Its price, which an earlier run in the same place may have written down, and its budget.
+    spending = Spending.of(task, prompt, model, settings.samples, settings.budget, path / MANIFEST)
+    if asks:
+        spending.check()
+    # What it leaves, and what it shows meanwhile.
+    folder = Folder(
+        path=path,
+        run=place,
+        configuration=configuration,
+        provenance={**provenance.gather(dict(config)), "words": prompt.as_json, **spending.provenance},
+        ledger=spending.ledger,
+        form=settings.records,
+    )
+    progress = Progress(f"{task.name} {model.name}", spending.so_far)
+    return Prepared(settings, task, prompt, model, spending, folder, progress)
+
+
+def carry_out(prepared: Prepared) -> Outcome:
+    """Ask, record and score; return how the run ended. Whatever stops it early, what was answered is kept."""
+    with interruptible(prepared.progress), _answering(prepared) as model:
+        return run(prepared.task, prepared.prompt, model, prepared.folder, prepared.progress, prepared.settings.samples)
+
+
+def rehearse(prepared: Prepared) -> list[str]:
+    """Return the plan and two prompts, line by line. Nothing is asked, and no cache is made."""
+    with _store(prepared, new=False) as store:
+        return list(prepared.spending.rehearsal(_known(prepared, store), prepared.progress.say))
+
+
+@contextmanager
+def _answering(prepared: Prepared) -> Iterator[Model]:
+    """Yield the model with what goes around it, from the inside out: budget, Ctrl-C, cache, ledger."""
+    mode, say, spending = prepared.settings.cache.mode, prepared.progress.say, prepared.spending
+    if prepared.instant:
+        yield Stoppable(prepared.model, mode)
+        return
+    with _store(prepared) as store:
+        asked: Model = Stoppable(spending.within_budget(_known(prepared, store), say), mode)
+        if store is not None:
+            asked = CachedModel(asked, store, mode=mode, task=prepared.task.name, say=say)
+        yield spending.metered(asked)
+
+
+@contextmanager
+def _store(prepared: Prepared, *, new: bool = True) -> Iterator[Store | None]:
+    """Yield the cache; None where the run has none. `new` says whether its file may be made."""
+    cache = prepared.settings.cache
+    path = Path(cache.path)
+    if not prepared.stored or (not new and not path.exists()):
+        yield None
+        return
+    with closing(Store(path, readonly=cache.mode == "frozen")) as store:
+        yield store
+
+
+def _known(prepared: Prepared, store: Store | None) -> Any:
+    """Return what looks an answer up, so that a plan does not count it as one to be asked."""
+    if store is None:
+        return lambda _: None
+    return CachedModel(prepared.model, store, mode=prepared.settings.cache.mode).peek
