@@ -110,14 +110,14 @@ def evaluate(
 
 def load_run(folder: str | PathLike[str]) -> RunView:
     """Return the run in a folder. Raises DataError where there is none, or one that is damaged."""
-    path = Path(folder).resolve()
+    path = Path(folder)
     if not path.is_dir():
         raise DataError(f"there is no folder {folder}: give the one that a run left.")
     if not (path / RESULT).exists():
         below = next(path.rglob(RESULT), None)
         hint = f", such as {below.parent}" if below else ""
         raise DataError(f"{path} holds no {RESULT}: give the folder of a run that has ended{hint}.")
-    return RunView(runs.load(path))
+    return RunView(runs.load(path.resolve()))
 
 
 def _composed(
