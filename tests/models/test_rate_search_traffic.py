@@ -85,11 +85,8 @@ def at_random(share: float, seed: int) -> Traffic:
 def replies_until_near(traffic: Traffic, limit: float, most: int = 10_000) -> int:
     """Let calls go out until a limit has been found and the rate is near it; return how many replies that took."""
     for number in range(most):
-        if (
-            traffic.search.met_limit
-            and traffic.search.rate is not None
-            and 0.8 * limit <= traffic.search.rate <= 1.1 * limit
-        ):
+        rate = traffic.search.rate
+        if traffic.search.met_limit and rate is not None and 0.8 * limit <= rate <= 1.1 * limit:
             return number
         traffic.reply()
     pytest.fail(f"the rate is {traffic.search.rate} after {most} replies, and the limit {limit}")
