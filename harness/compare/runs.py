@@ -104,7 +104,7 @@ def _file(path: Path) -> Path:
         raise DataError(f"{path} holds a run that has not ended: start its command again, then compare.")
     if (path / MANIFEST).is_file():
         raise runs.no_records(path)
-    below = sorted(str(file.parent) for file in path.rglob(f"{RECORDS}*"))
+    below = [str(folder) for folder in runs.find([str(path)], need="none")]
     hint = f": {', '.join(below[:3])}{', …' if len(below) > 3 else ''}" if below else ""
     raise DataError(f"{path} is not the folder of one run{'; there are some below it' if below else ''}{hint}.")
 
