@@ -92,7 +92,7 @@ def evaluate(
     `model`, `task` and `cache` name a file of configs/. A setting is given by its full name
     (`**{"model.temperature": 0.7}`), or by its last word where that is enough: what the command has (`prompt=`,
     `samples=`, `results=`) comes first, then what either the task or the model has (`limit=100`, `temperature=0.7`).
-    `overrides` are settings as the command takes them, `["+model.extra.logit_bias=1"]`.
+    `overrides` are settings as the command takes them, `["+model.extra.service_tier=flex"]`.
 
     Progress is shown on stderr. Raises ConfigError for what cannot run, RunStopped for what stopped it early
     (Interrupted after Ctrl-C): what was answered is kept, and the same call goes on from there.
@@ -124,8 +124,9 @@ def _composed(
     groups: Mapping[str, str | None], overrides: Sequence[str], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the config that the command composes of the same settings. Raises ConfigError."""
-    if isinstance(overrides, str):
-        raise ConfigError(f'overrides={overrides!r}: it takes a list, such as overrides=["{overrides}"].')
+    if isinstance(overrides, str) or not all(isinstance(setting, str) for setting in overrides):
+        shown = secrets.masked(repr(overrides))
+        raise ConfigError(f'overrides={shown}: it takes a list of settings, such as overrides=["task.limit=100"].')
     choices = {group: name for group, name in groups.items() if name is not None}
     for group, name in choices.items():
         if name not in (names := listed(CONFIGS, group)):
