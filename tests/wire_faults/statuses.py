@@ -157,9 +157,9 @@ async def refuse(x: Exchange, given: str | None, seconds: float | None, **header
     if given is not None:
         # Written as UTF-8: what a proxy of today sends, whatever the standard says.
         headers["Retry_After"] = given.encode().decode("latin-1")
-    await x.send(refusal_body("slow down", "rate_limit_exceeded"), status=429, **headers)
-    if seconds:
+    if seconds:  # noted before it is sent: a busy machine would note it late, and call the client early
         x.retry_at(time.time() + seconds)
+    await x.send(refusal_body("slow down", "rate_limit_exceeded"), status=429, **headers)
 
 
 @family.each("429 Retry-After {}", _SHORT, "passes", max_wait=3.0, in_a_row=1)
@@ -180,8 +180,8 @@ async def long_wait(x: Exchange, given: str) -> None:
 
 @family("503 Retry-After 0.2", "passes", max_wait=3.0)
 async def wait_of_a_503(x: Exchange) -> None:
-    await x.send(refusal_body("overloaded"), status=503, Retry_After="0.2")
     x.retry_at(time.time() + 0.2)
+    await x.send(refusal_body("overloaded"), status=503, Retry_After="0.2")
 
 
 @family("429 retry-after-ms 60", "passes", max_wait=3.0)
