@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import sys
 from contextlib import contextmanager
 
@@ -430,3 +431,13 @@ def test_what_needs_no_server_leaves_the_same_bytes_each_time(tmp_path, monkeypa
         found.append({file.name: file.read_bytes() for file in files})
         (tmp_path / "results" / place / "records.jsonl.gz").unlink()
     assert found[0] == found[1] and set(found[0]) >= {"records.jsonl.gz", "result.json", "manifest.json"}
+
+
+def test_a_run_in_a_folder_that_somebody_sent_waits_for_no_pipe(tmp_path, harness):
+    """The place of the run holds a manifest that would never end: one sentence, and nothing is asked."""
+    place = tmp_path / "results/corr2cause/limit=4/plain/always_no"
+    place.mkdir(parents=True)
+    (place / "result.json").write_text("{}")
+    os.mkfifo(place / "manifest.json")
+    done = harness("model=always_no", "task.limit=4")
+    assert done.returncode == 1 and "manifest.json" in done.stderr and "Traceback" not in done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from harness.cost.till import Till
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Task
 from harness.runtime.signals import STOP
+from harness.storage.json_files import object_in
 from harness.types import JSON, Request, Response
 
 Peek = Callable[[Request], Response | None]
@@ -132,7 +132,7 @@ class Spending:
 def _remembered(manifest: Path) -> Mapping[str, Any]:
     """Return the price in a manifest; nothing where there is none."""
     try:
-        price = json.loads(manifest.read_text(encoding="utf-8"))["price"]
-    except (OSError, ValueError, KeyError, TypeError):
+        price = object_in(manifest).get("price")
+    except OSError:
         return {}
     return price if isinstance(price, dict) else {}

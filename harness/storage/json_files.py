@@ -8,6 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from harness.errors import DataError
+from harness.storage.files import parsed, read_bytes
+
 
 def write(path: Path, content: Mapping[str, Any]) -> None:
     """All of it or nothing: a reader never sees half a file."""
@@ -50,9 +53,12 @@ def laid_out(value: Any, indent: str = "") -> str:
 
 
 def object_in(path: Path) -> dict[str, Any]:
-    """Return the JSON object of a file; empty where there is no file, or none that is whole."""
+    """Return the JSON object of a file; empty where there is no file, or none that is whole.
+
+    A run may be started in a folder that somebody sent: only an ordinary file is read, as every reader does.
+    """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError, RecursionError):
+        content = parsed(read_bytes(path))
+    except (FileNotFoundError, ValueError, DataError):
         return {}
     return content if isinstance(content, dict) else {}
