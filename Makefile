@@ -6,6 +6,8 @@ RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
 # What makes, checks and tests the page comes from npm. Nothing else needs it: without npm those checks are left out.
 NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
+# Twice as many as there are cores: half of the tests wait for servers and processes of theirs.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)')
 SHIPPED = $(BIN)/python -m harness -m records=gzip
 
 .DEFAULT_GOAL := help
@@ -18,7 +20,7 @@ run: $(RUN_READY)  ## the main job: the exact reasoner on the public Corr2Cause 
 	$(BIN)/python -m harness $(args)
 
 test: $(DEV_READY) $(NPM_READY)  ## all tests but the slow ones, under five minutes (args="-k name" for some)
-	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal $(args)
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal $(args)
 
 test-slow: $(DEV_READY) $(NPM_READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(args)

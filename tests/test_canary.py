@@ -103,7 +103,17 @@ def call(here: Path, *arguments: str, module: str = "harness", **more: str):
     return done
 
 
-@pytest.mark.parametrize("more", [[], ["debug=true"], ["-m"], ["-m", "debug=true"], ["--cfg", "job"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param(more, id=" ".join(more), marks=marks)
+        for more, marks in (
+            ([], ()),
+            (["-m", "debug=true"], ()),
+            *((more, pytest.mark.slow) for more in (["debug=true"], ["-m"], ["--cfg", "job"])),
+        )
+    ],
+)
 def test_wrong_places(here, more):
     for arguments in WRONG:
         base = ["model=openai", "model.model=m"] if "model=" not in arguments[0] else []

@@ -374,9 +374,7 @@ def test_no_hostile_run_holds_and_the_good_one_beside_all_of_them_does(made, sur
 @pytest.mark.parametrize(
     "command",
     [
-        pytest.param(
-            name, marks=pytest.mark.slow if name in ("export parquet", "export lm_eval", "export inspect") else ()
-        )
+        pytest.param(name, marks=pytest.mark.slow if name.startswith("export") and name != "export csv" else ())
         for name in reading.COMMANDS
         if name not in ("verify", "compare")
     ],

@@ -309,7 +309,7 @@ def expected(name: str, strength: str) -> set[str]:
 
 @pytest.mark.parametrize("strength", STRENGTHS)
 @pytest.mark.parametrize(
-    "name", [name if name in ("reasoner", "paid") else pytest.param(name, marks=pytest.mark.slow) for name in RUNS]
+    "name", [name if name == "paid" else pytest.param(name, marks=pytest.mark.slow) for name in RUNS]
 )
 def test_every_change_is_found_but_what_the_run_alone_can_say(made, tmp_path, name, strength):
     held, tried = holding(made, name, strength, tmp_path)
