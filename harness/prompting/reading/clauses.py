@@ -24,45 +24,68 @@ _ANCHORS = frozenset(
     | set(re.findall("[a-z]+", f"{POSITIVE} {NEGATIVE}"))
     | {ASSERTED, DENIED}
 )
-_WORD = re.compile(r"\w+")
 
 
-def may_conclude(sentence: str) -> bool:
-    """Return whether a sentence may say anything of the statement: a quick look at its words."""
-    return not _ANCHORS.isdisjoint(_WORD.findall(sentence))
+def may_conclude(words: Sequence[str]) -> bool:
+    """Return whether a sentence of these words may say anything of the statement: a quick look."""
+    return not _ANCHORS.isdisjoint(words)
 
 
 _SUBJECTS = frozenset(
     "hypothesis statement claim conclusion assertion proposition inference deduction implication H1 thesis".split()
 )
 _PRONOUNS = frozenset("it this that which".split())
-_COPULAS = frozenset("is are was be isn't aren't wasn't it's that's seems appears remains being become becomes been".split())
+_COPULAS = frozenset(
+    "is are was be isn't aren't wasn't it's that's seems appears remains being become becomes been".split()
+)
 _BAD = frozenset((*(word for word in NEGATIVE.split("|") if word.isalpha()), "inconclusive"))
-_VERBS = {"contradicts": -1, "follow": 1, "follows": 1, "hold": 1, "holds": 1, "stand": 1, "stands": 1, "fail": -1, "fails": -1}
+_VERBS = {
+    "contradicts": -1,
+    "follow": 1,
+    "follows": 1,
+    "hold": 1,
+    "holds": 1,
+    "stand": 1,
+    "stands": 1,
+    "fail": -1,
+    "fails": -1,
+}
 _REASON = re.compile(
     r"(?:deduc(?:e|ed|ible)|deduct(?:ed)?|infer(?:red)?|conclude[ds]?|derived?|determined?|establish(?:ed)?|prove[dn]?|confirm(?:ed)?"
     r"|assert(?:ed)?|claim(?:ed)?|say|said|tell|drawn|reached|guaranteed?|justif(?:y|ied)|ascertain(?:ed)?|verif(?:y|ied)|support(?:ed)?)\Z"
 )
 _GOOD = frozenset(word for word in POSITIVE.split("|") if " " not in word and not _REASON.match(word)) | {"compelled"}
-_MEANS = frozenset("means mean implies imply shows show proves prove confirms establishes follows entails indicates conclude deduce infer find see deduct".split())
+_MEANS = frozenset(
+    "means mean implies imply shows show proves prove confirms establishes follows entails indicates conclude deduce infer find see deduct".split()
+)
 _ABLE = frozenset("can could able possible allows allow enables sufficient enough lets let".split())
 _NEGATIONS = frozenset(
     "not never cannot can't couldn't don't doesn't didn't isn't aren't wasn't won't wouldn't impossible unable insufficient no none nothing neither "
     "nor lack lacks lacking nowhere nobody hardly needn't without".split()
 )
-_HEDGES = frozenset("may might possibly perhaps maybe potentially likely probably partly partially sometimes seemingly apparently unclear uncertain unlikely unknown".split())
+_HEDGES = frozenset(
+    "may might possibly perhaps maybe potentially likely probably partly partially sometimes seemingly apparently unclear uncertain unlikely unknown".split()
+)
 _LIMITS = frozenset("some one two only few several half certain sometimes partly partially part".split())
 _CONDITIONS = frozenset("if unless whether suppose supposing assuming otherwise assume had until".split())
 _REASONS = frozenset("because since as given although though while whereas even despite".split())
-_BREAKS = frozenset(", ; : ( ) so but and because since as although though while whereas however yet given or nor - ?".split())
+_BREAKS = frozenset(
+    ", ; : ( ) so but and because since as although though while whereas however yet given or nor - ?".split()
+)
 _OTHER = frozenset("reverse opposite converse other another inverse reversed different".split())
 _QUALIFIED = frozenset("alone solely merely just itself marginals marginal only".split())
 _SOMEBODY = frozenset("one people some someone others critics students many you user".split())
 
 
-_STRENGTH = frozenset("necessarily therefore thus definitely clearly always indeed strictly logically in fact fully".split())
+_LONGEST = 60
+"""Words of a clause that are looked at."""
+_STRENGTH = frozenset(
+    "necessarily therefore thus definitely clearly always indeed strictly logically in fact fully".split()
+)
 # An aside between commas does not end a clause.
-_ASIDE = re.compile(r",\s*(?:however|though|therefore|thus|hence|then|in fact|of course|indeed|moreover|furthermore|nevertheless|in general|strictly speaking)\s*,\s*")
+_ASIDE = re.compile(
+    r",\s*(?:however|though|therefore|thus|hence|then|in fact|of course|indeed|moreover|furthermore|nevertheless|in general|strictly speaking)\s*,\s*"
+)
 _NOT_TRUE = re.compile(
     r"\b(?:it|that)(?:(?:'s| is| would be) not| isn't|'s not) (?:the case|true|correct|right)\b(?: to (?:say|claim))?(?: that|,)\s+"
     r"|\b(?:it|that)(?:'s| is| would be)(?: simply| just)? (?:false|incorrect|wrong|untrue|a mistake|an error)"
@@ -109,22 +132,28 @@ def conclusions(sentence: str, *, knows_statement: bool) -> Iterator[Conclusion]
         subject_before = subject_before or any(token in _SUBJECTS for token in clause)
         if found is not None:
             yield replace(found, label=1 - found.label) if outer else found
-        conditional = conditional or ("both" in clause and not _GOOD.isdisjoint(clause)) or any(token in _CONDITIONS for token in clause)
+        conditional = (
+            conditional
+            or ("both" in clause and not _GOOD.isdisjoint(clause))
+            or any(token in _CONDITIONS for token in clause)
+        )
 
 
 def _clauses(tokens: Sequence[str]) -> Iterator[tuple[str, Sequence[str], Sequence[str]]]:
-    """Yield each clause with the word before it and the words after it, at most forty."""
+    """Yield each clause with the word before it and the words after it, all of bounded length."""
     start, head = 0, ""
     for k, token in enumerate((*tokens, ".")):
         if token in _BREAKS or k == len(tokens):
             if k > start:
-                yield head, tokens[start:k], tokens[k : k + 40]
+                yield head, tokens[start : min(k, start + _LONGEST)], tokens[k : k + _LONGEST]
             if token not in (",", "(", ")", ":", "-") or k > start:
                 head = token
             start = k + 1
 
 
-def _conclusion(clause: Sequence[str], rest: Sequence[str], knows_statement: bool, subject_before: bool) -> Conclusion | None:
+def _conclusion(
+    clause: Sequence[str], rest: Sequence[str], knows_statement: bool, subject_before: bool
+) -> Conclusion | None:
     negations = [k for k, token in enumerate(clause) if token in _NEGATIONS]
     hedged = any(token in _HEDGES for token in clause)
     if any(token in ("would", "wouldn't", "both") for token in clause):
@@ -145,7 +174,12 @@ def _conclusion(clause: Sequence[str], rest: Sequence[str], knows_statement: boo
         if _REASON.match(token) and (found := _deduced(clause, k, rest, knows_statement)) is not None:
             label, names_it, part = found
             return Conclusion(label, " ".join(clause[max(0, k - 4) : k + 1]), weak or part, names_it)
-        if token == "necessarily" and k and clause[k - 1] == "not" and not any(w in _SUBJECTS | _PRONOUNS for w in clause[:k]):
+        if (
+            token == "necessarily"
+            and k
+            and clause[k - 1] == "not"
+            and not any(w in _SUBJECTS | _PRONOUNS for w in clause[:k])
+        ):
             if len(clause) <= 4:
                 return Conclusion(0, "not necessarily", weak, False)
     return None
@@ -229,7 +263,10 @@ def _deduced(
 ) -> tuple[int, bool, bool] | None:
     """Return what is said to be (no) deduction: its label, whether the statement is named, whether from a part only."""
     before, after = clause[:k], clause[k + 1 :]
-    able = any(word in _ABLE or word in ("cannot", "can't", "couldn't", "impossible", "unable", "insufficient") for word in before)
+    able = any(
+        word in _ABLE or word in ("cannot", "can't", "couldn't", "impossible", "unable", "insufficient")
+        for word in before
+    )
     evidence = any(word in ("information", "evidence", "data", "way", "basis", "reason", "grounds") for word in before)
     denied = sum(word in _NEGATIONS for word in before)
     if before[-1:] and before[-1] in ("don't", "doesn't", "does", "do"):
@@ -250,7 +287,11 @@ def _deduced(
     named = any(word in _SUBJECTS for word in (*before, *after[:6]))
     if "nothing" in before and not named and ASSERTED not in thing[:6]:
         return None
-    plain_object = [word for word in after if word not in ("that", "the", "whether", "indeed", "therefore", "following", "from", ",")]
+    plain_object = [
+        word
+        for word in after
+        if word not in ("that", "the", "whether", "indeed", "therefore", "following", "from", ",")
+    ]
     about_it = (
         ASSERTED in thing[:6]
         or (passive and any(w in _PRONOUNS | _SUBJECTS for w in before) and after[:1] != ["that"])

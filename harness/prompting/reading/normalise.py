@@ -6,7 +6,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_INVISIBLE = re.compile(r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+_INVISIBLE = re.compile(
+    r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]"
+)
 _PUNCTUATION = str.maketrans(
     {
         **dict.fromkeys("。।۔｡", "."),
@@ -21,8 +23,13 @@ _PUNCTUATION = str.maketrans(
     }
 )
 _STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
-_ANSWER_TAG = re.compile(r"<\s*(?:final[_ -]?)?(?:answer|verdict|final|conclusion|label|result|output)(?:[_ -]answer)?\s*>", re.IGNORECASE)
-_LINE_TAG = re.compile(r"</?(?:p|br|div|li|ul|ol|h[1-6]|tr|hr|section|answer|final|verdict|explanation|rationale)\b[^<>]{0,200}>", re.IGNORECASE)
+_ANSWER_TAG = re.compile(
+    r"<\s*(?:final[_ -]?)?(?:answer|verdict|final|conclusion|label|result|output)(?:[_ -]answer)?\s*>", re.IGNORECASE
+)
+_LINE_TAG = re.compile(
+    r"</?(?:p|br|div|li|ul|ol|h[1-6]|tr|hr|section|answer|final|verdict|explanation|rationale)\b[^<>]{0,200}>",
+    re.IGNORECASE,
+)
 _VERDICT_TAG = re.compile(r"<\s*/?(yes|no|true|false)\s*/?\s*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z!][^<>\n]{0,200}>|<\|[^<>|\n]{1,60}\|>")
 _ARROW = re.compile(r"\\(?:long)?(?:right)?arrow\b|\\to\b|\\implies\b|\\Rightarrow\b|<?[-=]+>")
@@ -34,11 +41,13 @@ _QUOTED_KEY = re.compile(r"[\"']\s*:\s*[\[{\"'\s]*")
 _TABLE_ROW = re.compile(r"^[ \t]*\|(.*?)\|?[ \t]*$", re.MULTILINE)
 _UNTICKED = re.compile(r"^[ \t*-]*(?:\[ ?\]|☐|□).*$", re.MULTILINE)
 _TICKED = re.compile(r"\[[xX✓✔]\]|☑|☒|✅")
-_EMPHASIS = re.compile(r"={2,}|[*#>\"~$\[\]{}]|(?<!\w)_+|_+(?!\w)|(?<!\w)'|'(?!\w)")
+_EMPHASIS = str.maketrans(dict.fromkeys('*#>"~$[]{}', " "))
+_QUOTES = re.compile(r"(?<!\w)'|'(?!\w)")
+_UNDERSCORES = re.compile(r"(?<!\w)_+|_+(?!\w)")
+_RULERS = re.compile(r"={2,}")
 _RULE = re.compile(r"^[ \t|:=-]{3,}$", re.MULTILINE)
 _BLANKS = re.compile(r"[^\S\n]+")
-_LINES = re.compile(r"[^\S\n]*\n\s*")
-_SHORTENED = re.compile(r"\b(e\.g|i\.e|cf|vs|etc|approx)\.")
+_SHORTENED = (("e.g.", "eg"), ("i.e.", "ie"), (" cf.", " cf"), (" vs.", " vs"), (" etc.", " etc"))
 _NUMBER = re.compile(r"\bno\. (?=of\b|\d)")
 
 
@@ -71,13 +80,22 @@ def normalised(text: str) -> str:
     if "|" in text:
         text = _RULE.sub("", text)
         text = _TABLE_ROW.sub(lambda row: row[1].strip(" |").replace("|", ": "), text).replace("|", " ")
-    text = _EMPHASIS.sub(" ", text)
-    text = _LINES.sub("\n", _BLANKS.sub(" ", text)).strip().lower()
+    text = text.translate(_EMPHASIS)
+    if "'" in text:
+        text = _QUOTES.sub(" ", text)
+    if "__" in text or " _" in text or "_ " in text or text[:1] == "_" or text[-1:] == "_":
+        text = _UNDERSCORES.sub(" ", text)
+    if "==" in text:
+        text = _RULERS.sub(" ", text)
+    if "  " in text or "\t" in text or "\r" in text:
+        text = _BLANKS.sub(" ", text)
+    text = "\n".join(stripped for line in text.split("\n") if (stripped := line.strip())).lower()
     if "tl;dr" in text:
         text = text.replace("tl;dr", "tldr")
-    if "." in text:
-        text = _NUMBER.sub("number ", _SHORTENED.sub(lambda word: word[1].replace(".", ""), text))
-    return text
+    for short, plain in _SHORTENED:
+        if short in text:
+            text = text.replace(short, plain)
+    return _NUMBER.sub("number ", text) if "no. " in text else text
 
 
 def _plain_characters(text: str) -> str:

@@ -79,6 +79,8 @@ def _final_channel(text: str) -> str:
 
 def _before_next_question(text: str, next_words: Sequence[str]) -> str:
     """Return what comes before the end-of-text token, the user's turn or the next question that a model wrote itself."""
+    if "\n" not in text and "<" not in text and "[" not in text:
+        return text
     position = 0
     for mark in _END.finditer(text):
         if _WORDS.search(text, position, mark.start()):

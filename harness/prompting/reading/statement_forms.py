@@ -11,10 +11,20 @@ ASSERTED, DENIED = "H1", "H0"
 """What stands in a reply's text, else all in lower case, for the statement and for its negation."""
 
 _ASIDE = re.compile(r"\s*\((?:ie|eg)[^()]{0,80}\)")
-_DIRECT = ("is a direct cause of", "is a direct cause for", "has a direct effect on", "has a direct causal effect on", "→")
+_DIRECT = (
+    "is a direct cause of",
+    "is a direct cause for",
+    "has a direct effect on",
+    "has a direct causal effect on",
+    "→",
+)
 _CAUSE = ("is a cause of", "is a cause for", "has a causal effect on", "→")
 _HAS_NOT = "does not|doesn't|do not|don't|cannot|can't|did not"
-_OPPOSITE = {"is": ("is not", "isn't"), "are": ("are not", "aren't"), "has": ("has no", "does not have", "doesn't have")}
+_OPPOSITE = {
+    "is": ("is not", "isn't"),
+    "are": ("are not", "aren't"),
+    "has": ("has no", "does not have", "doesn't have"),
+}
 
 
 def marked(text: str, statement: str) -> str:

@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Literal
 
 from harness.prompting.reading.clauses import conclusions, may_conclude
-from harness.prompting.reading.verdicts import ASSENT, NAMED, PLAIN, label_of, tells
+from harness.prompting.reading.context import Context, leaves_open
+from harness.prompting.reading.verdicts import ASSENT, NAMED, PLAIN, TELLING, label_of
 
 Kind = Literal["announced", "opening", "answered", "closing", "concluded"]
 """Announced as the answer; the first word; the answer to a question of its own; a sentence of its own; in other words."""
@@ -85,84 +86,72 @@ _SHORT_FORM = re.compile(
 )
 _AT_END = re.compile(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence)\s+{PLAIN}[\s.!)]*$")
 _LABELLED = re.compile(rf"(?P<of>[^:\n]{{1,200}}?)\s*:[\s:]*(?:{PLAIN}|{NAMED})(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$")
-_OTHER_STATEMENT = re.compile(r"\b(?:converse|reverse|opposite|inverse|other (?:direction|way)|counterfactual|variant|bonus|if|unless)\b")
+_OTHER_STATEMENT = re.compile(
+    r"\b(?:converse|reverse|opposite|inverse|other (?:direction|way)|counterfactual|variant|bonus|if|unless)\b"
+)
 _LONGEST_LINE = 400
 _ABOUT_IT = re.compile(
     r"H[01]|deduc|infer|hypothes|statement|claim|conclu|entail|follow|valid|answer|verdict|hold|\btrue\b|correct|\bit\b|final|suppl|determin"
 )
 
-# What stands before a verdict that is not given: in its sentence, or just before it.
-_CONDITION = re.compile(
-    r"\b(?:if|unless|whether|suppose|supposing|assuming|provided (?:that|there|it|we|no)|otherwise|in case|had (?:the|a|b|it|there|we)|were (?:the|there|it)|should (?:the|it)|as long as|under (?:the|an?) (?:additional|further|stronger|extra)"
-    r"|in (?:the|a|that|this|such an?) (?:reverse|other|opposite|hypothetical|different|alternative|first|second|third)|si|wenn|falls|如果)\b"
+_STEP = re.compile(
+    r"^\W*(?:step|part|check|test|case|sub-?question|example|graph|dag|member|option|scenario|condition|requirement|criterion|premise)\b[^:]{0,40}\d|\bstep \d|\?[\s)]*(?:answer|a)\b|\b(?:first|second|third|other|previous) example\b"
 )
-_CONDITION_AFTER = re.compile(r",? *\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|as long as|in case|only when)\b")
-_STANDING = re.compile(
-    r"\b(?:assuming|if we assume|provided|under)\b(?=[^.;\n]{0,60}\b(?:markov|faithful\w*|causal sufficiency|acyclic\w*|no (?:hidden|latent|unobserved)|closed system|standard assumptions)\b)"
+_CORRECTS = re.compile(
+    r"\b(?:wait|actually|tldr|correction|scratch that|hold on|on second thoughts?|on reflection|i was wrong|mistake|i misspoke|sorry|let me (?:correct|revise|reconsider)|hmm|oops|no,? wait|strike that|reconsider\w*|revis\w+)\b"
 )
-"""Assumptions that the question makes anyway: a verdict that names them is given all the same."""
-_SUPPOSITION = re.compile(r"\W*(?:ps\b|note|remark|aside)?\W*(?:but |now |let us |let's )?(?:suppose|imagine|consider|assume|what if|say|pretend)\b")
-_THEN = re.compile(r"\W*(?:then|in that case|in this case|in which case|now|so|here)\b")
-_PROVISIONAL = re.compile(
-    r"\b(?:maybe|perhaps|possibly|at first|first glance|first sight|initially|first thought|thought|seems?|seemed|looks?|appears?|tempt\w*|intuiti\w*|naive\w*|superficial\w*"
-    r"|might|may (?:say|think|answer)|could (?:say|think|argue|answer)|some(?:one|body)?(?: people)?(?: would| might| may| could)? (?:say|think|argue|claim|answer)s?"
-    r"|people|others|critics|students?|another model|most would|many would|(?:premise|prompt|user|question|hypothesis|textbook|paper|author|colleague|friend|they|he|she|you)"
-    r" (?:says?|said|claims?|claimed|thinks?|suggests?|asked|asks?|states?|stated|wants?|expects?|answered|would)|expected|pretend|imagine|guess(?:ed)? (?:was|would))\b"
+_CONCLUDES = re.compile(
+    r"\b(?:so|therefore|thus|hence|but|however|conclusion|conclude|consequently|overall|in short|in summary|finally|ultimately|as a result|accordingly|final)\b|^answer\b"
 )
-_DENIES = re.compile(
-    r"\b(?:nothing|no reason|no grounds|no basis|wrong|incorrect|mistake|mistaken|error)\b[\w' ]{0,60}\b(?:to (?:say|answer|reply|conclude|respond|claim)|justif\w+|supports?|warrants?|suggests?)(?: that)?(?: the answer(?: is)?)?\s*\Z|"
-    r"(?:\bwrong to|\bincorrect to|\ba mistake to|\bmistaken to|\berror to|\bnot|\bnever|n't|\bfalse that|\buntrue that|\bcannot|\bno reason to|\bno grounds to|\bno basis to"
-    r"|\bno justification (?:to|for)|\bno evidence)\s*(?:\w+\s+){0,4}(?:say|claim|answer|conclude|conclud\w+|think|believe|assert|suppose|infer|deduce|that|true|case|saying|answering)"
-    r"(?:\s+(?:that|with|the|an?))*\s*\Z"
-)
-_BARE_SAYING = re.compile(r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|justif|support|warrant|suggest)")
-_CANNOT_KNOW = re.compile(r"\b(?:cannot|can't|no reason|no grounds|no basis|no evidence|not (?:able|possible|clear)|don't)\b")
-_MENTION = re.compile(
-    r"(?:\b(?:if|whether|unless|not|cannot|either|neither|instead of|rather than|between|say|says|word|words|than|of)|n't)"
-    r"(?: \w+)?(?: (?:a|an|the|your|my|final|correct|then|simply|clear|definite|say|be|answer|with))* ?\Z"
-)
-_JUST_ANSWER = re.compile(r"\b(?:just|only|please|simply|must|to|should|asked to|and|line that says|with) (?:answer|reply|respond|say|says)(?: with)?:? ?\Z")
-_BOTH = re.compile(
-    r"\byes *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *no\b|\bno *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *yes\b"
-    r"|\byes, no\b|\bno, yes\b|\byes no\b(?! (?:variable|other))|\bno yes\b"
-)
-_STEP = re.compile(r"^\W*(?:step|part|check|test|case|sub-?question|example|graph|dag|member|option|scenario|condition|requirement|criterion|premise)\b[^:]{0,40}\d|\bstep \d|\?[\s)]*(?:answer|a)\b|\b(?:first|second|third|other|previous) example\b")
-_CORRECTS = re.compile(r".{0,20}?\b(?:wait|actually|tldr|correction|scratch that|hold on|on second thoughts?|on reflection|i was wrong|mistake|i misspoke|sorry|let me (?:correct|revise|reconsider)|hmm|oops|no,? wait|strike that|reconsider\w*|revis\w+)\b")
-_CONCLUDES = re.compile(r"\b(?:so|therefore|thus|hence|but|however|conclusion|conclude|consequently|overall|in short|in summary|finally|ultimately|as a result|accordingly|final)\b|^answer\b")
 _QUESTION = re.compile(r"\?[\s)]*$")
+
+
+_HEADING = re.compile(
+    rf"^((?:[\d.]+\s*)?(?:the |my |so the )?(?:final |short |correct )?{_LABEL})\s*(?: is)?[:.]?\n(?=\S)", re.MULTILINE
+)
+_CORRECTING = frozenset(
+    "wait actually correction scratch hold second reflection wrong mistake misspoke sorry hmm oops strike reconsider reconsidering reconsidered revise revised "
+    "revising correct".split()
+)
+_LABELS = frozenset(
+    "answer answers ans verdict conclusion decision judgment judgement result response reply output label prediction determination assessment choice "
+    "classification solution final tldr one word option right better best correct proper".split()
+)
+_SAYING = frozenset(
+    "say answer go choose pick vote respond reply select conclude lean opt stick settle justify justifies support supports warrant warrants suggest suggests "
+    "it this that gets get".split()
+)
+_VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent")
+
+_WORD = re.compile(r"H[01]|\w+")
+_LENGTHENED = re.compile(r"\b(?:ye+s+|no+)\b")
+_BARE_SAYING = re.compile(
+    r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|justif|support|warrant|suggest)"
+)
 
 
 def verdicts(text: str, *, knows_statement: bool) -> Reading:
     """Return what a normalised reply asserts, sentence by sentence."""
-    parts = list(_sentences(_headings_joined(text)))
+    parts = list(_sentences(_HEADING.sub(r"\1: ", text) if "\n" in text else text))
     sentences = tuple(sentence for sentence, _ in parts)
     found: list[Verdict] = []
     corrected = False
     for number, (sentence, begins_line) in enumerate(parts):
-        # A correction may stand in a sentence of its own ("Wait. No.").
-        corrected = corrected or (number > 0 and bool(_CORRECTS.match(sentence)))
-        telling, concluding = tells(sentence), may_conclude(sentence)
-        if number and not telling and not concluding:
-            continue
-        before = "" if begins_line else sentences[number - 1]
+        words = _WORD.findall(sentence)
+        corrects = not _CORRECTING.isdisjoint(words) and _CORRECTS.search(sentence) is not None
+        # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
+        corrected = corrected or (number > 0 and corrects and _CORRECTS.search(sentence, 0, 40) is not None)
         here = list(
-            _in_sentence(sentence, number, before, len(sentences) == 1, knows_statement, telling or not number, concluding)
+            _in_sentence(
+                sentence, words, number, "" if begins_line else sentences[number - 1], len(parts) == 1, knows_statement
+            )
         )
-        if corrected and here:
-            here = [replace(verdict, corrects=True) for verdict in here]
-            corrected = False
-        elif len(here) and _CORRECTS.search(sentence):
+        if here and corrected:
+            here, corrected = [replace(verdict, corrects=True) for verdict in here], False
+        elif here and corrects:
             here = [*here[:1], *(replace(verdict, corrects=True) for verdict in here[1:])]
         found += here
     return Reading(tuple(found), sentences)
-
-
-_HEADING = re.compile(rf"^((?:[\d.]+\s*)?(?:the |my |so the )?(?:final |short |correct )?{_LABEL})\s*(?: is)?[:.]?\n(?=\S)", re.MULTILINE)
-
-
-def _headings_joined(text: str) -> str:
-    """Return the text with a heading such as "Final answer" on the line of what stands below it."""
-    return _HEADING.sub(r"\1: ", text)
 
 
 def _sentences(text: str) -> Iterator[tuple[str, bool]]:
@@ -177,109 +166,130 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
         yield sentence, begins_line
 
 
-def _in_sentence(sentence: str, number: int, before: str, only: bool, knows_statement: bool, telling: bool, concluding: bool) -> Iterator[Verdict]:
-    """Yield what one sentence asserts, in its order."""
-    if _QUESTION.search(sentence) and not only:
-        return
-    sentence = _STANDING.sub("given", sentence)
-    condition = _CONDITION.search(sentence)
-    supposed_from = condition.start() if condition else len(sentence) + 1
-    if _THEN.match(sentence) and _SUPPOSITION.match(before):
-        return
-    both = [match.span() for match in _BOTH.finditer(sentence)]
-    concludes = bool(_CONCLUDES.search(sentence[:60]))
-    words = list(_in_words(sentence, number, before, only, supposed_from, both)) if telling else []
-    yield from (replace(verdict, concludes=concludes) for verdict in words)
-    if any(verdict.kind == "announced" for verdict in words):
-        return
-    if concluding:
-        for said in conclusions(sentence, knows_statement=knows_statement):
-            yield Verdict(said.label, "concluded", said.words, number, said.weak, False, False, concludes, said.names_it)
+def _in_sentence(
+    sentence: str, words: list[str], number: int, before: str, only: bool, knows_statement: bool
+) -> list[Verdict]:
+    """Return what one sentence asserts, in its order: in the words yes and no, or in other words."""
+    telling = (
+        number == 0
+        or not sentence.isascii()
+        or not TELLING.isdisjoint(words)
+        or _LENGTHENED.search(sentence) is not None
+    )
+    concluding = may_conclude(words)
+    if not (telling or concluding) or (sentence[-1] in "?)" and _QUESTION.search(sentence) and not only):
+        return []
+    context = Context(sentence, before)
+    found = list(_in_words(context, words, number, only)) if telling else []
+    if concluding and all(verdict.kind != "announced" for verdict in found) and context.supposed_from >= 0:
+        found += [
+            Verdict(said.label, "concluded", said.words, number, said.weak, alone=said.names_it)
+            for said in conclusions(context.sentence, knows_statement=knows_statement)
+        ]
+    if found and _CONCLUDES.search(sentence, 0, 60):
+        found = [replace(verdict, concludes=True) for verdict in found]
+    return found
 
 
-def _in_words(
-    sentence: str, number: int, before: str, only: bool, supposed_from: int, both: list[tuple[int, int]]
-) -> Iterator[Verdict]:
-    """Yield the verdicts in the words yes and no and their kind."""
-    announced = False
-    taken = 0
-    partial = bool(_STEP.search(sentence[:300])) or (_QUESTION.search(before) is not None and not _ABOUT_IT.search(before))
-    for pattern in (_ANNOUNCED, _SAID):
+def _in_words(context: Context, words: list[str], number: int, only: bool) -> Iterator[Verdict]:
+    """Yield the verdicts in the words yes and no and their kind: those announced, or else the one that stands for itself."""
+    sentence, announced = context.sentence, False
+    for pattern, needed in ((_ANNOUNCED, _LABELS), (_SAID, _SAYING)):
+        if needed.isdisjoint(words) and sentence.isascii():
+            continue
         for match in pattern.finditer(sentence):
-            verdict = _announced(sentence, match, number, supposed_from, both, partial=partial)
             announced = True
-            if verdict is not None:
+            if (verdict := _announced(context, match, number)) is not None:
                 yield verdict
         if announced:
             return
-    lead = _SENTENCE.match(sentence)
-    if lead is not None:
-        taken = 1
-        label = label_of(lead)
-        given = label is not None and _given(sentence, lead.start("verdict"), lead.end(), supposed_from, both)
-        if given and label is not None:
-            alone = _ALONE.match(sentence) is not None
-            kind: Kind = "opening" if number == 0 else "closing"
-            partial = False
-            if _QUESTION.search(before):
-                kind, partial = "answered", not _ABOUT_IT.search(before)
-            if alone or kind != "closing" or lead["yes"] or lead["no"]:
-                yield Verdict(label, kind, lead[0].strip(), number, partial=partial, alone=alone)
-        return
-    if only and (short := _SHORT_FORM.fullmatch(sentence)) is not None:
-        yield Verdict(int(short["assents"] is not None), "opening", sentence, number, alone=True)
-        return
-    if (alone := _ALONE.match(sentence)) is not None and (only or number == 0):
-        label = 1 if alone["assent"] or alone["y"] else 0 if alone["n"] else label_of(alone)
-        if label is not None and (only or not (alone["y"] or alone["n"] or alone["assent"])):
-            yield Verdict(label, "opening", sentence.strip(" ."), number, alone=True)
-        return
-    for pattern, kind in ((_LABELLED, "announced"), (_AT_END, "closing")):
-        match = pattern.search(sentence) if not taken and len(sentence) < _LONGEST_LINE else None
-        if match is None:
-            continue
-        taken = 1
-        label = label_of(match)
-        start = match.start("yes") if match["yes"] else match.start("no") if match["no"] else match.end()
-        if label is not None and _given(sentence, start, match.end(), supposed_from, both):
-            if kind == "announced" and _OTHER_STATEMENT.search(match["of"]):
-                return
-            about_it = kind == "closing" or bool(_ABOUT_IT.search(match["of"]))
-            yield Verdict(label, kind, match[0].strip()[-80:], number, partial=not about_it)  # type: ignore[arg-type]
+    verdict = (
+        _leading(context, number)
+        or _alone(context, number, only)
+        or _labelled(context, number)
+        or _ending(context, number)
+    )
+    if verdict is not None:
+        yield verdict
 
 
-def _announced(
-    sentence: str, match: re.Match[str], number: int, supposed_from: int, both: list[tuple[int, int]], *, partial: bool
-) -> Verdict | None:
-    label = label_of(match)
+def _announced(context: Context, match: re.Match[str], number: int) -> Verdict | None:
+    """Return the verdict of "the answer is no" or "I would say no", turned round where it is denied."""
     groups = match.groupdict()
-    start = next(match.start(name) for name in ("yes", "no", "positive", "negative", "dissent") if groups.get(name))
-    before = sentence[max(0, match.start() - 160) : match.start()]
-    if label is None or match.start() > supposed_from or _CONDITION_AFTER.match(sentence, match.end()):
+    label = label_of(match)
+    start = next(match.start(name) for name in _VERDICT_GROUPS if groups.get(name))
+    if label is None or context.supposes(match.start(), match.end()) or context.offers_both(start):
         return None
-    if any(first <= start < last for first, last in both) or _JUST_ANSWER.search(before) or "?" in sentence[-2:]:
+    if context.asks_for(match.start()) or "?" in context.sentence[-2:]:
         return None
-    up_to_verdict = before + sentence[match.start() : start]
-    denied = bool(_DENIES.search(before) or _DENIES.search(up_to_verdict) or groups.get("not_it"))
-    if denied:
-        if label == 0 and _CANNOT_KNOW.search(before):
-            return None
+    denial = "not" if groups.get("not_it") else context.denies(match.start(), start)
+    if denial:
+        if label == 0 and leaves_open(denial):
+            return None  # that one cannot conclude No leaves the answer open
         label = 1 - label
-    elif "speaker" in groups and not groups["speaker"] and _BARE_SAYING.match(match[0]):
+    elif ("speaker" in groups and not groups["speaker"] and _BARE_SAYING.match(match[0])) or context.mentions(
+        match.start()
+    ):
         return None
-    elif _PROVISIONAL.search(before) or _MENTION.search(before):
-        return None
-    return Verdict(label, "announced", match[0].strip(), number, bool(groups.get("would")), partial)
+    partial = bool(_STEP.search(context.sentence, 0, 300)) or _on_the_way(context.before)
+    return Verdict(label, "announced", match[0].strip(), number, weak=bool(groups.get("would")), partial=partial)
 
 
-def _given(sentence: str, start: int, end: int, supposed_from: int, both: list[tuple[int, int]]) -> bool:
-    """Return whether a verdict is given, not just supposed, mentioned, or one of two."""
-    if start > supposed_from or _CONDITION_AFTER.match(sentence, end):
-        return False
-    if any(first <= start < last for first, last in both):
-        return False
-    before = sentence[max(0, start - 80) : start]
-    return not _MENTION.search(before) and not _PROVISIONAL.search(before)
+def _leading(context: Context, number: int) -> Verdict | None:
+    """Return the verdict that a sentence begins with ("No, because …"); the first word of a reply is its opening."""
+    lead = _SENTENCE.match(context.sentence)
+    label = label_of(lead) if lead else None
+    if lead is None or label is None or not context.given(lead.start("verdict"), lead.end()):
+        return None
+    alone = _ALONE.match(context.sentence) is not None
+    asked = bool(_QUESTION.search(context.before))
+    if number and not asked and not (alone or lead["yes"] or lead["no"]):
+        return None
+    kind: Kind = "answered" if asked else "closing" if number else "opening"
+    return Verdict(label, kind, lead[0].strip(), number, partial=asked and _on_the_way(context.before), alone=alone)
+
+
+def _alone(context: Context, number: int, only: bool) -> Verdict | None:
+    """Return the verdict of a sentence that is nothing else: "Absolutely.", "I don't think so."; letters in a reply of one."""
+    if number:
+        return None
+    sentence = context.sentence
+    if only and (short := _SHORT_FORM.fullmatch(sentence)) is not None:
+        return Verdict(int(short["assents"] is not None), "opening", sentence, number, alone=True)
+    alone = _ALONE.match(sentence)
+    if alone is None or (not only and (alone["y"] or alone["n"] or alone["assent"])):
+        return None
+    label = 1 if alone["assent"] or alone["y"] else 0 if alone["n"] else label_of(alone)
+    return None if label is None else Verdict(label, "opening", sentence.strip(" ."), number, alone=True)
+
+
+def _labelled(context: Context, number: int) -> Verdict | None:
+    """Return the verdict of a line such as "Deducible: No"; of one about something else, it is on the way."""
+    match = (
+        _LABELLED.search(context.sentence)
+        if len(context.sentence) < _LONGEST_LINE and ":" in context.sentence
+        else None
+    )
+    label = label_of(match) if match else None
+    if match is None or label is None or _OTHER_STATEMENT.search(match["of"]):
+        return None
+    if not context.given(match.end("of"), match.end()):
+        return None
+    return Verdict(label, "announced", match[0].strip()[-80:], number, partial=not _ABOUT_IT.search(match["of"]))
+
+
+def _ending(context: Context, number: int) -> Verdict | None:
+    """Return the verdict that a sentence ends with ("the edge may be reversed, so no")."""
+    match = _AT_END.search(context.sentence, max(0, len(context.sentence) - 40))
+    label = label_of(match) if match else None
+    if match is None or label is None or not context.given(match.start(), match.end()):
+        return None
+    return Verdict(label, "closing", match[0].strip(), number)
+
+
+def _on_the_way(question: str) -> bool:
+    """Return whether a sentence asks about something else than the statement, on the way to it."""
+    return _QUESTION.search(question) is not None and not _ABOUT_IT.search(question)
 
 
 def flips(reading: Reading) -> int:

@@ -47,20 +47,12 @@ NAMED = (
 """True, valid, entailed, not necessarily … : words that decide where an answer is announced, or stand alone."""
 
 
-_ASCII_WORD = re.compile(r"\w+")
-_TELLING = frozenset(
+TELLING = frozenset(
     {word for word in (*YES, *NO) if word.isascii()}
     | set(re.findall(r"[a-z]{4,}", f"{ASSENT} {POSITIVE} {NEGATIVE}"))
     | {"not", "y", "n"}
 ) - {"with", "course", "logically", "a"}
-_LENGTHENED = re.compile(r"\b(?:ye+s+|no+)\b")
-
-
-def tells(sentence: str) -> bool:
-    """Return whether a sentence may have a verdict in it, in the words yes and no or their kind: a quick look."""
-    if not sentence.isascii():
-        return True
-    return not _TELLING.isdisjoint(_ASCII_WORD.findall(sentence)) or _LENGTHENED.search(sentence) is not None
+"""A sentence without any of these has no verdict in it, but for the words of other scripts."""
 
 
 def label_of(match: re.Match[str]) -> int | None:
