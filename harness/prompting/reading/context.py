@@ -49,6 +49,11 @@ _BOTH = re.compile(
     r"|\byes, no\b|\bno, yes\b|\byes no\b(?! (?:variable|other))|\bno yes\b"
 )
 
+# "At first I thought yes, but the answer is no": what was said before is taken back.
+_CONTRAST = re.compile(
+    r"\b(?:but|however|yet|instead),? (?:(?:the|my|our|its|a|final|correct|right|actual|real|true|i would|i'd|i|it is|it's) )*\Z"
+)
+
 
 class Context:
     """One sentence of a reply, and what stands around a place in it; looked up once, and only where it is asked for."""
@@ -72,7 +77,10 @@ class Context:
 
     def supposes(self, start: int, end: int) -> bool:
         """Return whether a verdict between the two places stands under a condition, before or after it."""
-        return start > self.supposed_from or _CONDITION_AFTER.match(self.sentence, end) is not None
+        supposed = start > self.supposed_from and not (
+            self.supposed_from >= 0 and _CONTRAST.search(self.sentence, max(0, start - 60), start)
+        )
+        return supposed or _CONDITION_AFTER.match(self.sentence, end) is not None
 
     def offers_both(self, start: int) -> bool:
         """Return whether the word at this place is one of two ("yes or no")."""
@@ -81,6 +89,8 @@ class Context:
     def mentions(self, start: int) -> bool:
         """Return whether what stands before the place makes it a mention, a first thought or somebody else's view."""
         before = self.sentence[max(0, start - 160) : start]
+        if _CONTRAST.search(before):
+            return False
         return bool(_MENTION.search(before) or _PROVISIONAL.search(before))
 
     def asks_for(self, start: int) -> bool:

@@ -53,11 +53,11 @@ _LABEL = (
 )
 _FILLER = (
     r"(?:[\s:=,(→-]*+(?!\w+ not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again|hence|just|actually|obviously"
-    r"|certainly|likely|most likely|probably|very likely|option|choice|[b-e]|\([a-e]|answer|final|my answer is|in fact|firmly|now|that it is)"
+    r"|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm|resounding|simple|hard|strong|option|choice|[b-e]|\([a-e]|answer|final|my answer is|in fact|firmly|now|that it is)"
     r"\b[),.:]?){0,6}+[\s:=,(→-]*+"
 )
 _LINK = (
-    r"(?:\s*(?:[:=→]|-+(?=[\s>]))+|\s+(?:is|was|es|est|ist|é|è|remains|stays|becomes)\b"
+    r"(?:\s*(?:[:=→]|-+(?=[\s>]))+|(?:'s|\s+(?:is|was|es|est|ist|é|è|remains|stays|becomes))\b"
     r"|\s+(?:(?P<would>would)|should|must|will|has to)(?:\s+(?:also|then|still|therefore|thus|instead))?\s+be\b)"
 )
 _ANNOUNCED = re.compile(
@@ -66,14 +66,14 @@ _ANNOUNCED = re.compile(
     rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no))\b))?{_FILLER}(?:{PLAIN}|{NAMED})"
 )
 _SAID = re.compile(
-    r"(?:\b(?P<speaker>(?:i|we)(?:'d|'ll| would| will| must| shall| should| have to| can| do)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
-    r"(?:say|answer|go with|choose|pick|vote|respond|reply|select|conclude|lean towards?|lean|opt for|stick with|settle on|justif(?:y|ies) the answer|supports? the answer|warrants? the answer|suggests?)(?: with| for| that)?(?: the answer is| a| an)?"
-    r"|\b(?:it|this|that)(?:'s| is|'d be| would be) an?(?: (?:clear|definite|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
+    r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can| do)?(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
+    r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean towards?|lean|opt for|stick with|settle on|justif(?:y|ies) the answer|supports? the answer|warrants? the answer|suggests?)(?: with| for| that)?(?: the answer is| a| an)?"
+    r"|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
     rf"|\bgets? an?)[\s:,]*{PLAIN}"
 )
 _LEAD = (
     r"(?:(?:answer|assistant|response|reply|so|therefore|thus|hence|well|ok|okay|sure|hmm|in short|short answer|to answer your question|then|and|but"
-    r"|in conclusion|to conclude|in summary|overall|finally|consequently|accordingly|still|in the end|ultimately|actually|wait|sorry|hold on|oh"
+    r"|in conclusion|to conclude|in summary|overall|finally|consequently|accordingly|still|in the end|ultimately|actually|wait|sorry|hold on|oh|ergo|simply|just|clearly|definitely|probably|most likely|almost certainly|certainly|likely|obviously|a|big|hard|firm|clear|simple|definite|resounding"
     r"|tldr|correction|scratch that|on second thoughts?|on reflection|conclusion|again|however|as a result|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)])"
     r"\s*[,:.!)-]*\s*)*"
 )
@@ -198,7 +198,8 @@ def _in_words(context: Context, words: list[str], number: int, only: bool) -> It
         if needed.isdisjoint(words) and sentence.isascii():
             continue
         for match in pattern.finditer(sentence):
-            announced = True
+            said_by_nobody = "speaker" in match.groupdict() and not match["speaker"] and _BARE_SAYING.match(match[0])
+            announced = announced or not said_by_nobody
             if (verdict := _announced(context, match, number)) is not None:
                 yield verdict
         if announced:

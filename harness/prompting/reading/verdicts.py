@@ -34,7 +34,7 @@ END = (
     r"(?=\s*(?:$|[.,;:!?(){}<>/…\n%✓]|-+(?:\s|$|>)|→|\d)"
     r"|\s+(?:because|since|as|we|it|its|this|that|that's|you|they|he|she|the|there|these|those|in|for|under|on|at|by|from|to|with|without"
     r"|based|given|here|due|although|though|however|but|and|both|while|not|i|i'm|[b-z]|a (?=[a-z]+s\b|does|is|do|can)|h[01]"
-    r"|is the|is my|would|to that|from me|confidence|only|if|unless|provided|assuming|when|whereas|yes|no|or)\b)"
+    r"|is the|is my|would|to that|from me|confidence|only|if|unless|provided|assuming|when|whereas|yes|no|or|indeed|sir|then)\b)"
 )
 WORD = rf"(?P<yes>ye+s+|{_words(YES)})|(?P<no>no+|{_words(NO)})"
 _OFFER = r"(?!\W*(?:i|we)(?:'d| would| can| could| will|'ll)(?: be)? (?:happy|glad|help|assist|explain|provide|walk)|\W*i (?:understand|see)\b)"
