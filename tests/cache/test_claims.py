@@ -84,7 +84,7 @@ def test_processes_that_start_together_ask_each_question_once(serve, tmp_path, p
     assert len(first) == limit and all(outcomes(tmp_path, name) == first for name in names)
     assert all(scores(tmp_path, name) == scores(tmp_path, "r0") for name in names)
     assert not left(tmp_path)
-    assert command("verify", "--cache", tmp_path / CACHE).returncode == 0
+    assert command("verify", f"cache={tmp_path / CACHE}").returncode == 0
 
 
 def test_half_of_them_are_killed_and_the_others_finish(serve, tmp_path):
