@@ -50,7 +50,7 @@ class Rows:
         replied = "failure" not in line
         talk = any(one["role"] == "assistant" for one in said)
         raw = said[-1]["content"] if talk else "\n\n".join(one["content"] for one in said)
-        asked = {"raw": raw, "reference": [WORDS[line["gold"]]]}
+        asked = {"raw": raw, "reference": [WORDS[self.run.gold(line)]]}
         choices = (line["request"] or {}).get("choices")
         right = bool(self.run.right(line))
         score = {"score": float(right), "is_correct": right}

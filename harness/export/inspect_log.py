@@ -66,7 +66,7 @@ def _sample(run: Run, line: Line) -> dict[str, Any]:
         "id": line["item"],
         "epoch": line["sample"] + 1,
         "input": asked or "",
-        "target": WORDS[line["gold"]],
+        "target": WORDS[run.gold(line)],
         "metadata": {"cluster": line["cluster"], "groups": line["groups"], "labels": line["labels"]},
         "messages": asked,
         "store": {},

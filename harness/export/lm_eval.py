@@ -65,7 +65,7 @@ def _sample(run: Run, number: int, draws: list[Line]) -> dict[str, Any] | None:
         return None
     line = draws[0]
     doc = {name: line[name] for name in ("item", "cluster", "groups", "labels")}
-    asked, target = _prompt(line), WORDS[line["gold"]]
+    asked, target = _prompt(line), WORDS[run.gold(line)]
     request = line["request"] or {}
     settings = {
         "until": request.get("stop", []),

@@ -55,7 +55,7 @@ def _row(run: Run, line: Line) -> dict[str, Any]:
         "sample": line["sample"],
         **{f"group_{name}": group for name, group in line["groups"].items()},
         **{f"label_{name}": label for name, label in line["labels"].items()},
-        "gold": line["gold"],
+        "gold": run.gold(line),
         "answer": answer.get("label"),
         "probability": answer.get("probability"),
         "correct": line.get("correct"),

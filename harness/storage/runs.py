@@ -133,11 +133,15 @@ class Run:
                 yield sorted(waiting.pop(line["item"]), key=lambda one: one["sample"])
         yield from waiting.values()
 
+    def gold(self, line: Line) -> int:
+        """Return the headline label of a line."""
+        return int(line["gold"])
+
     def right(self, line: Line) -> bool | None:
         """Return whether the answer of a line counts as right; None for a failed call."""
         if "failure" in line:
             return None
-        label, gold = line["answer"]["label"], line["gold"]
+        label, gold = line["answer"]["label"], self.gold(line)
         return self.unreadable_is_no and gold == 0 if label is None else bool(label == gold)
 
     def _records_file(self) -> Path:
