@@ -17,7 +17,7 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from harness.cli import hydra_app
+from harness.cli.exit_code import ERROR
 from harness.errors import HarnessError, Interrupted
 from harness.runtime import console
 from harness.runtime.secrets import masked, refuse_config
@@ -44,7 +44,7 @@ class Remember(Callback):
             assert isinstance(written, dict)
             refuse_config({str(name): value for name, value in written.items() if name != "hydra"})
         except HarnessError as error:
-            raise SystemExit(hydra_app.ERROR) from error  # any other exception becomes a warning of Hydra's
+            raise SystemExit(ERROR) from error  # any other exception becomes a warning of Hydra's
         _started.append(Path(config.hydra.sweep.dir))
 
 
@@ -74,7 +74,7 @@ def job(config: DictConfig, run_one: RunOne) -> int:
             raise
         console.complain(error)
         note(folder, run=None, error=masked(str(error)))
-        return hydra_app.ERROR
+        return ERROR
     return 0
 
 

@@ -161,7 +161,7 @@ class Scores:
     failed: int
     metrics: tuple[Metric, ...]
     clusters: int = 0
-    """That have an item in the row: what its intervals draw. 0 where nobody counted (results of earlier versions)."""
+    """That have an item in the row: what its intervals draw. 0 where a task does not count them."""
     unit: str = ""
     """What they are where they are parts of one cluster: in CausalBench, the pairs of variables of one network."""
     resamples: int = 0

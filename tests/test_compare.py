@@ -292,7 +292,7 @@ def test_nothing_answered_by_both(tmp_path, refused):
         (["a", "b", "pairs=some"], "pairs=some"),
         (["a", "b", "out=x.xlsx"], ".json, .md or .csv"),
         (["a", "b", "out=torn/manifest.json/x.json"], "manifest.json is no folder): choose another out=."),
-        (["a", "b", "--by", "relation"], "there is no option --by"),
+        (["a", "b", "--by", "relation"], "there is no option --by: write by=relation, as"),
         (["a", "torn"], "line 1 is not a record"),
         (["a", "empty"], "holds no records"),
         (["a", "bare"], "git leaves most of them out"),

@@ -55,11 +55,6 @@ def _holders(n: int, given: Sequence[int]) -> list[int]:
     return [mask_of(s for s, z in enumerate(given) if z >> v & 1) for v in range(n)]
 
 
-def d_separated(dag: DAG, a: int, b: int, given: int = 0) -> bool:
-    """Whether `given` (a set of nodes) d-separates a from b, two different nodes outside it."""
-    return not d_connected(dag, a, [given])[b]
-
-
 @cache
 def conditioning_sets(n: int, i: int, j: int) -> tuple[tuple[int, ...], ...]:
     """All sets of the other nodes as sorted tuples, in lexicographic order: (), (2,), (2, 3), (3,), …"""

@@ -98,7 +98,7 @@ class SideBySide:
         return HeatChart(**common, breakdown=breakdown, metrics=metrics, columns=columns, rows=rows)
 
     def confusion(self) -> Iterator[Chart]:
-        """What became of positives and negatives; results of earlier versions do not tell."""
+        """Yield what became of positives and negatives, of the runs whose task counts it."""
         rows = [
             ConfusionRow(**ref, counts={name: row.result.overall.confusion.get(name, 0) for name in COUNTS})
             for ref, row in zip(self.refs, self.rows, strict=True)

@@ -135,7 +135,7 @@ class Run:
 
     def gold(self, line: Line) -> int:
         """Return the headline label of a line."""
-        return int(line["gold"] if "gold" in line else line["labels"][self.result.headline])
+        return int(line["gold"])
 
     def right(self, line: Line) -> bool | None:
         """Return whether the answer of a line counts as right; None for a failed call."""

@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.causal.dag import from_edges, from_integer, mask_of
-from harness.causal.separation import conditioning_sets, d_connected, d_separated, independences
+from harness.causal.separation import conditioning_sets, d_connected, independences
+
+
+def d_separated(dag, a: int, b: int, given: int = 0) -> bool:
+    """Whether `given`, a set of nodes, d-separates a from b, two different nodes outside it."""
+    return not d_connected(dag, a, [given])[b]
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])

@@ -95,19 +95,6 @@ def mutations(reply: Any, good: bytes) -> list[bytes]:
     return [good] * 16 + [body for part in parts for body in part]
 
 
-@pytest.fixture
-def raw() -> Iterator[Callable[..., RawServer]]:
-    servers: list[RawServer] = []
-
-    def start(reply) -> RawServer:
-        servers.append(RawServer(reply))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.close()
-
-
 def check(outcome: Response | Failure) -> None:
     """What a store, a ledger and a result can take."""
     if isinstance(outcome, Failure):

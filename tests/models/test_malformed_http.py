@@ -6,7 +6,6 @@ import asyncio
 import gzip
 import tracemalloc
 import zlib
-from collections.abc import Callable, Iterator
 
 import pytest
 from raw_server import RawServer, chat, http
@@ -79,19 +78,6 @@ def _key(key, monkeypatch):
         """A retry waits for nothing."""
 
     monkeypatch.setattr(Policy, "_sleep", at_once)
-
-
-@pytest.fixture
-def raw() -> Iterator[Callable[..., RawServer]]:
-    servers: list[RawServer] = []
-
-    def start(reply) -> RawServer:
-        servers.append(RawServer(reply))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.close()
 
 
 def asked(server: RawServer, *questions: str, **settings) -> dict[str, Response | Failure]:
