@@ -18,7 +18,7 @@ _PLACES = ("bold", "underline")
 
 
 def draw(parts: Sequence[Part], console: Console, *, title: str = "") -> None:
-    """Prints them, an empty line between two."""
+    """Print paragraphs and tables, an empty line between two."""
     for number, block in enumerate(_blocks(parts, title, console.width)):
         if number:
             console.print()
@@ -47,14 +47,14 @@ def _blocks(parts: Sequence[Part], title: str, width: int) -> Iterator[Text | Gr
 
 
 def _rows(table: Table, fitted: Fit) -> Iterator[Text | Grid]:
-    """The titles, then each group of rows below its name, which may be longer than the first column is wide."""
+    """Yield the titles, then each group of rows below its name, which may be longer than the first column is wide."""
     from rich.text import Text
 
-    drawn = [_column(table, place, width, fitted.stacked) for place, width in _sizes(fitted)]
-    of_line = {id(line): cells for line, cells in zip(table.lines, zip(*drawn, strict=True), strict=True)}
+    columns = [_column(table, place, width, fitted.stacked) for place, width in _sizes(fitted)]
+    of_line = {id(line): cells for line, cells in zip(table.lines, zip(*columns, strict=True), strict=True)}
     yield _grid(table, fitted, titles=True)
     last: Block | None = None
-    for number, (block, name, lines) in enumerate(table.grouped()):
+    for number, (block, name, lines) in enumerate(table.groups()):
         if number:
             yield Text()
         if block and block != last:
@@ -77,7 +77,7 @@ def _grid(table: Table, fitted: Fit, *, titles: bool = False) -> Grid:
     for place, width in _sizes(fitted):
         column = table.columns[place]
         side: Literal["left", "right"] = "left" if column.kind == "text" else "right"
-        head = f"{_line(column.over)}\n{_line(column.title)}" if table.headed() else _line(column.title)
+        head = f"{_line(column.over)}\n{_line(column.title)}" if table.headings() else _line(column.title)
         grid.add_column(Text(head), justify=side, width=width, no_wrap=True, overflow="ellipsis")
     return grid
 
@@ -87,18 +87,18 @@ def _sizes(fitted: Fit) -> Iterator[tuple[int, int]]:
 
 
 def _column(table: Table, place: int, width: int, stacked: bool) -> list[Text]:
-    """Values below values; their intervals beside or below them."""
+    """Return the cells of a column: values below values, their intervals beside or below them."""
     cells = [line.cells[place] for line in table.lines]
     across = max((len(cell.range) for cell in cells), default=0)
     places = {block: table.places(place, block) for block in dict.fromkeys(line.block for line in table.lines)}
-    shown = _shortened([_line(cell.text) for cell in cells], width)
+    labels = _shortened([_line(cell.text) for cell in cells], width)
 
-    def drawn(cell: Cell, block: Block | None, shown: str) -> Text:
+    def cell_text(cell: Cell, block: Block | None, label: str) -> Text:
         from rich.text import Text
 
         rank = places[block].get(cell.text)
         text = Text()
-        text.append(shown, None if rank is None else _PLACES[rank])
+        text.append(label, None if rank is None else _PLACES[rank])
         if not across:
             return text
         if stacked:
@@ -106,8 +106,8 @@ def _column(table: Table, place: int, width: int, stacked: bool) -> list[Text]:
         left = " " * (width - across - 1 - len(cell.text))
         return Text.assemble(left, text, (f" {cell.range:<{across}}", "dim"), justify="left")
 
-    told = zip(cells, table.lines, shown, strict=True)
-    return [drawn(cell, line.block, words) for cell, line, words in told]
+    triples = zip(cells, table.lines, labels, strict=True)
+    return [cell_text(cell, line.block, words) for cell, line, words in triples]
 
 
 def _line(text: str) -> str:
@@ -115,7 +115,7 @@ def _line(text: str) -> str:
 
 
 def _shortened(names: Sequence[str], width: int) -> list[str]:
-    """Long names without their middle, or without the part that leaves most of them different."""
+    """Return long names without their middle, or without the part that leaves most of them different."""
     from rich.cells import cell_len, set_cell_size
 
     def short(name: str, head: int) -> str:
@@ -125,4 +125,4 @@ def _shortened(names: Sequence[str], width: int) -> list[str]:
         return f"{set_cell_size(name, head)}…{tail}"
 
     cuts = [width // 2, 0, width // 4, width - width // 4, width - 1]
-    return max(([short(name, head) for name in names] for head in cuts), key=lambda found: len(set(found)))
+    return max(([short(name, head) for name in names] for head in cuts), key=lambda short_names: len(set(short_names)))

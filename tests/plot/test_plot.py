@@ -15,7 +15,7 @@ from harness.leaderboard.build import build
 from harness.leaderboard.rows import below
 from harness.plot import __main__, bars, lines
 from harness.plot.__main__ import main
-from harness.plot.paper import COLOURS, TEXT, fitted, in_lines, ink, style, text_width, wrapped
+from harness.plot.paper import COLOURS, TEXT, in_lines, ink, shorten, style, text_width, wrap
 from harness.runtime.signals import INTERRUPTED
 
 GROUPS = {name: scores(value) for name, value in (("parent", 0.9), ("child", None), ("collider", 0.1))}
@@ -208,14 +208,14 @@ def test_without_matplotlib_the_extra_is_named(results, monkeypatch, capsys):
 
 
 def test_an_interruption_tells_what_is_there(results, tmp_path, monkeypatch, capsys):
-    really = __main__._drawn
+    really = __main__._sheet
 
     def second(figure, width):
         if figure.chart.kind == "heat":
             raise KeyboardInterrupt
         return really(figure, width)
 
-    monkeypatch.setattr(__main__, "_drawn", second)
+    monkeypatch.setattr(__main__, "_sheet", second)
     assert main([str(results), "chart=scores,heat", f"out={tmp_path}/o", "format=svg"]) == INTERRUPTED
     there = len(list((tmp_path / "o").iterdir()))
     said = capsys.readouterr().err
@@ -230,10 +230,10 @@ def test_incomplete_runs_are_nothing_to_draw(tmp_path, capsys):
 
 def test_names_fit_and_stay_different():
     names = [f"{'x' * 40}{number}{'y' * 40}" for number in range(12)]
-    found = fitted(names, 1.0)
+    found = shorten(names, 1.0)
     assert len(set(found)) == 12 and all(text_width(name) <= 1.0 for name in found)
-    assert fitted(["short"], text_width("short")) == ["short"]
-    assert all(text_width(line, TEXT) <= 1.0 for line in wrapped(f"some words and {'z' * 60}", 1.0, TEXT))
+    assert shorten(["short"], text_width("short")) == ["short"]
+    assert all(text_width(line, TEXT) <= 1.0 for line in wrap(f"some words and {'z' * 60}", 1.0, TEXT))
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
