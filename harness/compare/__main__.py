@@ -153,7 +153,7 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
             "detectable": detectable(metric.difference.error),
             "p": metric.difference.p,
             "p_holm": metric.p_holm,
-            "swaps": row.swaps and row.swaps.tried,
+            "swaps": row.swaps and row.swaps.number,
             "swaps_exact": row.swaps and row.swaps.exact,
             **{f"right_{name}": count for name, count in asdict(row.mcnemar).items()},
             "mcnemar_p": row.mcnemar.p,

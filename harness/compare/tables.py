@@ -117,15 +117,15 @@ def _method(comparisons: Sequence[Comparison], resamples: int) -> Iterator[str]:
     rows = [row for comparison in comparisons for row in comparison.rows]
     if any(metric.difference.interval for row in rows for metric in row.metrics):
         yield f"Interval: {resamples:,} resamples of whole clusters, the same for both."
-    exact = [row.swaps for row in rows if row.swaps and row.swaps.exact]
-    random = [row.swaps for row in rows if row.swaps and not row.swaps.exact]
-    if exact:
+    exact_swaps = [row.swaps for row in rows if row.swaps and row.swaps.exact]
+    random_swaps = [row.swaps for row in rows if row.swaps and not row.swaps.exact]
+    if exact_swaps:
         yield "p: the two swapped in whole clusters, in every possible way" + (
-            f" ({exact[0].tried:,})." if len({swaps.tried for swaps in exact}) == 1 else "."
+            f" ({exact_swaps[0].number:,})." if len({swaps.number for swaps in exact_swaps}) == 1 else "."
         )
-    if random:
-        many = " where they are many" if exact else ""
-        yield f"p: the two swapped in whole clusters, {random[0].tried:,} times at random{many}."
+    if random_swaps:
+        many = " where they are many" if exact_swaps else ""
+        yield f"p: the two swapped in whole clusters, {random_swaps[0].number:,} times at random{many}."
     count = sum(metric.difference.p is not None for row in rows for metric in row.metrics)
     if count > 1:
         yield f"p (Holm): corrected for the {count:,} p-values of this table."

@@ -176,12 +176,12 @@ def _header(run: Run, summaries: list[dict[str, Any]], failed: int) -> dict[str,
     }
 
 
-def _score(run: Run, scored: int, failed: int) -> dict[str, Any]:
+def _score(run: Run, replies: int, failed: int) -> dict[str, Any]:
     """Return the result's metrics, as they stand in result.json; undefined ones are left out."""
     return {
         "name": SCORER,
         "scorer": SCORER,
-        "scored_samples": scored,
+        "scored_samples": replies,
         "unscored_samples": failed,
         "params": {},
         "metrics": {

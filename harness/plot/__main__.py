@@ -144,17 +144,17 @@ def _figures_to_draw(charts: Sequence[Chart], settings: Settings) -> list[_Figur
     for pattern in settings.chart:
         if not any(_fits(figure, pattern) for figure in figures):
             raise ConfigError(_no_chart(pattern, figures))
-    chosen = [
+    matches = [
         figure
         for figure in figures
         if (not settings.chart or any(_fits(figure, pattern) for pattern in settings.chart))
         and (figure.metric is None or figure.metric in settings.metric)
     ]
-    if not chosen:
+    if not matches:
         raise ConfigError(
             f"no chart fits both chart={','.join(settings.chart)} and metric={','.join(settings.metric)}."
         )
-    return chosen
+    return matches
 
 
 def _no_chart(pattern: str, figures: Sequence[_Figure]) -> str:

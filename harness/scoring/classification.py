@@ -40,7 +40,7 @@ class Counts:
         counts = asdict(self)
         return {name: count for name, count in counts.items() if count or name in ("tp", "fp", "fn", "tn")}
 
-    def settled(self, unreadable: Unreadable) -> tuple[int, int, int, int]:
+    def with_unreadable(self, unreadable: Unreadable) -> tuple[int, int, int, int]:
         """Return (tp, fp, fn, tn) with the unreadable replies scored."""
         lost = self.unreadable_positive, self.unreadable_negative
         return settle(self.tp, self.fp, self.fn, self.tn, *lost, unreadable)
@@ -119,7 +119,7 @@ def decisions(counts: Counts, *, unreadable: Unreadable) -> tuple[Metric, ...]:
     if any(counts.lost):
         low, high = ({n: _ratio(*r) for n, r in ratios(*c).items()} for c in (counts.all_wrong(), counts.all_right()))
     metrics = []
-    for name, ratio in ratios(*counts.settled(unreadable)).items():
+    for name, ratio in ratios(*counts.with_unreadable(unreadable)).items():
         lowest, highest = low.get(name), high.get(name)
         bounds = None if lowest is None or highest is None else (lowest, highest)
         metrics.append(Metric(name, _ratio(*ratio), bounds=bounds))

@@ -59,14 +59,14 @@ class Swaps:
 
     clusters: int
     """In which the two runs differ in what counts: a swap of another one changes nothing."""
-    tried: int
+    number: int
     exact: bool
     """All that there are, or so many drawn."""
 
     @property
     def least(self) -> float:
         """No p can be smaller."""
-        return 2.0 ** min(0, 1 - self.clusters) if self.exact else 1 / (1 + self.tried)
+        return 2.0 ** min(0, 1 - self.clusters) if self.exact else 1 / (1 + self.number)
 
 
 def differences(
@@ -107,17 +107,17 @@ def swap_test(
     total = columns.sum(axis=0)
     observed = {name: abs(float(_second(name, total) - _first(name, total))) for name in metrics}
     hits = dict.fromkeys(metrics, 0)
-    tried = 0
+    number = 0
     for shift in _every_swap(changes) if exact else _some_swaps(changes, draws, seed):
-        tried += len(shift)
+        number += len(shift)
         swapped = np.empty((len(shift), 6))
         swapped[:, :2], swapped[:, 2:4], swapped[:, 4:] = total[:2] + shift, total[2:4] - shift, total[4:]
         for name in metrics:
             apart = np.abs(_second(name, swapped) - _first(name, swapped))
             hits[name] += int((~(apart < observed[name] - _EQUAL)).sum())
     more = 0 if exact else 1
-    p = {name: None if math.isnan(observed[name]) else (hits[name] + more) / (tried + more) for name in metrics}
-    return p, Swaps(len(changes), 2 ** len(changes) if exact else tried, exact)
+    p = {name: None if math.isnan(observed[name]) else (hits[name] + more) / (number + more) for name in metrics}
+    return p, Swaps(len(changes), 2 ** len(changes) if exact else number, exact)
 
 
 def _every_swap(changes: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:

@@ -65,10 +65,10 @@ class Tally:
         """
         import numpy as np
 
-        counted = [(self._arrays[kind], place) for kind, _, place in members]
-        units = np.concatenate([units for (units, _), _ in counted])
-        numbers = np.concatenate([numbers for (_, numbers), _ in counted])
-        places = np.repeat([place for _, place in counted], [len(units) for (units, _), _ in counted])
+        counts_of_kinds = [(self._arrays[kind], place) for kind, _, place in members]
+        units = np.concatenate([units for (units, _), _ in counts_of_kinds])
+        numbers = np.concatenate([numbers for (_, numbers), _ in counts_of_kinds])
+        places = np.repeat([place for _, place in counts_of_kinds], [len(units) for (units, _), _ in counts_of_kinds])
         clusters, parts = self._codes
         within = self._within is not None and len(np.unique(clusters[units])) == 1
         codes = parts if within else clusters

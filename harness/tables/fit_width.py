@@ -105,9 +105,11 @@ def _widen_names(table: Table, columns: Sequence[int], least: Sequence[int], wid
     widths = list(least)
     full = [_width(table, place, stacked=True) for place in columns]
     for _ in range(width - _across(widths)):
-        cut = [n for n, place in enumerate(columns) if table.columns[place].kind == "text" and widths[n] < full[n]]
-        if cut:
-            widths[min(cut, key=widths.__getitem__)] += 1
+        short_names = [
+            n for n, place in enumerate(columns) if table.columns[place].kind == "text" and widths[n] < full[n]
+        ]
+        if short_names:
+            widths[min(short_names, key=widths.__getitem__)] += 1
     return widths
 
 

@@ -39,20 +39,20 @@ def _blocks(parts: Sequence[Part], title: str, width: int) -> Iterator[Text | Gr
         if above := Text("\n" if head else "").join(filter(None, (head, Text(clean(part.above))))):
             yield above
         if part.columns:
-            fitted = fit(part, width)
-            yield Group(*_rows(part, fitted))
-            if fitted.hidden:
-                yield Text(clean(fitted.hidden), "dim")
+            layout = fit(part, width)
+            yield Group(*_rows(part, layout))
+            if layout.hidden:
+                yield Text(clean(layout.hidden), "dim")
         yield from (Text(clean(note)) for note in part.notes)
 
 
-def _rows(table: Table, fitted: Fit) -> Iterator[Text | Grid]:
+def _rows(table: Table, layout: Fit) -> Iterator[Text | Grid]:
     """Yield the titles, then each group of rows below its name, which may be longer than the first column is wide."""
     from rich.text import Text
 
-    columns = [_column(table, place, width, fitted.stacked) for place, width in _sizes(fitted)]
+    columns = [_column(table, place, width, layout.stacked) for place, width in _sizes(layout)]
     of_line = {id(line): cells for line, cells in zip(table.lines, zip(*columns, strict=True), strict=True)}
-    yield _grid(table, fitted, titles=True)
+    yield _grid(table, layout, titles=True)
     last: Block | None = None
     for number, (block, name, lines) in enumerate(table.groups()):
         if number:
@@ -61,20 +61,20 @@ def _rows(table: Table, fitted: Fit) -> Iterator[Text | Grid]:
             yield Text(_line(block.title), "bold")
         if name:
             yield Text(_line(name), "italic")
-        grid = _grid(table, fitted)
+        grid = _grid(table, layout)
         for line in lines:
             grid.add_row(*of_line[id(line)])
         yield grid
         last = block
 
 
-def _grid(table: Table, fitted: Fit, *, titles: bool = False) -> Grid:
+def _grid(table: Table, layout: Fit, *, titles: bool = False) -> Grid:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
     from rich.text import Text
 
     grid = Grid(box=SIMPLE_HEAD, show_header=titles, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for place, width in _sizes(fitted):
+    for place, width in _sizes(layout):
         column = table.columns[place]
         side: Literal["left", "right"] = "left" if column.kind == "text" else "right"
         head = f"{_line(column.over)}\n{_line(column.title)}" if table.headings() else _line(column.title)
@@ -82,8 +82,8 @@ def _grid(table: Table, fitted: Fit, *, titles: bool = False) -> Grid:
     return grid
 
 
-def _sizes(fitted: Fit) -> Iterator[tuple[int, int]]:
-    return zip(fitted.columns, fitted.widths, strict=True)
+def _sizes(layout: Fit) -> Iterator[tuple[int, int]]:
+    return zip(layout.columns, layout.widths, strict=True)
 
 
 def _column(table: Table, place: int, width: int, stacked: bool) -> list[Text]:

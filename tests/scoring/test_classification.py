@@ -67,7 +67,7 @@ def test_unreadable_replies_score_as_the_setting_says(counts, unreadable):
 
 @given(every_count, st.sampled_from(["wrong", "no"]))
 def test_undefined_exactly_where_the_denominator_is_zero(counts, unreadable):
-    tp, fp, fn, tn = counts.settled(unreadable)
+    tp, fp, fn, tn = counts.with_unreadable(unreadable)
     ours = named(decisions(counts, unreadable=unreadable))
     assert (ours["f1"] is None) == (tp + fp + fn == 0)
     assert (ours["precision"] is None) == (tp + fp == 0)
@@ -93,8 +93,8 @@ def test_decisions_by_hand(counts, f1, precision, recall, accuracy):
 
 def test_unreadable_as_wrong_and_as_no_by_hand():
     counts = Counts(tp=2, tn=2, unreadable_positive=1, unreadable_negative=3)
-    assert counts.settled("wrong") == (2, 3, 1, 2)
-    assert counts.settled("no") == (2, 0, 1, 5)
+    assert counts.with_unreadable("wrong") == (2, 3, 1, 2)
+    assert counts.with_unreadable("no") == (2, 0, 1, 5)
 
 
 @given(every_count, st.sampled_from(["wrong", "no"]))

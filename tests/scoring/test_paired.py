@@ -64,7 +64,7 @@ def test_every_swap_is_scipys_exact_permutation_test(metric, seed):
         (first, first + 8), statistic(cells, metric), permutation_type="samples", n_resamples=np.inf
     )
     (found,), swaps = differences(cells, [metric], resamples=100)
-    assert swaps.exact and swaps.tried == 256
+    assert swaps.exact and swaps.number == 256
     assert found.value == pytest.approx(theirs.statistic)
     assert found.p == pytest.approx(theirs.pvalue)
 
@@ -75,7 +75,7 @@ def test_random_swaps_agree_with_all_of_them(monkeypatch):
     every, _ = swap_test(columns, ["f1"], draws=1, seed=0)
     monkeypatch.setattr("harness.scoring.paired.ALL_SWAPS", 5)
     some, swaps = swap_test(columns, ["f1"], draws=100_000, seed=0)
-    assert not swaps.exact and swaps.tried == 100_000
+    assert not swaps.exact and swaps.number == 100_000
     assert some["f1"] == pytest.approx(every["f1"], abs=4 * math.sqrt(every["f1"] / 100_000) + 1e-5)
 
 
@@ -143,7 +143,7 @@ def test_equal_runs():
     cells[:, :, 0, 1] = cells[:, :, 1, 0] = 0
     (found,), swaps = differences(cells, ["f1"], resamples=100)
     assert (found.value, found.p, found.interval, found.error, found.same) == (0, 1, None, None, True)
-    assert (swaps.clusters, swaps.tried, swaps.least) == (0, 1, 1)
+    assert (swaps.clusters, swaps.number, swaps.least) == (0, 1, 1)
 
 
 def test_an_undefined_metric_has_no_difference():
@@ -167,7 +167,7 @@ def test_many_clusters_are_drawn_in_pieces(monkeypatch):
     (whole,), _ = differences(cells, ["f1"], resamples=4000)
     monkeypatch.setattr("harness.scoring.paired._AT_ONCE", 40 * 300)
     (pieces,), swaps = differences(cells, ["f1"], resamples=4000)
-    assert swaps.tried == 4000
+    assert swaps.number == 4000
     assert pieces.interval == pytest.approx(whole.interval, abs=0.02)
 
 

@@ -2735,7 +2735,7 @@ ${reply}`.toLowerCase();
     const query = Object.fromEntries(route.query);
     const go = (changes, parts) => visit(addressOf("graphs", parts || [run.id, name], { ...query, template, ...changes }));
     const templates = Object.entries(network.templates);
-    const others = comparableRuns(run, "graphs").filter((other2) => other2.graphs.networks.includes(name));
+    const others = comparableRuns(run, "graphs").filter((candidate) => candidate.graphs.networks.includes(name));
     return el(
       "div",
       { class: "choosers" },
@@ -2743,8 +2743,8 @@ ${reply}`.toLowerCase();
       selectField({
         label: "Network",
         value: name,
-        options: run.graphs.networks.map((network2) => [network2, network2]),
-        onchange: (network2) => go({ node: "" }, [run.id, network2])
+        options: run.graphs.networks.map((title) => [title, title]),
+        onchange: (title) => go({ node: "" }, [run.id, title])
       }),
       selectField({
         label: "Question",

@@ -66,7 +66,7 @@ function choosers({ runs, run, name, other, route, network, template, onNode }) 
   const go = (changes, parts) =>
     visit(addressOf("graphs", parts || [run.id, name], { ...query, template, ...changes }));
   const templates = Object.entries(network.templates);
-  const others = comparableRuns(run, "graphs").filter((other) => other.graphs.networks.includes(name));
+  const others = comparableRuns(run, "graphs").filter((candidate) => candidate.graphs.networks.includes(name));
   return el(
     "div",
     { class: "choosers" },
@@ -74,8 +74,8 @@ function choosers({ runs, run, name, other, route, network, template, onNode }) 
     selectField({
       label: "Network",
       value: name,
-      options: run.graphs.networks.map((network) => [network, network]),
-      onchange: (network) => go({ node: "" }, [run.id, network]),
+      options: run.graphs.networks.map((title) => [title, title]),
+      onchange: (title) => go({ node: "" }, [run.id, title]),
     }),
     selectField({
       label: "Question",
