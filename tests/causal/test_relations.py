@@ -34,15 +34,15 @@ def test_all_small_graphs_follow_the_definitions(relation):
 @settings(max_examples=60, deadline=None)
 @given(dags(low=5, high=7))
 def test_random_graphs_follow_the_definitions(dag):
-    found = relations(dag)
+    matrices = relations(dag)
     for relation in Relation:
-        assert pairs(found[relation]) == by_definition(dag, relation)
+        assert pairs(matrices[relation]) == by_definition(dag, relation)
 
 
 def test_an_ancestor_may_be_a_parent_too():
-    found = relations(from_edges(3, [(0, 1), (1, 2), (0, 2)]))
-    assert found[Relation.ANCESTOR] == (0b100, 0, 0)
-    assert found[Relation.PARENT] == (0b110, 0b100, 0)
+    matrices = relations(from_edges(3, [(0, 1), (1, 2), (0, 2)]))
+    assert matrices[Relation.ANCESTOR] == (0b100, 0, 0)
+    assert matrices[Relation.PARENT] == (0b110, 0b100, 0)
 
 
 def test_paths_that_share_a_node_on_the_way_make_no_collider():
@@ -78,17 +78,17 @@ def test_what_one_graph_lacks_is_not_shared():
 @pytest.mark.parametrize(("n", "step"), [(2, 1), (3, 1), (4, 1), (5, 1), (6, 1), (7, 400)])
 def test_members_at_once_are_members_one_by_one(n, step):
     for number in representatives(n)[::step]:
-        found = list(members(from_integer(n, number)))
-        assert common_relations(found) == one_by_one.common_relations(found)
+        graphs = list(members(from_integer(n, number)))
+        assert common_relations(graphs) == one_by_one.common_relations(graphs)
 
 
 def test_more_members_than_one_batch_has():
     # A clique of six, all of whose orders are members, and a collider beside it.
     clique = [(i, j) for j in range(6) for i in range(j)]
-    found = list(members(from_edges(9, [*clique, (6, 8), (7, 8)])))
-    assert len(found) == 720 > BATCH
-    assert common_relations(found) == one_by_one.common_relations(found)
-    assert pairs(common_relations(found)[Relation.COLLIDER]) == {(6, 7), (7, 6)}
+    graphs = list(members(from_edges(9, [*clique, (6, 8), (7, 8)])))
+    assert len(graphs) == 720 > BATCH
+    assert common_relations(graphs) == one_by_one.common_relations(graphs)
+    assert pairs(common_relations(graphs)[Relation.COLLIDER]) == {(6, 7), (7, 6)}
 
 
 def test_no_graph_shares_nothing():
