@@ -18,7 +18,7 @@ BATCH = 256
 
 
 class Relation(StrEnum):
-    """What a hypothesis claims of (i, j); in Table 2's order.
+    """A claim of a hypothesis about (i, j); in Table 2's order.
 
     - parent, child: the edge i → j (j → i) exists.
     - ancestor, descendant: a directed path of two or more edges leads from i to j (j to i), whether or not

@@ -51,7 +51,7 @@ an interval over clusters and a p from swapping A and B in whole clusters; all p
 
 @dataclass(frozen=True)
 class Settings:
-    """HELP says what each one means."""
+    """The command's settings; HELP says what each one means."""
 
     metrics: Words = ("f1",)
     by: Words = ()

@@ -44,7 +44,7 @@ the extra harness[hub]. In eee, source_organization_name is "unknown": fill in w
 
 @dataclass(frozen=True)
 class Settings:
-    """HELP says what each one means."""
+    """The command's settings; HELP says what each one means."""
 
     to: Literal["", "csv", "parquet", "hf", "inspect", "eee", "lm_eval"] = ""
     out: str | None = None

@@ -18,7 +18,7 @@ WORDS = {0: "No", 1: "Yes"}
 
 @dataclass
 class Rows:
-    """Writes the rows and counts what the run's own record says of them."""
+    """The rows of a run's records, counted as they are written."""
 
     run: Run
     same: Mapping[str, str]

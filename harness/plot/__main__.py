@@ -62,7 +62,7 @@ NAMES_IN_MESSAGE = 8
 
 @dataclass(frozen=True)
 class Settings:
-    """HELP says what each one means."""
+    """The command's settings; HELP says what each one means."""
 
     chart: Words = ()
     metric: Words = ("f1", "macro_f1")

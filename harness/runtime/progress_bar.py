@@ -39,7 +39,7 @@ class Counts(Protocol):
 
 
 class Bar:
-    """Shows how far a run is while the block lasts, and leaves nothing behind."""
+    """A bar that shows how far a run is while the block lasts, and leaves nothing behind."""
 
     def __init__(self, progress: Counts) -> None:
         """Prepare a bar that reads the counts of `progress` and changes none."""

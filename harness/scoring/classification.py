@@ -20,7 +20,7 @@ Number = TypeVar("Number", int, "NDArray[np.float64]")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How items came out: answered (tp, fp, fn, tn), answered unreadably, or not answered at all.
+    """How many items were answered right or wrong (tp, fp, fn, tn), unreadably, or not at all.
 
     Failed calls are in no metric. They are shown beside it.
     """

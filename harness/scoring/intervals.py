@@ -24,7 +24,7 @@ Interval = tuple[float, float] | str
 
 
 @dataclass(frozen=True)
-class Sample:
+class RowData:
     """A row's records by cluster, clusters in alphabetical order."""
 
     counts: NDArray[np.float64]
@@ -45,18 +45,18 @@ class Sample:
         return bootstrap.resamples(len(self), 0 if self.p_yes is None else len(self.p_yes))
 
 
-def intervals(samples: Mapping[Key, Sample], *, unreadable: Unreadable) -> dict[Key, dict[str, Interval]]:
+def intervals(row_data_by_key: Mapping[Key, RowData], *, unreadable: Unreadable) -> dict[Key, dict[str, Interval]]:
     """Return the interval of each metric of each row. Rows of as many clusters share their resamples."""
     import numpy as np
 
     alike: dict[tuple[int, int], list[tuple[Key, _Row]]] = defaultdict(list)
     by_row: dict[Key, dict[str, Interval]] = {}
-    for key, sample in samples.items():
-        row = _Row(sample, unreadable)
-        if len(sample) < FEWEST:
-            by_row[key] = dict.fromkeys(row.rests_on, _too_few(len(sample)))
+    for key, row_data in row_data_by_key.items():
+        row = _Row(row_data, unreadable)
+        if len(row_data) < FEWEST:
+            by_row[key] = dict.fromkeys(row.rests_on, _too_few(len(row_data)))
         else:
-            alike[len(sample), sample.resamples].append((key, row))
+            alike[len(row_data), row_data.resamples].append((key, row))
     for (clusters, resamples), rows in alike.items():
         values: list[list[NDArray[np.float64]]] = [[] for _ in rows]
         columns = np.hstack(
@@ -66,7 +66,7 @@ def intervals(samples: Mapping[Key, Sample], *, unreadable: Unreadable) -> dict[
         for weights in bootstrap.draws(clusters, resamples, width=max(row.width for _, row in rows)):
             sums = np.split(weights @ columns, ends, axis=1)
             for (_, row), parts, summed in zip(rows, values, sums, strict=True):
-                parts.append(row.under(weights, summed))
+                parts.append(row.metrics_under(weights, summed))
         for (key, row), parts in zip(rows, values, strict=True):
             by_row[key] = row.intervals(np.concatenate(parts, axis=1))
     return by_row
@@ -75,21 +75,21 @@ def intervals(samples: Mapping[Key, Sample], *, unreadable: Unreadable) -> dict[
 class _Row:
     """A row's metrics as functions of its clusters' weights."""
 
-    def __init__(self, sample: Sample, unreadable: Unreadable) -> None:
+    def __init__(self, row_data: RowData, unreadable: Unreadable) -> None:
         import numpy as np
 
-        self._clusters = len(sample)
-        self.columns = sample.counts
+        self._clusters = len(row_data)
+        self.columns = row_data.counts
         self._unreadable = unreadable
         self._ranking: Ranking | None = None
         self.width = 1
-        if sample.p_yes is not None and sample.gold is not None and sample.cluster is not None:
+        if row_data.p_yes is not None and row_data.gold is not None and row_data.cluster is not None:
             # The same sums whatever the order of the records: floats do not add up alike in every order.
-            order = np.lexsort((sample.gold, sample.p_yes, sample.cluster))
-            gold, p_yes, cluster = sample.gold[order], sample.p_yes[order], sample.cluster[order]
-            errors = np.bincount(cluster, weights=(p_yes - gold) ** 2, minlength=len(sample))
-            number = np.bincount(cluster, minlength=len(sample))
-            self.columns = np.column_stack([sample.counts, errors, number])
+            order = np.lexsort((row_data.gold, row_data.p_yes, row_data.cluster))
+            gold, p_yes, cluster = row_data.gold[order], row_data.p_yes[order], row_data.cluster[order]
+            errors = np.bincount(cluster, weights=(p_yes - gold) ** 2, minlength=len(row_data))
+            number = np.bincount(cluster, minlength=len(row_data))
+            self.columns = np.column_stack([row_data.counts, errors, number])
             self._ranking = Ranking(gold, p_yes, cluster)
             self.width = len(gold)
         self.rests_on = {name: int((below > 0).sum()) for name, (_, below) in self._ratios(self.columns).items()}
@@ -104,7 +104,7 @@ class _Row:
         decisions = ratios(*settle(tp, fp, fn, tn, lost_positive, lost_negative, self._unreadable))
         return decisions | ({"brier": (brier[0], brier[1])} if brier else {})
 
-    def under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
+    def metrics_under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return each metric under each weighting: (metrics as in `rests_on`, weightings); NaN where undefined.
 
         `summed` is weights @ columns.
@@ -114,7 +114,7 @@ class _Row:
         with np.errstate(invalid="ignore"):
             values = [above / below for above, below in self._ratios(summed).values()]
         if self._ranking:
-            values += self._ranking.under(weights)
+            values += self._ranking.metrics_under(weights)
         return np.array(values)
 
     def intervals(self, values: NDArray[np.float64]) -> dict[str, Interval]:

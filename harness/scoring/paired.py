@@ -55,7 +55,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Swaps:
-    """What the test's p rests on."""
+    """The swaps that a test's p rests on."""
 
     clusters: int
     """In which the two runs differ in what counts: a swap of another one changes nothing."""

@@ -32,7 +32,7 @@ class Ranking:
         self._above = np.searchsorted(p_negative, -steps[self._ends], side="left")
         self._at_or_above = np.searchsorted(p_negative, -steps[self._ends], side="right")
 
-    def under(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def metrics_under(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return (AUROC, average precision), each with an entry for each weighting; NaN where a class has no weight.
 
         `weights` is (weightings, clusters), whole numbers.

@@ -11,7 +11,10 @@ POWER, LEVEL = 0.80, 0.05
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """How many items both runs had right, one of them only, neither. Items count as independent: clusters do not."""
+    """Counts of items that both runs had right, one of them only, neither.
+
+    Items count as independent: clusters do not.
+    """
 
     both: int
     first_only: int

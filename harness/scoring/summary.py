@@ -44,10 +44,10 @@ def summarize(
     kinds = tally.kinds
     members = _members(kinds, crossed)
     keys = sorted(members, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders)))
-    samples = {key: tally.sample(members[key]) for key in keys}
-    ranges = intervals({key: sample for key, (sample, _) in samples.items()}, unreadable=unreadable)
+    row_data_by_key = {key: tally.row_data(members[key]) for key in keys}
+    ranges = intervals({key: row_data for key, (row_data, _) in row_data_by_key.items()}, unreadable=unreadable)
     scores: dict[str, dict[str, dict[str, Scores]]] = {}
-    for key, (sample, by_part) in samples.items():
+    for key, (row_data, by_part) in row_data_by_key.items():
         label_set, breakdown, group = key
         counts = _counts(kinds, members[key])
         metrics = decisions(counts, unreadable=unreadable) + _probable(tally, members[key])
@@ -57,9 +57,9 @@ def summarize(
             counts.unreadable,
             counts.failed,
             with_intervals(metrics, ranges[key]),
-            clusters=len(sample),
+            clusters=len(row_data),
             unit=unit if by_part else "",
-            resamples=sample.resamples,
+            resamples=row_data.resamples,
             confusion=counts.confusion,
         )
     if not kinds:

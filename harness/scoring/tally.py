@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from harness.scoring.intervals import Sample
+from harness.scoring.intervals import RowData
 from harness.types import Record
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Tally:
         """Return the probabilities of the records of a kind, in their order."""
         return self._p_yes[kind][1] if kind in self._p_yes else ()
 
-    def sample(self, members: Sequence[tuple[Kind, int, int]]) -> tuple[Sample, bool]:
+    def row_data(self, members: Sequence[tuple[Kind, int, int]]) -> tuple[RowData, bool]:
         """Return the records of a row by cluster, and whether by parts of its only cluster instead.
 
         `members`: each kind of record with its gold label and its place among the fields of Counts.
@@ -77,11 +77,11 @@ class Tally:
         np.add.at(counts, (rows, places), numbers)
         probable = [(*self._p_yes[kind], gold) for kind, gold, _ in members if kind in self._p_yes]
         if not probable:
-            return Sample(counts), within
+            return RowData(counts), within
         units = np.concatenate([np.frombuffer(units, dtype=np.int64) for units, _, _ in probable])
         p_yes = np.concatenate([np.frombuffer(p, dtype=np.float64) for _, p, _ in probable])
         gold = np.repeat([gold for _, _, gold in probable], [len(p) for _, p, _ in probable])
-        return Sample(counts, gold, p_yes, np.searchsorted(present, codes[units])), within
+        return RowData(counts, gold, p_yes, np.searchsorted(present, codes[units])), within
 
     @cached_property
     def _arrays(self) -> dict[Kind, tuple[NDArray[np.int64], NDArray[np.int64]]]:

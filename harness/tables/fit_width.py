@@ -24,7 +24,7 @@ _FAULTS = ("unreadable", "failed")
 
 @dataclass(frozen=True)
 class Fit:
-    """How a table is drawn."""
+    """The columns of a table that fit, their widths, and what is left out."""
 
     columns: Sequence[int]
     """Places of the columns that are shown."""

@@ -50,7 +50,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What sets rows apart from others of a table: they are on data of their own, and ranked among themselves."""
+    """A set of rows on data of their own, ranked among themselves."""
 
     title: str
     published: str = ""
@@ -74,7 +74,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with all that is said around it."""
+    """A table with its heading, the words above it and the notes below it."""
 
     task: str = ""
     """Whose runs a leaderboard compares; nothing for any other table."""

@@ -8,7 +8,7 @@ from test_intervals import SIZES
 
 from harness.scoring.bootstrap import interval
 from harness.scoring.classification import ratios
-from harness.scoring.intervals import Sample, intervals
+from harness.scoring.intervals import RowData, intervals
 
 NAMES = ("f1", "precision", "recall", "accuracy")
 
@@ -39,7 +39,7 @@ def coverage(clusters: int, times: int = 1000) -> tuple[dict[str, float], dict[s
     hits = {name: [[], []] for name in NAMES}
     for _ in range(times):
         counts = population(clusters, random)
-        for way, ranges in enumerate((intervals({0: Sample(counts)}, unreadable="wrong")[0], naive(counts, random))):
+        for way, ranges in enumerate((intervals({0: RowData(counts)}, unreadable="wrong")[0], naive(counts, random))):
             for name in NAMES:
                 if isinstance(ranges[name], tuple):
                     low, high = ranges[name]

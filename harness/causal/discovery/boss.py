@@ -63,7 +63,7 @@ class BOSS:
 
 @dataclass(frozen=True)
 class _Score:
-    """Our scores as the library's trees ask for them."""
+    """Our scores under the interface of the library's trees."""
 
     data: NDArray[np.int64]
     score: Score

@@ -13,7 +13,7 @@ from harness.causal.discovery.counting import Codes, Table, n_log_n
 
 
 class Verdict(NamedTuple):
-    """What a test found."""
+    """The result of a test."""
 
     statistic: float
     """G², never negative."""

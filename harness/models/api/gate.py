@@ -24,7 +24,7 @@ START = 8
 
 
 class Gate:
-    """Admits calls one by one. Retries that are due go before calls that have not been tried yet."""
+    """A gate that admits calls one by one. Retries that are due go before calls that have not been tried yet."""
 
     def __init__(
         self,
