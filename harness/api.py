@@ -125,12 +125,12 @@ def _composed(
 ) -> dict[str, Any]:
     """Return the config that the command composes of the same settings. Raises ConfigError."""
     if isinstance(overrides, str) or not all(isinstance(setting, str) for setting in overrides):
-        shown = secrets.masked(repr(overrides))
+        shown = secrets.mask_keys(repr(overrides))
         raise ConfigError(f'overrides={shown}: it takes a list of settings, such as overrides=["task.limit=100"].')
     choices = {group: name for group, name in groups.items() if name is not None}
     for group, name in choices.items():
         if name not in (names := listed(CONFIGS, group)):
-            raise ConfigError(unknown(group, secrets.masked(str(name)), names))
+            raise ConfigError(unknown(group, secrets.mask_keys(str(name)), names))
     arguments = [*(f"{group}={name}" for group, name in choices.items()), *overrides]
     secrets.refuse_arguments([*arguments, *(f"{name}={value}" for name, value in settings.items())])
     with _COMPOSING:
@@ -152,7 +152,7 @@ def _composed_by_hydra(arguments: Sequence[str], settings: Mapping[str, Any]) ->
         except HarnessError:
             raise
         except Exception as error:
-            raise ConfigError(secrets.masked(hydra_app.sentence(error, "config", arguments))) from error
+            raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, "config", arguments))) from error
 
 
 @contextmanager

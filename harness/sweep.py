@@ -20,7 +20,7 @@ from omegaconf import DictConfig, OmegaConf
 from harness.cli.exit_code import ERROR
 from harness.errors import HarnessError, Interrupted
 from harness.runtime import console
-from harness.runtime.secrets import masked, refuse_config
+from harness.runtime.secrets import mask_keys, refuse_config
 from harness.settings import plain
 from harness.storage.atomic_write import written
 from harness.storage.run_folder import RESULT
@@ -62,7 +62,7 @@ def job(config: DictConfig, run_one: RunOne) -> int:
         refuse_config(plain(config))
         run_one(config, brief=False)
         return 0
-    print(console.clean(f"[{hydra.job.num}] {masked(' '.join(hydra.overrides.task))}"), file=sys.stderr)
+    print(console.clean(f"[{hydra.job.num}] {mask_keys(' '.join(hydra.overrides.task))}"), file=sys.stderr)
     folder = Path(hydra.runtime.output_dir)
     try:
         refuse_config(plain(config))
@@ -73,7 +73,7 @@ def job(config: DictConfig, run_one: RunOne) -> int:
         if config.debug:
             raise
         console.complain(error)
-        note(folder, run=None, error=masked(str(error)))
+        note(folder, run=None, error=mask_keys(str(error)))
         return ERROR
     return 0
 

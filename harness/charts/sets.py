@@ -25,7 +25,7 @@ from harness.charts.values import (
     Unit,
 )
 from harness.leaderboard.rows import Row
-from harness.tables.metrics import TITLES, intervals_said, main_metrics
+from harness.tables.metrics import TITLES, interval_notes, main_metrics
 from harness.types import Scores
 
 COUNTS = ("tp", "fp", "fn", "tn", "unreadable_positive", "unreadable_negative", "failed_positive", "failed_negative")
@@ -170,7 +170,7 @@ class SideBySide:
 
 def lines_said(rows: Sequence[Scores]) -> list[str]:
     """What tables say of their intervals."""
-    return [said.replace("In brackets:", "Lines:") for said in intervals_said(rows)]
+    return [note.replace("In brackets:", "Lines:") for note in interval_notes(rows)]
 
 
 def title_of(metric: str) -> str:

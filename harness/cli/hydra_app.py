@@ -36,7 +36,7 @@ def launch(job: Callable[[Any], int], config_name: str, conclude: Callable[[], i
 
     def complain(error: Exception) -> None:
         if any(argument.replace(" ", "").lower() in ("debug=true", "debug=1") for argument in sys.argv[1:]):
-            print(secrets.masked(console.clean(traceback.format_exc())), end="", file=sys.stderr)
+            print(secrets.mask_keys(console.clean(traceback.format_exc())), end="", file=sys.stderr)
         else:
             console.complain(sentence(error, config_name, sys.argv[1:]))
 
@@ -69,7 +69,7 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
         if any(argument.startswith(("--cfg", "-c", "--info", "-i")) for argument in sys.argv[1:]):
             with redirect_stdout(io.StringIO()) as shown:  # what the config files say, keys too
                 run()
-            print(secrets.masked_yaml(shown.getvalue()), end="")
+            print(secrets.mask_keys_in_yaml(shown.getvalue()), end="")
         else:
             run()
     except SystemExit as end:

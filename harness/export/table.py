@@ -11,7 +11,10 @@ TOKENS = ("input", "output", "cached_input", "reasoning", "cache_write")
 
 
 def columns(runs: Sequence[Run]) -> dict[str, type]:
-    """Name and type of each, with one for every group and label set that any record has. Reads all records."""
+    """Return name and type of each column, among them every group and label set that occurs.
+
+    Reads all records.
+    """
     groups: dict[str, None] = {}
     labels: dict[str, None] = {}
     for run in runs:
@@ -38,7 +41,7 @@ def columns(runs: Sequence[Run]) -> dict[str, type]:
 
 
 def rows(runs: Sequence[Run], types: Mapping[str, type]) -> Iterator[dict[str, Any]]:
-    """A dictionary for each record, with all columns; None where there is nothing."""
+    """Yield a dictionary with all columns for each record; None where there is nothing."""
     for run in runs:
         for line in run.lines():
             row = dict.fromkeys(types) | {**run.place, **_row(run, line)}
@@ -48,7 +51,7 @@ def rows(runs: Sequence[Run], types: Mapping[str, type]) -> Iterator[dict[str, A
 def _row(run: Run, line: Line) -> dict[str, Any]:
     failure, response, answer = (line.get(part) or {} for part in ("failure", "response", "answer"))
     usage = response.get("usage", {})
-    said = turns(line)
+    messages = turns(line)
     return {
         "item": line["item"],
         "cluster": line["cluster"],
@@ -61,7 +64,7 @@ def _row(run: Run, line: Line) -> dict[str, Any]:
         "correct": line.get("correct"),
         "failure": failure.get("kind"),
         "failure_detail": failure.get("detail"),
-        "asked": "\n\n".join(one["content"] for one in said) if said else None,
+        "asked": "\n\n".join(message["content"] for message in messages) if messages else None,
         "text": response.get("text"),
         "span": answer.get("span"),
         "finish_reason": response.get("finish_reason"),

@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 
 from harness.leaderboard.build import build
 from harness.leaderboard.rows import Row
-from harness.tables.metrics import shown
+from harness.tables.metrics import metric_text
 from harness.tables.table import Part, Table
 from harness.tasks.causalbench.networks import NETWORKS
 
@@ -82,7 +82,7 @@ def _cell(name: str, network: str, algorithm: str, values: Sequence[Mapping[str,
     if not known or len(known) < len(values):
         return "–"
     if len(known) == 1:
-        return shown(name, known[0])
+        return metric_text(name, known[0])
     from scipy.stats import t
 
     half = float(t.ppf(0.975, len(known) - 1)) * stdev(known) / math.sqrt(len(known))

@@ -53,7 +53,7 @@ def graphs(folder: Path, result: Result, texts: Mapping[str, str] | None = None)
 
 def from_records(run: Run, trust: Collection[str] = ()) -> Mapping[str, str]:
     """Return the files below graphs/ of a run whose folder has lost them; none where its task has none."""
-    from harness.scoring.samples import Draws
+    from harness.scoring.samples import Votes
     from harness.tasks.causalbench.answer_matrix import Sheets
     from harness.tasks.causalbench.graph_files import graph_files
     from harness.tasks.causalbench.task import CausalBench
@@ -67,7 +67,7 @@ def from_records(run: Run, trust: Collection[str] = ()) -> Mapping[str, str]:
     sheets = Sheets(task.asked_templates, task.asks)
     try:
         records = run.records()
-        for record in Draws(task.headline, run.samples).votes(records) if run.samples > 1 else records:
+        for record in Votes(task.headline, run.samples).votes(records) if run.samples > 1 else records:
             sheets.add(record)
     except (KeyError, ValueError, IndexError):  # of other items than the task's
         return {}

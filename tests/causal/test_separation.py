@@ -69,9 +69,9 @@ def test_a_descendant_of_a_collider_opens_it():
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_conditioning_sets_are_all_and_in_lexicographic_order(n):
     for i, j in combinations(range(n), 2):
-        found = list(conditioning_sets(n, i, j))
-        assert found == sorted(found)
-        assert sorted(found) == sorted(subsets([k for k in range(n) if k not in (i, j)]))
+        sets = list(conditioning_sets(n, i, j))
+        assert sets == sorted(sets)
+        assert sorted(sets) == sorted(subsets([k for k in range(n) if k not in (i, j)]))
 
 
 def test_independences_come_in_lexicographic_order():

@@ -69,7 +69,7 @@ def test_the_printed_rows_keep_the_papers_order(name):
 
 def test_rows_groups_and_columns_that_the_papers_have():
     four = one("4")
-    assert [name for _, name, _ in four.grouped()] == [
+    assert [name for _, name, _ in four.groups()] == [
         "Random Baselines",
         "BERT-Based Models",
         "LLaMa-Based Models",
@@ -86,7 +86,7 @@ def test_rows_groups_and_columns_that_the_papers_have():
     ]
     structures = "Direct (1), Direct (2), Chain (1), Chain (2), Average of Chain, Confounder, Collider"
     assert ", ".join(line.cells[0].text for line in one("IV").lines) == structures
-    assert one("VII").headed() == [
+    assert one("VII").headings() == [
         ("", 2),
         *((f, 2) for f in ("Var.", "Var. + B. K.", "Var. + T. D.", "Var. + B. K. + T. D.")),
     ]

@@ -18,7 +18,7 @@ from harness.errors import ConfigError, RunStopped
 from harness.models.api.endpoint import _OWNED
 from harness.models.api.hidden_key import Secret
 from harness.models.api.openai import Chat, Completions
-from harness.runtime.secrets import masked, refuse_arguments, secret_name
+from harness.runtime.secrets import mask_keys, refuse_arguments, secret_name
 from harness.types import ChatRequest, Failure, Message
 
 LEAKED = "sk-proj-abcdefghijklmnopqrstuvwxyz"
@@ -86,8 +86,8 @@ def test_names_that_are_made_to_hold_a_key(name):
         refuse_arguments(["model=gpt4", f"+model.extra.{name}=x"])
     with pytest.raises(ConfigError, match="looks like a key"):
         refuse_arguments([f"model.extra={{a: 1, {name}: x}}"])
-    assert masked(f"{name}=hunter2") == f"{name}=[a key]"
-    assert "hunter2" not in masked(f"{{'a': 1, '{name}': 'hunter2'}}")
+    assert mask_keys(f"{name}=hunter2") == f"{name}=[a key]"
+    assert "hunter2" not in mask_keys(f"{{'a': 1, '{name}': 'hunter2'}}")
 
 
 @pytest.mark.parametrize("name", HARMLESS)
@@ -95,7 +95,7 @@ def test_names_that_are_not(name):
     assert not secret_name(name)
     chat("http://localhost/v1", extra={} if name in _OWNED else {name: "x"})
     refuse_arguments([f"+model.extra.{name}=x"])
-    assert masked(f"{name}=hunter2") == f"{name}=hunter2"
+    assert mask_keys(f"{name}=hunter2") == f"{name}=hunter2"
 
 
 PATHS = [
@@ -191,11 +191,11 @@ def test_command_lines_that_hold_none(monkeypatch, argument):
 
 def test_what_is_printed_as_an_error_is_masked(key):
     text = f"no {KEY} and {LEAKED} at https://me:hunter2@host/v1?token=hunter2&a=1 with {{'cookie': 'hunter2'}}"
-    assert masked(text) == (
+    assert mask_keys(text) == (
         "no [the key] and [a key] at https://[a key]@host/v1?token=[a key]&a=1 with {'cookie': '[a key]'}"
     )
     sentence = "no API key: set the environment variable OPENAI_API_KEY (export OPENAI_API_KEY=…; any text will do)"
-    assert masked(sentence) == sentence
+    assert mask_keys(sentence) == sentence
 
 
 def test_settings_that_only_sound_like_one_are_sent(serve, key):
@@ -335,7 +335,7 @@ def test_what_is_no_key_stays_as_it_is():
 )
 def test_no_text_takes_long_to_look_through(text):
     began = time.process_time()
-    Secret(KEY).hidden(text)
+    Secret(KEY).hide(text)
     assert time.process_time() - began < 20
 
 

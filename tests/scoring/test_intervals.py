@@ -14,7 +14,7 @@ from sklearn import metrics as sklearn_metrics
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, ONE_CLUSTER, RESTS_ON_FEW
 from harness.scoring.classification import Counts, decisions
-from harness.scoring.intervals import Sample, intervals, means
+from harness.scoring.intervals import RowData, intervals, means
 from harness.scoring.summary import summarize
 from harness.storage.result_json import result_json
 from harness.types import Answer, Failure, Metric, Record, Response
@@ -66,7 +66,7 @@ def reasons(row):
 def test_a_resample_is_scored_as_any_other_records(unreadable):
     draw = np.random.default_rng(0)
     counts = draw.integers(0, 9, (7, 8)).astype(float)
-    found = intervals({"row": Sample(counts)}, unreadable=unreadable)["row"]
+    found = intervals({"row": RowData(counts)}, unreadable=unreadable)["row"]
     weights = np.concatenate(list(bootstrap.draws(7, 10_000)))
     scored = [decisions(Counts(*map(int, total)), unreadable=unreadable) for total in weights @ counts]
     for place, name in enumerate(("f1", "precision", "recall", "accuracy")):

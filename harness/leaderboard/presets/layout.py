@@ -14,8 +14,7 @@ from harness.leaderboard.presets.schema import Form, Number, Preset
 from harness.leaderboard.presets.select import Data, Entry, entries, metric, scores, source
 from harness.leaderboard.published_numbers import SOURCES, VERSIONS
 from harness.leaderboard.rows import Row
-from harness.tables.metrics import even, intervals_said
-from harness.tables.metrics import shown as number_shown
+from harness.tables.metrics import even_decimals, interval_notes, metric_text
 from harness.tables.table import Block, Cell, Column, Line, Table
 from harness.types import Metric
 
@@ -72,7 +71,7 @@ def _table(preset: Preset, numbers: Sequence[Number], models: Sequence[Entry], l
     return Table(
         preset.task,
         columns,
-        even(measured, lines),
+        even_decimals(measured, lines),
         above=f"{preset.title}."
         + (f" Published: {SOURCES[preset.benchmark]}; {version}; {digits(preset.benchmark)}." if numbers else ""),
         heading=f"Table {preset.name} of the paper, published and measured{continued}",
@@ -198,7 +197,7 @@ def _cell(entry: Entry, number: Number, preset: Preset, key: str, intervals: Int
 
 def _shown(value: float, form: Form) -> str:
     if form == "number":
-        return number_shown("shd", value)
+        return metric_text("shd", value)
     if form == "fraction":
         return f"{value:.4f}"
     return f"{100 * value:.2f}" if form == "percent" else f"{100 * value:.0f}%"
@@ -219,4 +218,4 @@ def _drawn(preset: Preset, found: Sequence[Entry]) -> Iterator[str]:
     shown = {n.at[0] for n in (*preset.columns, *preset.beside) if n.at}
     shown |= {preset.axis.breakdown} if preset.axis else {"overall"}
     results = [run.result.scores.get(one.data.labels, {}) for one in found for run in one.runs.values()]
-    yield from intervals_said([row for parts in results for name in shown for row in parts.get(name, {}).values()])
+    yield from interval_notes([row for parts in results for name in shown for row in parts.get(name, {}).values()])
