@@ -15,7 +15,7 @@ from statistics import fmean, pstdev, stdev
 from harness.protocols import Task
 from harness.scoring.classification import Counts, decisions
 from harness.scoring.summary import counted_as
-from harness.types import Answer, Failure, Record, Response, Result, Usage
+from harness.types import Answer, Failure, Record, Response, Result, Unreadable, Usage
 
 
 def summarize(task: Task, records: Iterable[Record], samples: int) -> Result:
@@ -24,7 +24,7 @@ def summarize(task: Task, records: Iterable[Record], samples: int) -> Result:
         return task.summarize(records)
     draws = Draws(task.headline, samples)
     result = task.summarize(draws.votes(records))
-    return replace(result, failures=dict(draws.failures), samples=draws.told(getattr(task, "unreadable", "wrong")))
+    return replace(result, failures=dict(draws.failures), samples=draws.told(task.unreadable))
 
 
 class Draws:
@@ -70,9 +70,9 @@ class Draws:
         answer = chosen[0].answer if label is not None else Answer(None)
         return replace(chosen[0], sample=0, answer=answer, outcome=replace(chosen[1], usage=usage))
 
-    def told(self, unreadable: str) -> dict[str, float | int | None]:
+    def told(self, unreadable: Unreadable) -> dict[str, float | int | None]:
         """Shares as fractions; None where undefined. `sd` between draws: of the metric of a whole draw."""
-        rows = [decisions(Counts(**counts), unreadable=unreadable) for counts in self._counts.values()]  # type: ignore[arg-type]
+        rows = [decisions(Counts(**counts), unreadable=unreadable) for counts in self._counts.values()]
         told: dict[str, float | int | None] = {"number": self._samples}
         for metrics in zip(*rows, strict=True):
             values = [metric.value for metric in metrics if metric.value is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from functools import partial
 from typing import Any
 
@@ -16,14 +16,14 @@ from harness.models.api.event_loop import answer_all
 from harness.models.api.gate import Gate
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.api.retry import Policy
-from harness.protocols import Admission, Landing
+from harness.protocols import Admission, Outcomes
 from harness.types import Failure, Request, Response, Usage
 
 GRACE = 60.0
 """Seconds for which calls under way are waited for once the time is over, or twice what the slowest answer took."""
 
 
-def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
+def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
     """Calls in flight, answers as they land."""
     endpoint.check_key()
     admission = requests if isinstance(requests, Admission) else Admission(requests)
