@@ -11,8 +11,15 @@ import pytest
 from outcomes import each
 
 from harness.cache import CachedModel, Store
+from harness.cost.admission import Budgeted
+from harness.cost.budget import Budget
+from harness.cost.ledger import Ledger, Metered
+from harness.cost.till import Till
 from harness.errors import StoreError
+from harness.models.api.openai import Chat
 from harness.models.scripted import Scripted
+from harness.protocols import Traits
+from harness.runtime.interrupt import Stoppable
 from harness.types import ChatRequest, Failure, Message, PairRequest, Response, Usage
 
 
@@ -64,7 +71,12 @@ def test_hits_do_not_wait_for_misses(path):
     assert next(answers)[0] == ask("known") and not inner.asked
 
 
-def test_answers_that_land_together_are_stored_together_and_before_any_is_handed_out(path):
+def within_limits(model):
+    return Stoppable(Budgeted(model, Till(Budget(requests=1000), None, model)))
+
+
+@pytest.mark.parametrize("around", [lambda model: model, within_limits])
+def test_answers_that_land_together_are_stored_together_and_before_any_is_handed_out(path, around):
     class Batches(Scripted):
         def respond(self, requests):
             source = iter(requests)
@@ -73,7 +85,7 @@ def test_answers_that_land_together_are_stored_together_and_before_any_is_handed
 
     store, said = Store(path), []
     store._db.set_trace_callback(said.append)
-    answers = each(CachedModel(Batches(lambda _: rich("x")), store).respond([ask(f"{k}?") for k in range(32)]))
+    answers = each(CachedModel(around(Batches(lambda _: rich("x"))), store).respond([ask(f"{k}?") for k in range(32)]))
     next(answers)
     with sqlite3.connect(path) as other:
         assert other.execute("SELECT count(*) FROM answers").fetchone() == (8,)
@@ -120,7 +132,8 @@ def test_an_answer_is_stored_before_it_is_handed_out(path):
         assert other.execute("SELECT count(*) FROM answers").fetchone() == (1,)
 
 
-def test_closing_the_answers_closes_the_models(path):
+@pytest.mark.parametrize("around", [lambda model: model, within_limits])
+def test_closing_the_answers_closes_the_models(path, around):
     closed = []
 
     class Open(Scripted):
@@ -130,10 +143,18 @@ def test_closing_the_answers_closes_the_models(path):
             finally:
                 closed.append(True)
 
-    answers = each(CachedModel(Open(lambda r: rich("x")), Store(path)).respond(ask(f"{k}?") for k in range(9)))
-    next(answers)
-    answers.close()
+    model = Metered(CachedModel(around(Open(lambda r: rich("x"))), Store(path)), Ledger(None, paid=False))
+    landing = model.respond(ask(f"{k}?") for k in range(9))
+    next(landing)
+    landing.close()
     assert closed
+
+
+def test_what_goes_around_a_model_passes_on_what_it_says_of_itself(path):
+    model = Chat(name="m", model="m", base_url="http://localhost:1/v1", temperature=1.0)
+    around = Metered(CachedModel(within_limits(model), Store(path)), Ledger(None, paid=True))
+    assert (around.name, around.accepts, around.identity) == (model.name, model.accepts, model.identity)
+    assert around.traits == model.traits == Traits(varies=True, service=model)
 
 
 def test_the_inputs_of_a_key_stand_beside_the_answer_and_words_are_kept_once(path):
