@@ -38,5 +38,5 @@ def test_the_documents_model_answers_as_its_rule_says_and_its_answers_are_stored
     assert len({line["response"]["text"] for line in lines}) == 2
     again = harness(*arguments, "model.window=1")
     assert "40 answers came from the cache, 0 were asked now" in again.stdout, again.stderr
-    other = harness(*arguments, "model.phrase=collider")
+    other = harness(*arguments, "model.phrase=collider", "model.name=other")
     assert "from the cache" not in other.stdout and "F1" in other.stdout, other.stderr
