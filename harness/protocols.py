@@ -43,13 +43,13 @@ class Task(Protocol):
         """What the items come from, where the settings alone do not say it: the digest of a file, a revision."""
 
     def items(self) -> Iterable[Item]:
-        """The questions, the same at every call; a length hint (`__len__`) serves the progress bar."""
+        """Return the questions, the same at every call; a length hint (`__len__`) serves the progress bar."""
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Fields of solved items, with an `answer`, for few-shot prompts."""
+        """Return the fields of solved items, with an `answer`, for few-shot prompts."""
 
     def summarize(self, records: Iterable[Record]) -> Result:
-        """The scores."""
+        """Return the scores."""
 
 
 class Service(Protocol):
@@ -128,7 +128,8 @@ class Model(Protocol):
 
         Pull a bounded window of requests, so that a long run holds neither all requests nor all responses.
         When the next list is asked for, the last one has been stored. Closing the generator gives up what is under
-        way. Raise RunStopped for what no later request can survive (key, quota, budget), after what has landed.
+        way, but for what a later call could still collect. Raise RunStopped for what no later request can survive
+        (key, quota, budget), after what has landed.
         """
 
 
@@ -139,7 +140,7 @@ class Wrapper:
     """
 
     def __init__(self, model: Model) -> None:
-        """Wraps `model`."""
+        """Wrap `model`."""
         self.model = model
         self.name = model.name
         self.identity = model.identity
@@ -151,7 +152,7 @@ class Admission(Iterator[Request]):
     """Requests, and which of their tries may go out: here all of them, at any time. A budget admits fewer."""
 
     def __init__(self, source: Iterable[Request]) -> None:
-        """Takes the requests from `source`."""
+        """Take the requests from `source`."""
         self._source = iter(source)
 
     def __next__(self) -> Request:
@@ -168,19 +169,19 @@ class Admission(Iterator[Request]):
         return math.inf
 
     def failed(self, request: Request, usage: Usage | None) -> None:
-        """Takes note of a try that went out and has no answer; called for every such try.
+        """Take note of a try that went out and has no answer; called for every such try.
 
         `usage` is what the server has counted for it all the same: None where it has certainly done no work, and
         without counts where nobody knows.
         """
 
     def again(self, request: Request) -> bool:
-        """Whether a request whose last try has failed may go out again now. Raises BudgetReached if it never may."""
+        """Return whether a request whose last try has failed may go out again. Raises BudgetReached if it never may."""
         return True
 
 
 def as_text(messages: Transcript) -> str:
-    """A conversation as one text, for models without turns: replies follow their question after a space."""
+    """Return a conversation as one text, for models without turns: replies follow their question after a space."""
     text = ""
     for message in messages:
         if message.role == "assistant":
@@ -191,7 +192,7 @@ def as_text(messages: Transcript) -> str:
 
 
 def unanswered(messages: Transcript, ahead: Iterable[str]) -> Transcript:
-    """A conversation with the user turns that will follow, each reply in between empty.
+    """Return a conversation with the user turns that will follow, each reply in between empty.
 
     Empty, not left out: many chat templates refuse two turns of the user in a row.
     """

@@ -83,7 +83,7 @@ class Asking:
         self._glanced, self._version = 0.0, -1
 
     def outcomes(self) -> Generator[Outcomes]:
-        """Stored answers as they are found, others as they land; each is stored before it is handed out."""
+        """Yield stored answers as they are found, others as they land; each is stored before it is handed out."""
         landing: Generator[Outcomes] | None = None
         ahead = 16
         try:

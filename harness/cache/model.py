@@ -68,7 +68,7 @@ class CachedModel(Wrapper):
         return self.store.get(self.key(request), since=self.since)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Stored answers as they are found, others as they land; each is stored before it is handed out."""
+        """Yield stored answers as they are found, others as they land; each is stored before it is handed out."""
         replaced = self.store.replaced
         try:
             yield from Asking(self, requests).outcomes()

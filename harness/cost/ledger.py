@@ -110,7 +110,7 @@ class Metered(Wrapper):
         self._ledger = ledger
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """The model's outcomes as they are."""
+        """Yield the model's outcomes as they are."""
         with closing(self.model.respond(requests)) as landing:
             for landed in landing:
                 for request, outcome in landed:

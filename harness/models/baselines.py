@@ -38,7 +38,7 @@ class Baseline:
         return Traits(instant=True, varies=0 < self.p_yes < 1)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """One word for each request."""
+        """Yield one word for each request."""
         for request in requests:
             yield [(request, Response(text="Yes" if self._says_yes(request) else "No"))]
 

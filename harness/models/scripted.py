@@ -25,7 +25,7 @@ class Scripted:
         return {"kind": "scripted", "name": self.name}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """What the script says, one at a time."""
+        """Yield what the script says, one at a time."""
         for request in requests:
             self.asked.append(request)
             yield [(request, self.says(request))]

@@ -83,7 +83,7 @@ class Stoppable(Wrapper):
         self._kept = _INSTANT if model.traits.instant else _KEPT.get(cache, _KEPT["on"])
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """The model's outcomes; what was under way at the stop still comes. Raises Interrupted after it."""
+        """Yield the model's outcomes; what was under way at the stop still comes. Raises Interrupted after it."""
         yield from self.model.respond(takewhile(lambda _: not STOP.requested, requests))
         if STOP.requested:
             raise Interrupted(f"interrupted: {self._kept}.")

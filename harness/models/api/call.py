@@ -24,7 +24,7 @@ GRACE = 60.0
 
 
 def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
-    """Calls in flight, answers as they land."""
+    """Call many at once; yield the answers that landed together, as they land."""
     endpoint.check_key()
     admission = requests if isinstance(requests, Admission) else Admission(requests)
     slowest = 0.0

@@ -81,7 +81,7 @@ class Chat(Endpoint):
         return (message.content for message in messages)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Calls in flight, answers as they land."""
+        """Call many at once; yield the answers that landed together, as they land."""
         from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
 
         return respond(self, requests)
@@ -134,7 +134,7 @@ class Completions(Endpoint):
         return (as_text(messages),)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Calls in flight, answers as they land."""
+        """Call many at once; yield the answers that landed together, as they land."""
         from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
 
         return respond(self, requests)

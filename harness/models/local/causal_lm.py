@@ -45,7 +45,7 @@ class CausalLM(Checkpoint):
         return self._identity("causal_lm") | {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Windows of requests, rankings and writings apart, in batches."""
+        """Answer windows of requests, rankings and writings apart, in batches, each of them a list."""
         for window in windows(requests, self.window):
             yield from self._rank([request for request in window if isinstance(request, ChoiceRequest)])
             yield from self._write([request for request in window if isinstance(request, ChatRequest)])

@@ -53,7 +53,10 @@ class MaskedLM(Checkpoint):
         return self._identity("masked_lm")
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Windows of requests, sorted by length, in batches. Raises RunStopped for choices of several tokens."""
+        """Answer windows of requests, sorted by length, in batches, each of them a list.
+
+        Raises RunStopped for choices of several tokens.
+        """
         for window in windows(requests, self.window):
             encoded: list[Masked] = []
             failures: list[Outcome] = []

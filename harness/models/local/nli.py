@@ -52,7 +52,7 @@ class NLI(Checkpoint):
         return self._identity("nli") | {"labels": list(self.labels) if self.labels else None}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Windows of pairs, sorted by length, in batches."""
+        """Answer windows of pairs, sorted by length, in batches, each of them a list."""
         for window in windows(requests, self.window):
             pairs = list(self._encode([request for request in window if isinstance(request, PairRequest)]))
             encoded = [tokens for _, tokens in pairs if isinstance(tokens, Encoded)]

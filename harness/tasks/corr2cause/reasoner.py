@@ -32,7 +32,7 @@ class Reasoner:
         return {"kind": "reasoner"}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yes or No for each request."""
+        """Yield Yes or No for each request."""
         for request in requests:
             yield [(request, Response(text=self._answer(request)))]
 
