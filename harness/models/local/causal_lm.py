@@ -112,14 +112,11 @@ class CausalLM(Checkpoint):
     def _rank(self, requests: list[ChoiceRequest]) -> Iterator[Outcomes]:
         """Log-probabilities of all choices; a request is answered once its last choice is scored."""
         sequences: list[Sequence] = []
-        failures: list[Outcome] = []
         for request, found in zip(requests, self._sequences(requests), strict=True):
             if isinstance(found, Failure):
-                failures.append((request, found))
+                yield [(request, found)]
             else:
                 sequences += found
-        if failures:
-            yield failures
         scored: dict[ChoiceRequest, dict[str, float]] = {}
         started = time.perf_counter()
         for batch in self._engine.score(sequences):
@@ -183,14 +180,11 @@ class CausalLM(Checkpoint):
     def _write(self, requests: list[ChatRequest]) -> Iterator[Outcomes]:
         """Greedy continuations."""
         writings: list[Writing] = []
-        failures: list[Outcome] = []
         for request, found in zip(requests, self._writings(requests), strict=True):
             if isinstance(found, Failure):
-                failures.append((request, found))
+                yield [(request, found)]
             else:
                 writings.append(found)
-        if failures:
-            yield failures
         started = time.perf_counter()
         for batch in self._engine.write(writings, self._ended):
             seconds = round((time.perf_counter() - started) / len(batch), 6)

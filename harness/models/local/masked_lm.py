@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.checkpoint import DType
 from harness.models.local.loading import Checkpoint, exact_head, in_batches, input_limit, windows
-from harness.protocols import Outcome, Outcomes, as_text
+from harness.protocols import Outcomes, as_text
 from harness.types import JSON, ChoiceRequest, Failure, Request, Response, Usage
 
 
@@ -59,16 +59,13 @@ class MaskedLM(Checkpoint):
         """
         for window in windows(requests, self.window):
             encoded: list[Masked] = []
-            failures: list[Outcome] = []
             for request in window:
                 assert isinstance(request, ChoiceRequest)
                 found = self._encode(request)
                 if isinstance(found, Failure):
-                    failures.append((request, found))
+                    yield [(request, found)]
                 else:
                     encoded.append(found)
-            if failures:
-                yield failures
             started = time.perf_counter()
             for batch, rows in in_batches(encoded, lambda masked: masked.length, self._budget, self._rank):
                 seconds = round((time.perf_counter() - started) / len(batch), 6)

@@ -54,10 +54,12 @@ class NLI(Checkpoint):
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Answer windows of pairs, sorted by length, in batches, each of them a list."""
         for window in windows(requests, self.window):
-            pairs = list(self._encode([request for request in window if isinstance(request, PairRequest)]))
-            encoded = [tokens for _, tokens in pairs if isinstance(tokens, Encoded)]
-            if failures := [(request, failure) for request, failure in pairs if isinstance(failure, Failure)]:
-                yield failures
+            encoded: list[Encoded] = []
+            for request, tokens in self._encode([request for request in window if isinstance(request, PairRequest)]):
+                if isinstance(tokens, Failure):
+                    yield [(request, tokens)]
+                else:
+                    encoded.append(tokens)
             started = time.perf_counter()
             for batch, rows in in_batches(encoded, lambda pair: pair.length, self._budget, self._classify):
                 seconds = round((time.perf_counter() - started) / len(batch), 6)
