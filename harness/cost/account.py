@@ -66,11 +66,10 @@ class Spending:
     @property
     def provenance(self) -> dict[str, JSON]:
         """For the manifest: the prices, and by what they were found."""
-        if not self.paid or self.price is None:
-            return {}
         service = self.model.traits.service
-        listed = service is not None and self.price.source.startswith(price_lookup.PACKAGE)
-        key = {"key": price_lookup.key_of(service)} if service is not None and listed else {}
+        if service is None or not self.paid or self.price is None:
+            return {}
+        key = {"key": price_lookup.key_of(service)} if self.price.source.startswith(price_lookup.PACKAGE) else {}
         return {"price": {**self.price.told, **key}}
 
     def check(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,7 +186,7 @@ class RecordCheck:
 
     def _of_reply(self, model: Model, request: Request, record: Record) -> Iterator[str]:
         """Yield where a model that is part of harness says something else."""
-        (((_, outcome),),) = model.respond([request])
+        ((_, outcome),) = chain.from_iterable(model.respond([request]))
         if isinstance(outcome, Failure) or isinstance(record.outcome, Failure):
             differ = outcome != record.outcome
         else:
