@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, TypeAdapter, ValidationError
 
 from harness.errors import ConfigError, unknown
+from harness.protocols import Model, Task
 
 _PACKAGE = Path(__file__).resolve().parent
 # An installed package carries configs/ and prompts/ inside; in a checkout they stand beside it.
@@ -40,6 +41,10 @@ def prompt_files(task: str) -> dict[str, Path]:
     return shared | listed(PROMPTS, task)
 
 
+_OFFERS: Mapping[str, type] = {"model": Model, "task": Task}
+"""What a part of a group has to offer."""
+
+
 def build(section: Mapping[str, Any], group: str) -> Any:
     """The part that a section of the config describes: the class named by `_target_`, its settings validated."""
     if "_target_" not in section:
@@ -53,14 +58,26 @@ def build(section: Mapping[str, Any], group: str) -> Any:
         target = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"{group}._target_={section['_target_']} cannot be imported: {error}.") from error
+    if not is_dataclass(target):
+        raise ConfigError(
+            f"{group}._target_={section['_target_']} is no dataclass, whose fields would be its settings: write "
+            "@dataclass(frozen=True) above the class."
+        )
     check_keys(settings, [f.name for f in fields(target) if f.init], f"{group}.")
     for key, value in settings.items():
         if value == "???":
             raise ConfigError(f"{group}.{key} has to be given: add {group}.{key}=… to the command.")
     try:
-        return TypeAdapter(target, config=None).validate_python(settings)
+        part = TypeAdapter(target, config=None).validate_python(settings)
     except ValidationError as error:
         raise ConfigError(first_sentence(error, f"{group}.")) from None
+    needed = [name for name in vars(_OFFERS[group]) if not name.startswith("_")] if group in _OFFERS else []
+    if missing := [name for name in needed if name not in dir(part)]:
+        raise ConfigError(
+            f"{group}._target_={section['_target_']} has no {', '.join(missing)}: a {group} has {', '.join(needed)} "
+            f"(harness.protocols.{_OFFERS[group].__name__} says what each one is)."
+        )
+    return part
 
 
 def first_sentence(error: ValidationError, prefix: str) -> str:

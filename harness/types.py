@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 JSON = Any
 """A value that json.dumps takes: str, int, float, bool, None, lists and dicts of these."""
+Unreadable = Literal["wrong", "no"]
+"""How a reply scores that could not be read: as the opposite of the gold label, or as No (Jin et al.'s code)."""
 
 
 @dataclass(frozen=True, slots=True)

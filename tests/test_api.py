@@ -21,11 +21,13 @@ from harness.types import Failure, Response
 
 OWN_MODEL = """
 from dataclasses import dataclass
+from harness.protocols import Traits
 from harness.types import ChatRequest
 
 @dataclass(frozen=True)
 class Mine:
     name: str
+    traits = Traits()
     accepts = (ChatRequest,)
     identity = {"kind": "mine"}
 

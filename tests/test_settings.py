@@ -42,6 +42,18 @@ def test_a_class_that_is_not_there_is_said():
         build({"_target_": "harness.models.baselines.Nothing"}, "model")
 
 
+@pytest.mark.parametrize(
+    ("target", "section", "said"),
+    [
+        ("harness.types.Answer", {"label": 1}, "has no name, identity, accepts, traits, respond: a model has name,"),
+        ("harness.errors.ConfigError", {}, "is no dataclass"),
+    ],
+)
+def test_what_a_class_lacks_to_be_a_model_is_said(target, section, said):
+    with pytest.raises(ConfigError, match=said):
+        build({"_target_": target, **section}, "model")
+
+
 def test_a_setting_left_open_is_asked_for():
     with pytest.raises(ConfigError, match=r"model\.p_yes has to be given"):
         build({"_target_": f"{Baseline.__module__}.Baseline", "name": "b", "p_yes": "???"}, "model")

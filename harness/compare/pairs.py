@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from harness.compare.runs import Replies, Reply
 from harness.errors import ConfigError, DataError, unknown
-from harness.scoring.classification import Unreadable
 from harness.scoring.significance import McNemar
 
 if TYPE_CHECKING:
     from harness.scoring.paired import Cells
+from harness.types import Unreadable
 
 Group = tuple[str, str]
 """(breakdown, group), as in relation, parent."""

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import DataError
-from harness.scoring.classification import Unreadable
 from harness.scoring.samples import Votes
 from harness.storage import records, runs
 from harness.storage.files import inside
 from harness.storage.run_folder import MANIFEST, PARTIAL, RECORDS, RESULT, records_in
-from harness.types import Record
+from harness.types import Record, Unreadable
 
 _PLACE = ("model", "prompt", "variant", "task")
 

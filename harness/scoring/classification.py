@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from harness.types import Metric
+from harness.types import Metric, Unreadable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Unreadable = Literal["wrong", "no"]
-"""How a reply scores that could not be read: as the opposite of the gold label, or as No (Jin et al.'s code)."""
 Number = TypeVar("Number", int, "NDArray[np.float64]")
 """One count, or an array of them."""
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESAMPLES, RESTS_ON_FEW
-from harness.scoring.classification import Unreadable, ratios, settle
+from harness.scoring.classification import ratios, settle
 from harness.scoring.ranking import Ranking
-from harness.types import Metric
+from harness.types import Metric, Unreadable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ from statistics import fmean, pstdev, stdev
 from harness.protocols import Task
 from harness.scoring.classification import Counts, decisions
 from harness.scoring.summary import count_field
-from harness.types import Answer, Failure, Record, Response, Result, Usage
+from harness.types import Answer, Failure, Record, Response, Result, Unreadable, Usage
 
 
 def summarize(task: Task, records: Iterable[Record], samples: int) -> Result:
@@ -24,7 +24,7 @@ def summarize(task: Task, records: Iterable[Record], samples: int) -> Result:
         return task.summarize(records)
     votes = Votes(task.headline, samples)
     result = task.summarize(votes.votes(records))
-    return replace(result, failures=dict(votes.failures), samples=votes.summary(getattr(task, "unreadable", "wrong")))
+    return replace(result, failures=dict(votes.failures), samples=votes.summary(task.unreadable))
 
 
 class Votes:
@@ -73,12 +73,12 @@ class Votes:
         answer = best[0].answer if label is not None else Answer(None)
         return replace(best[0], sample=0, answer=answer, outcome=replace(best[1], usage=usage))
 
-    def summary(self, unreadable: str) -> dict[str, float | int | None]:
+    def summary(self, unreadable: Unreadable) -> dict[str, float | int | None]:
         """Return what the samples come to: shares as fractions, None where undefined.
 
         `sd` between draws is of the metric of a whole draw, which is one sample of every item.
         """
-        rows = [decisions(Counts(**counts), unreadable=unreadable) for counts in self._counts.values()]  # type: ignore[arg-type]
+        rows = [decisions(Counts(**counts), unreadable=unreadable) for counts in self._counts.values()]
         summary: dict[str, float | int | None] = {"number": self._samples}
         for metrics in zip(*rows, strict=True):
             values = [metric.value for metric in metrics if metric.value is not None]

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 
-from harness.scoring.classification import Counts, Unreadable, decisions, probabilities
+from harness.scoring.classification import Counts, decisions, probabilities
 from harness.scoring.intervals import intervals, with_intervals
 from harness.scoring.tally import Kind, Tally
-from harness.types import Failure, Metric, Record, Response, Result, Scores, Usage
+from harness.types import Failure, Metric, Record, Response, Result, Scores, Unreadable, Usage
 
 Key = tuple[str, str, str]
 """(label set, breakdown, group)"""

@@ -15,6 +15,7 @@ from contextlib import closing
 
 import pytest
 from cache_help import ask, command, count, fill, says
+from outcomes import each
 
 from harness.cache import CachedModel, Store, corruption, maintenance
 from harness.errors import StoreError
@@ -31,7 +32,7 @@ def replay(path, number, asked=None):
     model = Scripted(says)
     try:
         with closing(Store(path)) as store:
-            return len(list(CachedModel(model, store).respond(ask(f"{k}?") for k in range(number))))
+            return len(list(each(CachedModel(model, store).respond(ask(f"{k}?") for k in range(number)))))
     finally:
         if asked is not None:
             asked.extend(model.asked)
@@ -117,7 +118,7 @@ def test_damage_that_is_met_by_a_process_with_claims_is_a_sentence(path):
         assert store.claims.take(["new"]).own == {"new"}
         path.write_bytes(os.urandom(path.stat().st_size))
         with pytest.raises(StoreError) as error:
-            list(CachedModel(Scripted(says), store).respond(ask(f"{k}?") for k in range(3000)))
+            list(each(CachedModel(Scripted(says), store).respond(ask(f"{k}?") for k in range(3000))))
     set_aside(path, error)
 
 
@@ -213,7 +214,7 @@ def test_a_process_that_still_writes_to_it_loses_no_answer(path):
     fill(path, 1000)
     writer = Store(path)
     corruption.set_aside(path, corruption.inode(path), "as another process found")
-    list(CachedModel(Scripted(says), writer).respond([ask("late")]))
+    list(each(CachedModel(Scripted(says), writer).respond([ask("late")])))
     aside = corruption.earlier(path)[0]
     assert command("import", aside, f"cache={path}").returncode == 0
     assert count(path) == 1001

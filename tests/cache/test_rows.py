@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from cache_help import ask, command, count, fill, says
 from openai_server import KEY, chat_reply
+from outcomes import each
 
 from harness.cache import CachedModel, Store, rows
 from harness.codec import left_out, response_from_json
@@ -78,7 +79,9 @@ def write(path: Path, key: str, response: str, digest: str | None = None) -> Non
 def replay(path: Path, mode="on") -> tuple[dict, list, list[str]]:
     inner, lines = Scripted(says), []
     with closing(Store(path)) as store:
-        found = dict(CachedModel(inner, store, mode=mode, say=lines.append).respond(ask(f"{k}?") for k in range(10)))
+        found = dict(
+            each(CachedModel(inner, store, mode=mode, say=lines.append).respond(ask(f"{k}?") for k in range(10)))
+        )
     return found, inner.asked, lines
 
 
@@ -171,7 +174,7 @@ def test_no_row_whatever_stands_in_it_ends_a_command_otherwise_than_with_a_sente
     assert "Traceback" not in here("import", path, f"cache={tmp_path / 'new.sqlite'}")
     assert count(tmp_path / "new.sqlite") >= 9
     with closing(Store(path)) as store, pytest.raises(StoreError, match="does not hold"):
-        list(CachedModel(Scripted(says), store, mode="frozen").respond([ask("new")]))
+        list(each(CachedModel(Scripted(says), store, mode="frozen").respond([ask("new")])))
     assert len(replay(path)[0]) == 10
     assert "Traceback" not in here("prune", "model=scripted", "yes=true", f"cache={path}")
 
@@ -215,7 +218,7 @@ def test_a_response_that_cannot_be_stored_takes_no_other_with_it(path):
         return Response(None) if number == 23 else says(request)
 
     with closing(Store(path)) as store:
-        found = dict(CachedModel(Scripted(odd), store).respond(ask(f"{k}?") for k in range(20, 26)))
+        found = dict(each(CachedModel(Scripted(odd), store).respond(ask(f"{k}?") for k in range(20, 26))))
     assert found[ask("21?")] == Response("No")
     assert [found[ask(f"{k}?")].kind for k in (22, 23)] == ["invalid_reply"] * 2
     assert isinstance(found[ask("22?")], Failure) and count(path) == 14

@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 from cache_help import ask, command, count, fill, says
+from outcomes import each
 
 from harness.cache import CachedModel, Store
 from harness.models.scripted import Scripted
@@ -36,7 +37,7 @@ def test_a_cache_comes_back_from_its_export_byte_for_byte(here, there, tmp_path)
     with closing(Store(here)) as store:
         pair = PairRequest("Half an emoji \ud83d and ünïcödé", "so?")
         model = Scripted(lambda r: Response("x", logprobs={"entailment": -0.1}), accepts=(PairRequest,))
-        list(CachedModel(model, store).respond([pair]))
+        list(each(CachedModel(model, store).respond([pair])))
     for path, file in ((here, "one.jsonl"), (there, "two.jsonl")):
         if path is there:
             assert "61 new, 0 known already" in command("import", tmp_path / "one.jsonl", f"cache={there}").stdout
@@ -44,8 +45,8 @@ def test_a_cache_comes_back_from_its_export_byte_for_byte(here, there, tmp_path)
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
     with closing(Store(there)) as store:
         silent = Scripted(lambda r: pytest.fail("asked"), name="a")
-        assert len(list(CachedModel(silent, store).respond(ask(f"{k}?") for k in range(30)))) == 30
-        assert next(CachedModel(model, store).respond([pair]))[1].cached
+        assert len(list(each(CachedModel(silent, store).respond(ask(f"{k}?") for k in range(30))))) == 30
+        assert next(each(CachedModel(model, store).respond([pair])))[1].cached
     assert command("verify", f"cache={there}").returncode == 0
 
 

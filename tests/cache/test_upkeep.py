@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from cache_help import ask, command, count, fill, says
+from outcomes import each
 
 from harness.cache import CachedModel, Store
 from harness.cache.__main__ import CACHE
@@ -48,7 +49,7 @@ def test_two_settings_under_one_name_are_told_apart(path):
             return {"kind": "scripted", "name": "a", "temperature": 0.7}
 
     with closing(Store(path)) as store:
-        list(CachedModel(Warm(says, name="a"), store).respond([ask("warm")]))
+        list(each(CachedModel(Warm(says, name="a"), store).respond([ask("warm")])))
     assert "a: temperature: " in command("stats", f"cache={path}").stdout
 
 
@@ -95,9 +96,9 @@ def test_a_long_text_that_was_pruned_under_a_running_process_is_stored_again(pat
     long = "a network's data " * 1000
     with closing(Store(path)) as store:
         model = CachedModel(Scripted(says, name="late"), store)
-        list(model.respond([ask(long)]))
+        list(each(model.respond([ask(long)])))
         assert command("prune", "model=late", "yes=true", f"cache={path}").returncode == 0
-        list(model.respond([ask(long, sample=1)]))
+        list(each(model.respond([ask(long, sample=1)])))
     assert command("verify", f"cache={path}").returncode == 0
 
 

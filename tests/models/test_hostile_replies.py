@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from openai_server import KEY
+from outcomes import each
 from raw_server import RawServer, http
 
 from harness.codec import canonical, response_json
@@ -113,7 +114,7 @@ def check(outcome: Response | Failure) -> None:
 
 def asked(server: RawServer, requests: list[Request], kind: Callable[..., Any] = Chat, **settings) -> dict:
     model = kind(**{"name": "m", "model": "m", "base_url": server.url, "attempts": 1, **settings})
-    return dict(model.respond(requests))
+    return dict(each(model.respond(requests)))
 
 
 def chat_request(words: str) -> ChatRequest:

@@ -8,6 +8,7 @@ import tracemalloc
 import zlib
 
 import pytest
+from outcomes import each
 from raw_server import RawServer, chat, http
 
 from harness.errors import RunStopped
@@ -83,7 +84,7 @@ def _key(key, monkeypatch):
 def asked(server: RawServer, *questions: str, **settings) -> dict[str, Response | Failure]:
     model = Chat(**{"name": "m", "model": "m", "base_url": server.url, "attempts": 3, **settings})
     requests = (ChatRequest((Message("user", question),), max_tokens=4) for question in questions)
-    outcomes: dict[Request, Response | Failure] = dict(model.respond(requests))
+    outcomes: dict[Request, Response | Failure] = dict(each(model.respond(requests)))
     return {request.messages[-1].content: outcome for request, outcome in outcomes.items()}
 
 

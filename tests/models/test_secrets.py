@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 from openai_server import KEY, chat_reply, error
+from outcomes import each
 from raw_server import RawServer, http
 
 from harness.errors import ConfigError, RunStopped
@@ -201,7 +202,7 @@ def test_what_is_printed_as_an_error_is_masked(key):
 def test_settings_that_only_sound_like_one_are_sent(serve, key):
     server = serve()
     extra = {"prompt_cache_key": "corr2cause", "stop_token_ids": [1], "skip_special_tokens": True, "user": "sk"}
-    list(chat(server.url, extra=extra).respond([ask("?")]))
+    list(each(chat(server.url, extra=extra).respond([ask("?")])))
     assert extra.items() <= server.calls[0].items()
 
 
@@ -215,7 +216,7 @@ def test_a_server_that_repeats_the_key_does_not_get_it_into_an_answer_or_a_failu
         text = body["messages"][-1]["content"]
         return error(400, f"bad key {KEY}") if text == "refuse" else chat_reply(f"You sent {KEY}.")
 
-    found = dict(chat(serve(reply).url).respond([ask("refuse"), ask("answer")]))
+    found = dict(each(chat(serve(reply).url).respond([ask("refuse"), ask("answer")])))
     assert found[ask("answer")].text == "You sent [the key]."
     assert isinstance(found[ask("refuse")], Failure) and found[ask("refuse")].detail == "400: bad key [the key]"
 
@@ -223,7 +224,7 @@ def test_a_server_that_repeats_the_key_does_not_get_it_into_an_answer_or_a_failu
 @pytest.mark.parametrize("page", [{"error": {"message": f"bad key {KEY}"}}, f"<p>bad key {KEY}</p>"])
 def test_a_server_that_repeats_the_key_does_not_get_it_into_a_traceback(serve, key, page):
     with pytest.raises(RunStopped) as stopped:
-        list(chat(serve(lambda *_: (401, page)).url).respond([ask("?")]))
+        list(each(chat(serve(lambda *_: (401, page)).url).respond([ask("?")])))
     assert KEY not in "".join(traceback.format_exception(stopped.value))
     assert "refuses the key" in str(stopped.value)
     assert isinstance(page, str) or "bad key [the key]" in str(stopped.value)
@@ -269,7 +270,7 @@ def test_a_key_that_a_server_repeats_in_another_spelling_is_hidden(key, way, pla
     status = 400 if place in ("error", "page") else 200
     server = RawServer(lambda *_: http(bodies[place], status=status))
     try:
-        (outcome,) = dict(chat(server.url, attempts=1).respond([ask("?")])).values()
+        (outcome,) = dict(each(chat(server.url, attempts=1).respond([ask("?")]))).values()
     finally:
         server.close()
     shown = repr(outcome)
@@ -299,7 +300,7 @@ def test_a_key_in_another_coding_of_letters_is_hidden(key, coding, status, page)
     sent = (b"<html>" if page else b"") + body.encode(coding)  # a page may be a mixture
     server = RawServer(lambda *_: http(sent, status=status))
     try:
-        (outcome,) = dict(chat(server.url, attempts=1).respond([ask("?")])).values()
+        (outcome,) = dict(each(chat(server.url, attempts=1).respond([ask("?")]))).values()
     finally:
         server.close()
     assert KEY not in repr(outcome) and KEY not in re.sub(r"[^\w-]", "", repr(outcome))
@@ -316,7 +317,7 @@ def test_a_key_in_malformed_http_is_not_quoted(key, head):
     server = RawServer(lambda *_: (sent.encode(),))
     try:
         with pytest.raises(RunStopped) as stopped:
-            list(chat(server.url, attempts=1).respond([ask(str(k)) for k in range(20)]))
+            list(each(chat(server.url, attempts=1).respond([ask(str(k)) for k in range(20)])))
     finally:
         server.close()
     assert KEY not in "".join(traceback.format_exception(stopped.value))
@@ -341,7 +342,7 @@ def test_no_text_takes_long_to_look_through(text):
 
 def test_a_placeholder_is_a_word_that_replies_may_hold(serve, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    found = dict(chat(serve(lambda *_: chat_reply("There is none.")).url).respond([ask("?")]))
+    found = dict(each(chat(serve(lambda *_: chat_reply("There is none.")).url).respond([ask("?")])))
     assert found[ask("?")].text == "There is none."
     assert Secret("none").loads(b'"none"') == "none"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from functools import partial
 from typing import Any
 
@@ -16,15 +16,15 @@ from harness.models.api.event_loop import answer_all
 from harness.models.api.gate import Gate
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.api.retry import Policy
-from harness.protocols import Admission, Landing
+from harness.protocols import Admission, Outcomes
 from harness.types import Failure, Request, Response, Usage
 
 GRACE = 60.0
 """Seconds for which calls under way are waited for once the time is over, or twice what the slowest answer took."""
 
 
-def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
-    """Send the requests, many at once, and yield answers as they land."""
+def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
+    """Send the requests, many at once, and yield the answers that landed together, as they land."""
     endpoint.check_key()
     admission = requests if isinstance(requests, Admission) else Admission(requests)
     slowest = 0.0

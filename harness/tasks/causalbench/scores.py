@@ -9,7 +9,7 @@ from statistics import fmean
 
 from harness.scoring import graphs
 from harness.scoring.bootstrap import RESAMPLES
-from harness.scoring.classification import Unreadable, multiclass
+from harness.scoring.classification import multiclass
 from harness.scoring.graphs import EdgeDirection
 from harness.scoring.intervals import means
 from harness.scoring.sid import sid
@@ -19,7 +19,7 @@ from harness.tasks.causalbench.graph_files import graph_files
 from harness.tasks.causalbench.networks import NETWORKS, SCALES
 from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.structures import RELATIONS, matrix, structures
-from harness.types import Metric, Record, Result, Scores
+from harness.types import Metric, Record, Result, Scores, Unreadable
 
 Breakdowns = Mapping[str, Mapping[str, Scores]]
 Values = Mapping[str, float | None]

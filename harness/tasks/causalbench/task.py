@@ -12,7 +12,6 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from harness.errors import ConfigError
-from harness.scoring.classification import Unreadable
 from harness.tasks.causalbench import questions, skeleton
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, Network, load
 from harness.tasks.causalbench.questions import Template
@@ -20,7 +19,7 @@ from harness.tasks.causalbench.rendering import Format, Names, Wording
 from harness.tasks.causalbench.scores import summarize
 from harness.tasks.causalbench.structures import RELATIONS, Matrix, matrix, relations, structures
 from harness.tasks.causalbench.table import Table, sample
-from harness.types import JSON, Item, Record, Result
+from harness.types import JSON, Item, Record, Result, Unreadable
 
 DEFAULT = tuple(name for name in NETWORKS if name != "pathfinder")
 """The fourteen networks of the paper's tables."""

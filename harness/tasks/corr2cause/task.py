@@ -11,14 +11,13 @@ from pydantic import BeforeValidator, Field
 
 from harness.causal.relations import Relation
 from harness.errors import ConfigError
-from harness.scoring.classification import Unreadable
 from harness.scoring.summary import summarize
 from harness.tasks.corr2cause import sources
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, blocks, public_test
 from harness.tasks.corr2cause.hypothesis import Claim
 from harness.tasks.corr2cause.perturbation import Perturbation, Writer
 from harness.tasks.sampling import stratified
-from harness.types import JSON, Item, Record, Result
+from harness.types import JSON, Item, Record, Result, Unreadable
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
