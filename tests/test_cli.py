@@ -496,6 +496,7 @@ def test_items_of_a_data_format_tell_the_data_once(harness, tmp_path):
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert len(lines) == 280 and lines[0]["groups"]["template"] == "causally_related"
+    assert (lines[0]["cluster"], lines[0]["unit"]) == ("asia", "asia -> tub")
     assert all(isinstance(part, str) for part in lines[0]["parts"]) and len(lines[0]["parts"]) == 5
     assert all(list(part) == ["sha256"] for line in lines[1:] for part in line["parts"])
 

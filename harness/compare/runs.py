@@ -22,6 +22,8 @@ class Reply(NamedTuple):
     """One item's record, as small as it can be: a run may have a million."""
 
     cluster: str
+    unit: str
+    """Within one cluster; empty where the cluster is one."""
     groups: tuple[tuple[str, str], ...]
     labels: tuple[tuple[str, int], ...]
     answer: int | None
@@ -116,6 +118,7 @@ def _reply(record: Record, known: dict[Any, Any]) -> Reply:
     span = getattr(record.outcome, "kind", "") if record.answer is None else record.answer.span
     return Reply(
         known.setdefault(record.cluster, record.cluster),
+        known.setdefault(record.unit, record.unit),
         known.setdefault(groups, groups),
         known.setdefault(labels, labels),
         None if record.answer is None else record.answer.label,

@@ -123,6 +123,7 @@ def _metadata(line: Line) -> dict[str, str]:
     response, answer = line.get("response", {}), line.get("answer", {})
     said = {
         "cluster": line["cluster"],
+        "unit": line.get("unit"),
         **{f"group_{name}": group for name, group in line["groups"].items()},
         **{f"label_{name}": label for name, label in line["labels"].items()},
         "sample": line["sample"],

@@ -67,7 +67,7 @@ def _sample(run: Run, line: Line) -> dict[str, Any]:
         "epoch": line["sample"] + 1,
         "input": asked or "",
         "target": WORDS[run.gold(line)],
-        "metadata": {"cluster": line["cluster"], "groups": line["groups"], "labels": line["labels"]},
+        "metadata": {name: line[name] for name in ("cluster", "unit", "groups", "labels") if name in line},
         "messages": asked,
         "store": {},
         "events": [],
@@ -126,7 +126,10 @@ def _summary(sample: dict[str, Any]) -> dict[str, Any]:
     return {
         **{name: sample[name] for name in names if name in sample},
         "input": "\n\n".join(asked)[:SUMMARY],
-        "metadata": {"cluster": sample["metadata"]["cluster"], **sample["metadata"]["groups"]},
+        "metadata": {
+            **{name: sample["metadata"][name] for name in ("cluster", "unit") if name in sample["metadata"]},
+            **sample["metadata"]["groups"],
+        },
         **({"error": sample["error"]["message"][:SUMMARY]} if "error" in sample else {}),
         "completed": "error" not in sample,
         "message_count": len(sample["messages"]),

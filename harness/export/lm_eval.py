@@ -64,7 +64,7 @@ def _sample(run: Run, number: int, draws: list[Line]) -> dict[str, Any] | None:
     if not draws:
         return None
     line = draws[0]
-    doc = {name: line[name] for name in ("item", "cluster", "groups", "labels")}
+    doc = {name: line[name] for name in ("item", "cluster", "unit", "groups", "labels") if name in line}
     asked, target = _prompt(line), WORDS[run.gold(line)]
     request = line["request"] or {}
     settings = {

@@ -11,15 +11,17 @@ TOKENS = ("input", "output", "cached_input", "reasoning", "cache_write")
 
 
 def columns(runs: Sequence[Run]) -> dict[str, type]:
-    """Name and type of each, with one for every group and label set that any record has. Reads all records."""
+    """Name and type of each, with those of the unit, groups and label sets that any record has. Reads all records."""
     groups: dict[str, None] = {}
     labels: dict[str, None] = {}
+    units: dict[str, None] = {}
     for run in runs:
         for line in run.lines():
+            units |= dict.fromkeys(name for name in ("unit",) if name in line)
             groups |= dict.fromkeys(line["groups"])
             labels |= dict.fromkeys(line["labels"])
     return {
-        **dict.fromkeys((*PLACE, "item", "cluster"), str),
+        **dict.fromkeys((*PLACE, "item", "cluster", *units), str),
         "sample": int,
         **{f"group_{name}": str for name in groups},
         **{f"label_{name}": int for name in labels},
@@ -52,6 +54,7 @@ def _row(run: Run, line: Line) -> dict[str, Any]:
     return {
         "item": line["item"],
         "cluster": line["cluster"],
+        **({"unit": line["unit"]} if "unit" in line else {}),
         "sample": line["sample"],
         **{f"group_{name}": group for name, group in line["groups"].items()},
         **{f"label_{name}": label for name, label in line["labels"].items()},

@@ -14,8 +14,6 @@ from harness.types import JSON, Item
 
 _IN_WORDS = ("hypothesis", "question", "statement")
 """Fields of an item that say in short what is asked, the first that it has."""
-_NO_GROUP = ("pair",)
-"""Groups that are nearly as many as the items."""
 
 
 class Items:
@@ -67,8 +65,7 @@ class Items:
         self._words.append(words)
         self._clusters.append(cluster)
         for name, group in groups.items():
-            if name not in _NO_GROUP:
-                self._groups.setdefault(name, Codes()).put(row, group)
+            self._groups.setdefault(name, Codes()).put(row, group)
         for name, label in labels.items():
             column = self._labels.setdefault(name, [])
             column += [None] * (row - len(column))
