@@ -74,8 +74,14 @@ class Run:
         return _KINDS.get(str((self.configuration.get("model") or {}).get("kind")), "model")
 
     @property
+    def data(self) -> Mapping[str, int]:
+        """Return what the data are that an algorithm has learned from: observations and seed; empty for a model."""
+        data = (self.configuration.get("data") or {}) if self.kind == "algorithm" else {}
+        return {name: data[name] for name in ("observations", "seed") if type(data.get(name)) is int}
+
+    @property
     def samples(self) -> int:
-        """Return how many answers each item has. An algorithm has one: its samples are rows of data."""
+        """Return how many answers each item has. An algorithm has one."""
         return samples_of(self.manifest) if self.kind != "algorithm" else 1
 
     @property
