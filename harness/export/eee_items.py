@@ -11,7 +11,8 @@ from typing import Any
 
 from harness.codec import digest
 from harness.storage.atomic_write import written
-from harness.storage.runs import Line, Run, turns
+from harness.storage.record_lines import Line, turns
+from harness.storage.runs import Run
 
 WORDS = {0: "No", 1: "Yes"}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.errors import ConfigError, HarnessError
 from harness.export.folder import counted, filled
-from harness.export.table import columns, rows
+from harness.storage.flat_table import columns, rows
 from harness.storage.runs import Run
 
 

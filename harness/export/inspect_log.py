@@ -10,8 +10,9 @@ from typing import Any
 
 from harness.codec import text_digest
 from harness.export.folder import counted, filled
+from harness.storage.record_lines import PLACE, Line, turns
 from harness.storage.run_folder import safe
-from harness.storage.runs import PLACE, Line, Run, turns
+from harness.storage.runs import Run
 
 VERSION = 2
 """Of the log's schema."""

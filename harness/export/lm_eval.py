@@ -10,8 +10,9 @@ from typing import Any
 
 from harness.codec import text_digest
 from harness.export.folder import counted, filled
+from harness.storage.record_lines import Line, turns
 from harness.storage.run_folder import safe
-from harness.storage.runs import Line, Run, turns
+from harness.storage.runs import Run
 from harness.tables.table import LOW_IS_GOOD, NEITHER
 
 NAMES = {"accuracy": "acc"}

@@ -9,7 +9,8 @@ from harness.report.answers import Codes
 from harness.report.explain import Classes
 from harness.storage.provenance import Traced
 from harness.storage.rebuild import task_of
-from harness.storage.runs import Line, Run, turns
+from harness.storage.record_lines import Line, turns
+from harness.storage.runs import Run
 from harness.types import JSON, Item
 
 _IN_WORDS = ("hypothesis", "question", "statement")

@@ -3,11 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
-from harness.storage.runs import PLACE, Line, Run, turns
+from harness.errors import ConfigError
+from harness.storage.record_lines import PLACE, Line, turns
 
 TOKENS = ("input", "output", "cached_input", "reasoning", "cache_write")
+
+
+class Run(Protocol):
+    """What the table needs of a run."""
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """task, variant, prompt and model."""
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of its records."""
+
+    def gold(self, line: Line) -> int:
+        """Return the headline label of a line."""
+
+
+def frame(runs: Sequence[Run]) -> Any:
+    """Return a pandas.DataFrame with a line for each record. Raises ConfigError where pandas is not installed."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise ConfigError(
+            "to_pandas() needs pandas, which is not installed: python -m pip install pandas, or use records()."
+        ) from None
+    types = columns(runs)
+    table = pandas.DataFrame(rows(runs, types), columns=list(types))
+    # None stays a missing value, beside whole numbers too.
+    nullable = {int: "Int64", float: "Float64", bool: "boolean", str: "string"}
+    return table.astype({name: nullable[kind] for name, kind in types.items()})
 
 
 def columns(runs: Sequence[Run]) -> dict[str, type]:
