@@ -76,6 +76,15 @@ def test_a_unit_stands_in_a_line_where_there_is_one(tmp_path):
     assert list(having)[:4] == ["item", "cluster", "unit", "groups"] and having["unit"] == "A -> B"
 
 
+@pytest.mark.parametrize("unit", [["A", "B"], 7, None, {"A": "B"}])
+def test_a_unit_is_a_text(tmp_path, unit):
+    file = written(tmp_path / "r.jsonl", (record(None, FULL, Answer(1)), None))
+    (line,) = lines(file)
+    file.write_text(json.dumps(line | {"unit": unit}) + "\n")
+    with pytest.raises(DataError, match=r"line 1 is not a record: .* is no text"):
+        list(read(file))
+
+
 def test_groups_keep_their_order(tmp_path):
     before = record(None, FULL, Answer(1), groups={"z": "1", "a": "2"})
     (after,) = read(written(tmp_path / "r.jsonl", (before, None)))
