@@ -43,6 +43,8 @@ class Entry:
     folder: str
     shown: str
     """The model, and the prompt where it is not the usual one."""
+    usual: bool
+    """Whether it is."""
     runs: dict[str, Row] = field(default_factory=dict)
     """By slot."""
 
@@ -53,8 +55,7 @@ class Entry:
     @property
     def place(self) -> tuple[int, str, bool, str, str]:
         """Where it stands among the rows of its set: with its family, by name, the usual prompt first."""
-        other = self.shown.startswith(f"{self.model} (")
-        return order(family(self.model)), self.model, other, self.prompt, self.folder
+        return order(family(self.model)), self.model, not self.usual, self.prompt, self.folder
 
 
 def settings(row: Row) -> dict[str, str]:
@@ -92,7 +93,7 @@ def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
         if items in sets[1:]:
             data = replace(data, items=((slot, sets.index(items)),))
         model, prompt, shown = ("", "", "") if together else (row.model, row.prompt, _named(row, kind) + where)
-        entry = Entry(data, model, prompt, row.folder, shown)
+        entry = Entry(data, model, prompt, row.folder, shown, together or _usual(row, kind))
         found.setdefault((data, entry.model, entry.prompt, entry.folder), entry).runs[slot] = row
     asked = {(one.data, one.model) for one in found.values() if one.prompt == preset.needs}
     left = (one for one in found.values() if not preset.needs or (one.data, one.model) in asked)
@@ -115,8 +116,12 @@ def _data(preset: Preset, row: Row, kind: Source, where: str) -> tuple[str, Data
     return slot, Data(tuple(said.items()), labels, told, tuple(row.run.data.values()))
 
 
+def _usual(row: Row, kind: Source) -> bool:
+    return row.prompt in kind.prompts[:1]
+
+
 def _named(row: Row, kind: Source) -> str:
-    return row.model if row.prompt in kind.prompts[:1] else f"{row.model} ({row.prompt})"
+    return row.model if _usual(row, kind) else f"{row.model} ({row.prompt})"
 
 
 def compared(row: Row) -> str:
