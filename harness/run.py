@@ -143,6 +143,7 @@ def _record(item: Item, request: Request | None, outcome: Response | Failure, pr
     return Record(
         item=item.id,
         cluster=item.cluster,
+        unit=item.unit,
         groups=item.groups,
         labels=item.labels,
         request=None if request is None else request_digest(request),

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from harness.errors import ConfigError, unknown
+from harness.codec import content_digest
+from harness.errors import ConfigError, DataError, unknown
 from harness.protocols import Model, Task
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -149,22 +150,44 @@ def check_keys(section: Mapping[str, Any], known: Sequence[str], prefix: str) ->
             raise ConfigError(unknown("setting", f"{prefix}{key}", (f"{prefix}{name}" for name in known)))
 
 
+LOCAL = {"local": True}
+"""Metadata of a setting of type str that may name a file or a folder of this machine; one of type Path always does."""
+
+
 def chosen(part: Any) -> dict[str, Any]:
     """The settings of a part, as validated, that differ from its class's defaults; sorted by name.
 
-    Settings without a default (a task's name) are what the part is called, not how it is set.
+    Settings without a default (a task's name) are what the part is called, not how it is set. A file or a folder stands
+    by its name and its content, never by its path: this is what tables show and what is published.
     """
     found = {}
     for setting in sorted(fields(part), key=lambda setting: setting.name):
         default = setting.default_factory() if setting.default_factory is not MISSING else setting.default
         value = getattr(part, setting.name)
         if setting.init and default is not MISSING and value != default:
+            value = without_path(value) if value is not None and "local" in setting.metadata else value
             found[setting.name] = list(map(_flat, value)) if isinstance(value, tuple) else _flat(value)
     return found
 
 
+def without_path(place: str | Path) -> str:
+    """Return the name of a file or folder with the beginning of its content's digest, such as mine.csv-1a2b3c4d.
+
+    Another content has another name. What is not there, such as a data set of the Hub, keeps the name that it has.
+    Raises DataError for what cannot be read.
+    """
+    path = Path(place).expanduser()
+    try:
+        name = path.name if path.name.strip(".") else path.resolve().name  # of the folders . and ..
+        return f"{name}-{content_digest(path)[:8]}" if path.exists() else str(place)
+    except OSError as error:
+        raise DataError(f"{place} cannot be read ({error.strerror}).") from None
+
+
 def _flat(value: Any) -> Any:
-    """An enumeration's member as its value."""
+    """An enumeration's member as its value, a path as a name."""
+    if isinstance(value, Path):
+        return without_path(value)
     return value.value if isinstance(value, Enum) else value
 
 

@@ -26,7 +26,9 @@ class Item:
     labels: Mapping[str, int]
     """The gold label (0 or 1) by label set; a setting of the task picks the headline."""
     cluster: str
-    """The unit of independence: the premise or the network the item comes from."""
+    """What is independent: the premise or the network the item comes from."""
+    unit: str = field(default="", kw_only=True)
+    """What is a unit within one cluster, such as the pair of variables `a -> b` of a network; empty where none is."""
     groups: Mapping[str, str]
     """The breakdowns the item counts in, such as relation: parent."""
 
@@ -129,6 +131,7 @@ class Record:
 
     item: str
     cluster: str
+    unit: str = field(default="", kw_only=True)
     groups: Mapping[str, str]
     labels: Mapping[str, int]
     request: str | None

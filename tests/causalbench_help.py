@@ -73,7 +73,7 @@ def record(item: Item, said) -> Record:
             answer = parsing.entailment(said)
         else:
             answer = parsing.choice(said, ("Yes", "No"))
-    return Record(item.id, item.cluster, item.groups, item.labels, "r", said, answer)
+    return Record(item.id, item.cluster, item.groups, item.labels, "r", said, answer, unit=item.unit)
 
 
 def right(item: Item) -> str:
@@ -120,7 +120,7 @@ def answers_of(found: list[Record], name: str, template: str, breakdown: str = "
     said = np.zeros((len(names), len(names)), dtype=int)
     for one in found:
         if one.groups["network"] == name and one.groups[breakdown] == template and one.answer:
-            a, b = one.groups["pair"].split(" -> ")
+            a, b = one.unit.split(" -> ")
             said[names.index(a), names.index(b)] = one.answer.label == 1
     return said
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -168,14 +169,35 @@ def test_a_task_file_of_the_users_own_has_a_place_of_its_own(harness, tmp_path):
     assert found == {"limit=12", "limit=13"}
 
 
-def test_a_data_file_with_another_content_is_another_configuration(harness, tmp_path):
+def test_a_data_file_is_told_by_its_name_and_its_content(harness, tmp_path):
     items = harness("task.limit=20", "out=-", module="harness.items").stdout.splitlines()
-    data = tmp_path / "mine.jsonl"
-    data.write_text("\n".join(items))
-    arguments = ("model=always_no", "task.source=file", "task.path=mine.jsonl")
-    assert harness(*arguments).returncode == 0
-    data.write_text("\n".join(items[:5]))
-    assert "another configuration (data.sha256" in sentence(harness(*arguments))
+    secret = tmp_path / "home" / "a-secret-project"
+    for folder, kept in (("one", items), ("other", items[:5])):
+        (secret / folder).mkdir(parents=True)
+        (secret / folder / "mine.jsonl").write_text("\n".join(kept))
+    (tmp_path / "mine.jsonl").write_text("\n".join(items))
+    places = [secret / "one/mine.jsonl", secret / "other/mine.jsonl", tmp_path / "mine.jsonl"]
+    for place in places:
+        done = harness("model=always_no", "task.source=file", f"task.path={place}")
+        assert done.returncode == 0, done.stderr
+        assert "a-secret-project" not in done.stdout
+    sha256 = [hashlib.sha256(place.read_bytes()).hexdigest() for place in places]
+    assert sha256[0] == sha256[2] != sha256[1]
+    runs = sorted((tmp_path / "results/corr2cause").iterdir())  # the same file at another place is the same run
+    assert {run.name for run in runs} == {f"path=mine.jsonl-{sha[:8]},source=file" for sha in sha256}
+    for run in runs:
+        manifest = json.loads((run / "plain/always_no/manifest.json").read_text())
+        settings, data = manifest["configuration"]["task"], manifest["configuration"]["data"]
+        assert settings["path"] == f"mine.jsonl-{data['sha256'][:8]}" and data["sha256"] in sha256
+        # Where it was is among the settings that the command was given, and nowhere else.
+        assert manifest["config"]["task"].pop("path") in map(str, places)
+        texts = [json.dumps(manifest), *(file.read_text() for file in run.rglob("*.json*") if file.name[0] != "m")]
+        assert not any("a-secret-project" in text for text in texts)
+    verified = harness("results", f"trust={','.join(map(str, places))}", module="harness.verify")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    places[1].write_text("\n".join(items[:4]))
+    verified = harness("results", f"trust={','.join(map(str, places))}", module="harness.verify")
+    assert verified.returncode == 1 and "configuration / data / sha256" in verified.stdout, verified.stdout
 
 
 def test_items_are_written_for_other_tools(harness, tmp_path):
@@ -234,6 +256,7 @@ def test_items_of_a_data_format_tell_the_data_once(harness, tmp_path):
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert len(lines) == 280 and lines[0]["groups"]["template"] == "causally_related"
+    assert (lines[0]["cluster"], lines[0]["unit"]) == ("asia", "asia -> tub")
     assert all(isinstance(part, str) for part in lines[0]["parts"]) and len(lines[0]["parts"]) == 5
     assert all(list(part) == ["sha256"] for line in lines[1:] for part in line["parts"])
 

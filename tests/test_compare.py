@@ -187,7 +187,7 @@ def test_within_one_network_the_pair_of_variables_is_the_cluster(tmp_path, outpu
     def asked(answer):
         names = [f"{a} -> {b}" for a in "uvwxyz" for b in "uvwxyz" if a != b]
         records = [record(n, answer(n), cluster="asia") for n in range(len(names))]
-        return [replace(one, groups={"pair": name}) for one, name in zip(records, names, strict=True)]
+        return [replace(one, unit=name) for one, name in zip(records, names, strict=True)]
 
     a = put(tmp_path / "a", asked(lambda n: 1), model="a")
     b = put(tmp_path / "b", asked(lambda n: int(n % 3 == 0)), model="b")

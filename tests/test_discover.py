@@ -15,6 +15,7 @@ from row_help import board_row
 from harness.causal.discovery.protocol import Pattern
 from harness.leaderboard.discovery import table
 from harness.settings import CONFIGS, build
+from harness.storage.runs import load as load_run
 from harness.tables.markdown_csv_json import markdown
 from harness.tasks.causalbench import Causality
 from harness.tasks.causalbench.algorithm_answers import answers
@@ -82,6 +83,9 @@ def test_a_run_leaves_records_scores_and_the_graph_where_models_leave_theirs(har
     assert published == "4"  # Table XI, Cancer, HC
     manifest = json.loads((place / "manifest.json").read_text())
     assert manifest["configuration"]["model"]["score"] == "bic"
+    assert manifest["configuration"]["data"] == {"observations": 2000, "seed": 3}
+    run = load_run(place)
+    assert (run.kind, run.data) == ("algorithm", {"observations": 2000, "seed": 3})
 
 
 def test_it_stands_on_the_leaderboard_of_the_models(harness):
@@ -187,5 +191,6 @@ def test_every_algorithm_is_built_from_its_file_with_its_class_defaults(file: Pa
 def test_a_graph_that_was_not_asked_about_whole_has_a_dash(limit):
     of = task(method=2, limit=limit)
     records = [record for record, _ in answers(of, of.items(), lambda name: Pattern.of(load(name).dag))]
-    found = board_row("causalbench/causality", "v", "samples=10,seed=0", "hc", True, of.summarize(records))
+    result = of.summarize(records)
+    found = board_row("causalbench/causality", "v", "any name", "hc", True, result, data=(10, 0))
     assert cells(markdown(table([found])), "cancer", "hc", "10", "1")[0] == "–"

@@ -212,6 +212,9 @@ NAMES: dict[str, Kind] = {
     "control characters": _named("model", "x\x1b[2A\x1b[0J\nsent: holds\r\n\x1b[8m"),
     "text from right to left": _named("model", "\u202esdloh :x\u2066"),
     "a formula": _named("model", "=cmd|' /C calc'!A0"),
+    "unit of a path": _records(lambda line: line.update(unit="../../x -> /etc/passwd")),
+    "unit of no text": _records(lambda line: line.update(unit=["asia", "tub"])),
+    "unit of no pair": _records(lambda line: line.update(unit="asia -> tub -> either")),
     "group of a path": _records(lambda line: line["groups"].update({"../../x": "/etc/passwd", "network": "../../x"})),
     "item of a path": _records(lambda line: line.update(item="../../../outside/x")),
 }

@@ -129,9 +129,10 @@ def _charts(task: str, place: str, heading: str, chains: Sequence[_Chain], names
 
 
 def _plain(row: Row) -> Row:
-    """Return the row with the variant that all of its chain share."""
+    """Return the row with the variant and the settings that all of its chain share."""
     place = {**row.run.place, "variant": _without(row)}
-    return replace(row, run=replace(row.run, place=place))
+    manifest = {**row.run.manifest, "configuration": {**row.configuration, "task": _others(row)}}
+    return replace(row, run=replace(row.run, place=place, manifest=manifest))
 
 
 def _point(row: Row | None, metric: str, names: Mapping[int, str]) -> Point | None:

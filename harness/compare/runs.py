@@ -21,6 +21,8 @@ class Reply(NamedTuple):
     """One item's record, as small as it can be: a run may have a million."""
 
     cluster: str
+    unit: str
+    """Within one cluster; empty where the cluster is one."""
     groups: tuple[tuple[str, str], ...]
     labels: tuple[tuple[str, int], ...]
     answer: int | None
@@ -115,6 +117,7 @@ def _reply(record: Record, cache: dict[Any, Any]) -> Reply:
     span = getattr(record.outcome, "kind", "") if record.answer is None else record.answer.span
     return Reply(
         cache.setdefault(record.cluster, record.cluster),
+        cache.setdefault(record.unit, record.unit),
         cache.setdefault(groups, groups),
         cache.setdefault(labels, labels),
         None if record.answer is None else record.answer.label,

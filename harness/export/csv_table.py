@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.export.folder import number_of
-from harness.export.table import columns, rows
 from harness.storage.atomic_write import written
+from harness.storage.flat_table import columns, rows
 from harness.storage.runs import Run
 from harness.tables.csv_cells import inert
 

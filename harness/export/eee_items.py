@@ -11,7 +11,8 @@ from typing import Any
 
 from harness.codec import digest
 from harness.storage.atomic_write import written
-from harness.storage.runs import Line, Run, turns
+from harness.storage.record_lines import Line, turns
+from harness.storage.runs import Run
 
 WORDS = {0: "No", 1: "Yes"}
 
@@ -128,6 +129,7 @@ def _metadata(line: Line) -> dict[str, str]:
     response, answer = line.get("response", {}), line.get("answer", {})
     facts = {
         "cluster": line["cluster"],
+        "unit": line.get("unit"),
         **{f"group_{name}": group for name, group in line["groups"].items()},
         **{f"label_{name}": label for name, label in line["labels"].items()},
         "sample": line["sample"],

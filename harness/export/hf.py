@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.errors import ConfigError, HarnessError
 from harness.export.folder import number_of, unfinished_folder
-from harness.export.table import columns, rows
+from harness.storage.flat_table import columns, rows
 from harness.storage.runs import Run
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from harness.codec import text_digest
 from harness.export.folder import number_of, unfinished_folder
+from harness.storage.record_lines import PLACE, Line, turns
 from harness.storage.run_folder import safe
-from harness.storage.runs import PLACE, Line, Run, turns
+from harness.storage.runs import Run
 
 VERSION = 2
 """Of the log's schema."""
@@ -67,7 +68,7 @@ def _sample(run: Run, line: Line) -> dict[str, Any]:
         "epoch": line["sample"] + 1,
         "input": messages or "",
         "target": WORDS[run.gold(line)],
-        "metadata": {"cluster": line["cluster"], "groups": line["groups"], "labels": line["labels"]},
+        "metadata": {name: line[name] for name in ("cluster", "unit", "groups", "labels") if name in line},
         "messages": messages,
         "store": {},
         "events": [],
@@ -126,7 +127,10 @@ def _summary(sample: dict[str, Any]) -> dict[str, Any]:
     return {
         **{name: sample[name] for name in names if name in sample},
         "input": "\n\n".join(prompts)[:SUMMARY],
-        "metadata": {"cluster": sample["metadata"]["cluster"], **sample["metadata"]["groups"]},
+        "metadata": {
+            **{name: sample["metadata"][name] for name in ("cluster", "unit") if name in sample["metadata"]},
+            **sample["metadata"]["groups"],
+        },
         **({"error": sample["error"]["message"][:SUMMARY]} if "error" in sample else {}),
         "completed": "error" not in sample,
         "message_count": len(sample["messages"]),

@@ -10,8 +10,9 @@ from typing import Any
 
 from harness.codec import text_digest
 from harness.export.folder import number_of, unfinished_folder
+from harness.storage.record_lines import Line, turns
 from harness.storage.run_folder import safe
-from harness.storage.runs import Line, Run, turns
+from harness.storage.runs import Run
 from harness.tables.table import LOW_IS_GOOD, NEITHER
 
 NAMES = {"accuracy": "acc"}
@@ -69,7 +70,7 @@ def _sample(run: Run, number: int, lines: list[Line]) -> dict[str, Any] | None:
     if not lines:
         return None
     line = lines[0]
-    doc = {name: line[name] for name in ("item", "cluster", "groups", "labels")}
+    doc = {name: line[name] for name in ("item", "cluster", "unit", "groups", "labels") if name in line}
     prompt, target = _prompt(line), WORDS[run.gold(line)]
     request = line["request"] or {}
     settings = {

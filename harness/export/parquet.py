@@ -8,8 +8,8 @@ from pathlib import Path
 
 from harness.errors import ConfigError
 from harness.export.folder import number_of
-from harness.export.table import columns, rows
 from harness.storage.atomic_write import cannot_write
+from harness.storage.flat_table import columns, rows
 from harness.storage.runs import Run
 
 BATCH = 10_000

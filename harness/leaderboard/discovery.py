@@ -35,23 +35,22 @@ def table(rows: Sequence[Row]) -> Sequence[Part]:
     the first method, which does not ask that, get the leaderboard's table. The interval is Student's t over the seeds:
     it tells of the sampling of data, not of networks.
     """
-    if any("structure" not in row.result.scores["exact"] for row in rows):
+    if any("structure" not in row.result.scores["exact"] or len(row.run.data) < 2 for row in rows):
         return build(rows)
     # By seed: a network that was learned alone and among others from the same data is one graph, not two.
-    found: dict[tuple[str, str, int], dict[str, Mapping[str, float | None]]] = defaultdict(dict)
+    found: dict[tuple[str, str, int], dict[int, Mapping[str, float | None]]] = defaultdict(dict)
     for row in rows:
-        samples, seed = (part.partition("=")[2] for part in row.prompt.split(","))
         for network in row.result.scores["exact"]["network"]:
-            found[network, row.model, int(samples)][seed] = _values(row, network)
+            found[network, row.model, row.run.data["observations"]][row.run.data["seed"]] = _values(row, network)
     lines = [
         [
             network,
             algorithm,
-            f"{samples:,}",
+            f"{observations:,}",
             str(len(values)),
             *(_cell(name, network, algorithm, list(values.values())) for name in _TITLES),
         ]
-        for (network, algorithm, samples), values in sorted(found.items(), key=_place)
+        for (network, algorithm, observations), values in sorted(found.items(), key=_place)
     ]
     lines += [
         [network, f"{model} (published)", "", "", "", published, *[""] * (len(_TITLES) - 2)]
@@ -64,8 +63,8 @@ def table(rows: Sequence[Row]) -> Sequence[Part]:
 
 
 def _place(found: tuple[tuple[str, str, int], object]) -> tuple[int, int, str]:
-    network, algorithm, samples = found[0]
-    return NETWORKS.index(network), samples, algorithm
+    network, algorithm, observations = found[0]
+    return NETWORKS.index(network), observations, algorithm
 
 
 def _values(row: Row, network: str) -> Mapping[str, float | None]:

@@ -9,13 +9,12 @@ from harness.report.answers import Codes
 from harness.report.explain import Classes
 from harness.storage.provenance import Traced
 from harness.storage.rebuild import task_of
-from harness.storage.runs import Line, Run, turns
+from harness.storage.record_lines import Line, turns
+from harness.storage.runs import Run
 from harness.types import JSON, Item
 
 _IN_WORDS = ("hypothesis", "question", "statement")
 """Fields of an item that say in short what is asked, the first that it has."""
-_NO_GROUP = ("pair",)
-"""Groups that are nearly as many as the items."""
 
 
 class Items:
@@ -67,8 +66,7 @@ class Items:
         self._words.append(words)
         self._clusters.append(cluster)
         for name, group in groups.items():
-            if name not in _NO_GROUP:
-                self._groups.setdefault(name, Codes()).put(row, group)
+            self._groups.setdefault(name, Codes()).put(row, group)
         for name, label in labels.items():
             column = self._labels.setdefault(name, [])
             column += [None] * (row - len(column))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 
 from harness.scoring.classification import Counts, decisions, probabilities
@@ -23,24 +23,22 @@ def summarize(
     headline: str,
     orders: Mapping[str, Sequence[str]],
     unreadable: Unreadable,
-    without: Container[str] = (),
     crossed: Sequence[tuple[str, str]] = (),
     within: Callable[[Record], str] | None = None,
     unit: str = "",
 ) -> Result:
     """Score the records overall and in every breakdown, under every label set that all of them have.
 
-    `orders` gives the order of a breakdown's groups; others follow in alphabetical order. Groups named in `without`
-    make no breakdown; two that are `crossed` make one more, called a/b. Intervals are over clusters; in a row of one
-    cluster over what `within` gives for each record, called `unit`. Memory grows with the number of kinds of records
-    in each cluster and, for models that give probabilities, by two numbers an item.
+    `orders` gives the order of a breakdown's groups; others follow in alphabetical order. Two breakdowns that are
+    `crossed` make one more, called a/b. Intervals are over clusters; in a row of one cluster over what `within` gives
+    for each record, called `unit`. Memory grows with the number of kinds of records in each cluster and, for models
+    that give probabilities, by two numbers an item.
     """
     tally = Tally(within)
     totals = _OutcomeCounts()
     for record in records:
         totals.add(record.outcome)
-        groups = tuple(pair for pair in record.groups.items() if pair[0] not in without)
-        tally.add((tuple(record.labels.items()), groups, _reading(record)), record)
+        tally.add((tuple(record.labels.items()), tuple(record.groups.items()), _reading(record)), record)
     kinds = tally.kinds
     members = _members(kinds, crossed)
     keys = sorted(members, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders)))

@@ -127,7 +127,15 @@ class RecordCheck:
         else:
             answer = _read(self._prompt, record.outcome)
         return Record(
-            item.id, item.cluster, item.groups, item.labels, record.request, record.outcome, answer, record.sample
+            item=item.id,
+            cluster=item.cluster,
+            unit=item.unit,
+            groups=item.groups,
+            labels=item.labels,
+            request=record.request,
+            outcome=record.outcome,
+            answer=answer,
+            sample=record.sample,
         )
 
     def _of_request(self, request: Mapping[str, Any] | None, record: Record, item: Item) -> Iterator[str]:
@@ -237,6 +245,7 @@ class RecordCheck:
 _WRONG = {
     "labels": "the labels are not the item's",
     "cluster": "the cluster is not the item's",
+    "unit": "the unit is not the item's",
     "groups": "the groups are not the item's",
     "answer": "the reply reads otherwise today",
     "gold": "gold is not the item's label",

@@ -113,8 +113,8 @@ def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
     for number in range(9):  # more lines than share a frame
         put(tmp_path, f"gpt-{number}", task="causalbench/causality", headline="exact", parts=NETWORKS)
     for model, role in kinds.items():
-        prompt, kind = ("samples=500,seed=0", "x") if role == "algorithm" else ("plain", role)
-        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, prompt=prompt, kind=kind)
+        data, kind = ((500, 0), "x") if role == "algorithm" else (None, role)
+        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, data=data, kind=kind)
     charts = {chart.kind: chart for chart in charts_of(below([str(tmp_path)])) if chart.kind in ("scores", "scale")}
     shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
     colours = {"#0072B2": "blue", "#D55E00": "orange", "#009E73": "green", "#6E6E6E": "grey"}
@@ -167,7 +167,7 @@ def test_names_that_are_too_long_take_several_lines_and_lose_nothing(tmp_path):
 
 def test_what_is_the_same_of_all_data_is_said_once(tmp_path, capsys):
     for samples in (500, 1500):
-        put(tmp_path / "r", "pc", prompt=f"samples={samples},seed=0")
+        put(tmp_path / "r", "pc", data=(samples, 0))
     (file,) = draw_charts(tmp_path / "r", tmp_path / "out", "chart=scores", "metric=f1", "format=svg")
     assert {"pc · samples=500", "pc · samples=1500"} <= set(svg_texts(file))
     assert "The data of all algorithms: seed=0." in capsys.readouterr().out

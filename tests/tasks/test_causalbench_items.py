@@ -99,7 +99,7 @@ def test_kinds_of_correlation(name):
                 wanted["indirect"].add(pair)
     for kind, pairs in wanted.items():
         found = items("Correlation", networks=name, kind=kind)
-        asked = {t: Counter(i.groups["pair"] for i in found if i.groups["template"] == t) for t in CORRELATION}
+        asked = {t: Counter(i.unit for i in found if i.groups["template"] == t) for t in CORRELATION}
         assert all(counted == Counter(pairs) for counted in asked.values()), kind
 
 
@@ -163,7 +163,7 @@ def test_ids_are_unique_and_stay_with_their_question(kind, settings):
 )
 def test_the_words_of_the_appendix(kind, settings, words):
     breakdown = "structure" if settings else "template"
-    found = [item for item in items(kind, networks="asia", **settings) if item.groups["pair"] == "asia -> tub"]
+    found = [item for item in items(kind, networks="asia", **settings) if item.unit == "asia -> tub"]
     assert {item.groups[breakdown]: item.fields["question"] for item in found} == words
     assert [item.groups[breakdown] for item in found] == list(words)
     for item in found:
@@ -205,13 +205,12 @@ def test_the_words_of_the_skeleton():
 def test_an_item_tells_where_it_belongs():
     found = {item.id: item for item in items("Causality", networks=["asia", "sachs"])}
     item = found["asia/cause/asia/xray"]
-    assert item.cluster == "asia"
+    assert (item.cluster, item.unit) == ("asia", "asia -> xray")
     assert item.groups == {
         "network": "asia",
         "scale": "small",
         "template": "cause",
         "relation": "indirect",
-        "pair": "asia -> xray",
     }
     relations = {
         "asia/cause/asia/tub": "direct",
@@ -227,8 +226,8 @@ def test_an_item_tells_where_it_belongs():
         "scale": "small",
         "structure": "common_cause",
         "relation": "common_cause",
-        "pair": "lung -> bronc",
     }
+    assert second["asia/common_cause/lung/bronc"].unit == "lung -> bronc"
     assert {i.cluster for i in found.values()} == {"asia", "sachs"}
     json.dumps([dict(found["asia/cause/asia/tub"].fields)])
 
@@ -245,7 +244,7 @@ def test_readable_names():
         "Tuberculosis",
         "Visiting to Asia and Tuberculosis",
     )
-    assert item.groups["pair"] == "asia -> tub"
+    assert item.unit == "asia -> tub"
 
 
 @pytest.mark.parametrize("names", ["original", "readable"])

@@ -229,7 +229,7 @@ PRESETS = (
         ),
         learned=replace(EDGES, over="Measured only"),
         sources=(
-            Source(("samples=*",), {"method": ("2",)}, labels="exact"),
+            Source((), {"method": ("2",)}, algorithms=True, labels="exact"),
             Source(LLMS, {"method": ("2",), "format": ("background_data",)}, slot="language model", labels="paper"),
         ),
         note="An algorithm's SHD counts edges; a language model's, as in the paper, cells, where a reversal counts "

@@ -67,11 +67,13 @@ class Source:
     """Runs that belong in a table."""
 
     prompts: tuple[str, ...]
-    """Names or globs; the first is the one that is not told beside each model."""
+    """Their names; the first is the one that is not told beside each model."""
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The values that settings of the task may have."""
     slot: str = ""
     """The columns' slot, where the kind of run tells it and not the setting that varies."""
+    algorithms: bool = False
+    """Whether they are classical algorithms, which read no prompt."""
     labels: str = ""
     """The label set of its numbers; the one that compares best with the paper's where none is named."""
 

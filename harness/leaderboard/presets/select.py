@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 
 from harness.leaderboard.build import items_of
 from harness.leaderboard.families import family, order
@@ -23,7 +21,9 @@ class Data:
     """Of the task, without what varies and what is the same in the whole table."""
     labels: str
     prompt: str = ""
-    """Where models are columns: what else tells sets apart, an algorithm's samples=500,seed=0 or a language model."""
+    """Where models are columns: what else tells sets apart, the name of an algorithm's data or a language model."""
+    learned: tuple[int, ...] = ()
+    """Of algorithms: how many observations they learned from, and the seed that drew them."""
     items: tuple[tuple[str, int], ...] = ()
     """By slot, which of several sets of items; nothing where there is one."""
 
@@ -43,6 +43,8 @@ class Entry:
     folder: str
     shown: str
     """The model, and the prompt where it is not the usual one."""
+    usual: bool
+    """Whether it is."""
     runs: dict[str, Row] = field(default_factory=dict)
     """By slot."""
 
@@ -53,8 +55,7 @@ class Entry:
     @property
     def place(self) -> tuple[int, str, bool, str, str]:
         """Where it stands among the rows of its set: with its family, by name, the usual prompt first."""
-        other = self.shown.startswith(f"{self.model} (")
-        return order(family(self.model)), self.model, other, self.prompt, self.folder
+        return order(family(self.model)), self.model, not self.usual, self.prompt, self.folder
 
 
 def settings(row: Row) -> dict[str, str]:
@@ -68,7 +69,7 @@ def source(preset: Preset, row: Row) -> Source | None:
         return None
     given = DEFAULTS | settings(row)
     for one in preset.sources:
-        fits = any(fnmatchcase(row.prompt, name) for name in one.prompts)
+        fits = row.run.kind == "algorithm" if one.algorithms else row.prompt in one.prompts
         if fits and all(given[name] in values for name, values in one.requires.items()):
             slots = {slot for number in preset.columns for slot in number.slots}
             if preset.varies in (None, "model") or not slots or given[preset.varies] in slots:
@@ -92,7 +93,7 @@ def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
         if items in sets[1:]:
             data = replace(data, items=((slot, sets.index(items)),))
         model, prompt, shown = ("", "", "") if together else (row.model, row.prompt, _named(row, kind) + where)
-        entry = Entry(data, model, prompt, row.folder, shown)
+        entry = Entry(data, model, prompt, row.folder, shown, together or _usual(row, kind))
         found.setdefault((data, entry.model, entry.prompt, entry.folder), entry).runs[slot] = row
     asked = {(one.data, one.model) for one in found.values() if one.prompt == preset.needs}
     left = (one for one in found.values() if not preset.needs or (one.data, one.model) in asked)
@@ -108,12 +109,19 @@ def _data(preset: Preset, row: Row, kind: Source, where: str) -> tuple[str, Data
     said = {name: value for name, value in given.items() if len(kind.requires.get(name, ())) != 1}
     open_ = [name for name, values in kind.requires.items() if len(values) > 1 and name != preset.varies]
     said |= {name: given.get(name, DEFAULTS[name]) for name in open_}
+    labels = kind.labels or compared(row)
+    if preset.varies != "model":
+        return slot, Data(tuple(said.items()), labels)
     told = f"{_named(row, kind) if kind.slot else row.prompt}{where}"
-    return slot, Data(tuple(said.items()), kind.labels or compared(row), told if preset.varies == "model" else "")
+    return slot, Data(tuple(said.items()), labels, told, tuple(row.run.data.values()))
+
+
+def _usual(row: Row, kind: Source) -> bool:
+    return row.prompt in kind.prompts[:1]
 
 
 def _named(row: Row, kind: Source) -> str:
-    return row.model if row.prompt == kind.prompts[0] else f"{row.model} ({row.prompt})"
+    return row.model if _usual(row, kind) else f"{row.model} ({row.prompt})"
 
 
 def compared(row: Row) -> str:
@@ -125,12 +133,10 @@ def compared(row: Row) -> str:
     return "exact" if paper else row.result.headline
 
 
-def _place(data: Data) -> tuple[bool, bool, bool, int, str, list[int], str, tuple[tuple[str, int], ...]]:
-    """What compares with the paper first; algorithms before language models, by samples and seed; then by settings."""
-    learned = "=" in data.prompt
-    numbers = [int(number) for number in re.findall(r"\d+", data.prompt)] if learned else []
-    apart = not data.comparable, not learned, data.labels == "exact", len(data.settings)
-    return *apart, str(data.settings), numbers, data.prompt, data.items
+def _place(data: Data) -> tuple[bool, bool, bool, int, str, tuple[int, ...], str, tuple[tuple[str, int], ...]]:
+    """What compares with the paper first; algorithms before language models, by their data; then by settings."""
+    apart = not data.comparable, not data.learned, data.labels == "exact", len(data.settings)
+    return *apart, str(data.settings), data.learned, data.prompt, data.items
 
 
 def scores(run: Row, labels: str, breakdown: str, groups: Sequence[str]) -> list[Scores]:

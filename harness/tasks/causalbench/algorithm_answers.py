@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from harness.causal.discovery.protocol import Pattern
+from harness.scoring.units import ends
 from harness.tasks.causalbench.networks import load
 from harness.tasks.causalbench.structures import matrix, structures
 from harness.tasks.causalbench.task import Causality
@@ -23,13 +24,14 @@ def answers(task: Causality, items: Iterable[Item], learn: Callable[[str], Patte
             network = item.groups["network"]
             holds = structures(matrix(learn(network).adjacency()))
             place = {variable: k for k, variable in enumerate(load(network).variables)}
-        a, _, b = item.groups["pair"].partition(" -> ")
+        a, b = ends(item.unit)
         template = task.asked_templates[item.groups[task.asks]]
         label = int(holds[template.exact][place[a], place[b]])
         yield (
             Record(
                 item=item.id,
                 cluster=item.cluster,
+                unit=item.unit,
                 groups=item.groups,
                 labels=item.labels,
                 request=None,

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from harness.errors import ConfigError
+from harness.scoring.units import ordered_pair
 from harness.tasks.causalbench import questions, skeleton
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, Network, load
 from harness.tasks.causalbench.questions import Template
@@ -134,12 +135,12 @@ class CausalBench(ABC):
             fields=wording.fields(template, *nodes),
             labels=labels,
             cluster=wording.network,
+            unit=ordered_pair(names[0], names[1]),
             groups={
                 "network": wording.network,
                 "scale": SCALES[wording.network],
                 self.asks: template.name,
                 "relation": RELATIONS[self._relations[wording.network][nodes[0], nodes[1]]],
-                "pair": f"{names[0]} -> {names[1]}",
             },
         )
 

@@ -3,26 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
-from harness.storage.runs import PLACE, Line, Run, turns
+from harness.errors import ConfigError
+from harness.storage.record_lines import PLACE, Line, turns
 
 TOKENS = ("input", "output", "cached_input", "reasoning", "cache_write")
 
 
+class Run(Protocol):
+    """What the table needs of a run."""
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """task, variant, prompt and model."""
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of its records."""
+
+    def gold(self, line: Line) -> int:
+        """Return the headline label of a line."""
+
+
+def frame(runs: Sequence[Run]) -> Any:
+    """Return a pandas.DataFrame with a line for each record. Raises ConfigError where pandas is not installed."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise ConfigError(
+            "to_pandas() needs pandas, which is not installed: python -m pip install pandas, or use records()."
+        ) from None
+    types = columns(runs)
+    table = pandas.DataFrame(rows(runs, types), columns=list(types))
+    # None stays a missing value, beside whole numbers too.
+    nullable = {int: "Int64", float: "Float64", bool: "boolean", str: "string"}
+    return table.astype({name: nullable[kind] for name, kind in types.items()})
+
+
 def columns(runs: Sequence[Run]) -> dict[str, type]:
-    """Return name and type of each column, among them every group and label set that occurs.
+    """Return name and type of each column, among them the unit and every group and label set that any record has.
 
     Reads all records.
     """
     groups: dict[str, None] = {}
     labels: dict[str, None] = {}
+    units: dict[str, None] = {}
     for run in runs:
         for line in run.lines():
+            units |= dict.fromkeys(name for name in ("unit",) if name in line)
             groups |= dict.fromkeys(line["groups"])
             labels |= dict.fromkeys(line["labels"])
     return {
-        **dict.fromkeys((*PLACE, "item", "cluster"), str),
+        **dict.fromkeys((*PLACE, "item", "cluster", *units), str),
         "sample": int,
         **{f"group_{name}": str for name in groups},
         **{f"label_{name}": int for name in labels},
@@ -55,6 +88,7 @@ def _row(run: Run, line: Line) -> dict[str, Any]:
     return {
         "item": line["item"],
         "cluster": line["cluster"],
+        **({"unit": line["unit"]} if "unit" in line else {}),
         "sample": line["sample"],
         **{f"group_{name}": group for name, group in line["groups"].items()},
         **{f"label_{name}": label for name, label in line["labels"].items()},
