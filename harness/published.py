@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.leaderboard.published_numbers import parts, place, rows, tables
+from harness.leaderboard.published_numbers import only_one, papers, parts, place, rows, tables
 from harness.tables.table import Part, Table
 from harness.tasks.find import benchmark_of, every
 
@@ -49,20 +49,22 @@ def job(given: list[str], settings: Settings) -> list[Part]:
         body = [[benchmark, one, str(counted[benchmark, one])] for benchmark, one in sorted(counted, key=_order)]
         return [Table.of(["benchmark", "table", "rows"], body, text_columns=2)]
     if not folders and (measured := _statistics(name)):
-        return measured
+        return [*measured()]
     found = tables(name)
     return [*(part for one in found for part in parts(one)), *_measured(found[0][0].benchmark, folders)]
 
 
-def _statistics(name: str) -> list[Part]:
-    """Return a paper's table of what its data consist of, measured; nothing where no paper has one of that name."""
+def _statistics(name: str) -> Callable[[], Sequence[Part]] | None:
+    """Return what measures a paper's table of what its data consist of; None where no paper has one of that name."""
     benchmark_name, _, wanted = name.strip().lower().removeprefix("table ").rpartition("/")
-    return [
-        part
+    found = {
+        benchmark.name: benchmark.statistics[wanted]
         for benchmark in every()
         if benchmark_name in ("", benchmark.name.lower()) and wanted in benchmark.statistics
-        for part in benchmark.statistics[wanted]()
-    ]
+    }
+    if found:
+        only_one("table", name, [*found, *papers(name)])
+    return next(iter(found.values()), None)
 
 
 def _order(named: tuple[str, str]) -> tuple[int, int, str]:

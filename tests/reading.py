@@ -46,7 +46,8 @@ COMMANDS: dict[str, Command] = {
 """to=hf is not among them: it reads what to=parquet reads, and takes two seconds to import."""
 
 HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.plot.paper",
-         "harness.scoring.paired", "harness.tasks.causalbench", "harness.tasks.corr2cause", "yaml")  # fmt: skip
+         "harness.scoring.paired", "harness.tasks.causalbench.task", "harness.tasks.causalbench.benchmark",
+         "harness.tasks.corr2cause.task", "harness.tasks.corr2cause.benchmark", "yaml")  # fmt: skip
 """What commands import when they have begun."""
 
 _FOREIGN = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "socket.connect", "socket.bind",

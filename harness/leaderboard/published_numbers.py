@@ -40,19 +40,39 @@ def table(name: str) -> list[Row]:
 
 def tables(name: str) -> list[list[Row]]:
     """The rows of a table, and of each part where it has some: 5 is 5a and 5b. Raises ConfigError."""
-    benchmark_name, _, wanted = name.strip().lower().removeprefix("table ").rpartition("/")
+    fitting = _fitting(name)
+    only_one("table", name, papers(name))
+    if not fitting:
+        message = no_scores("published table", name.strip().lower().removeprefix("table ").rpartition("/")[2])
+        raise ConfigError(message or unknown("published table", name, dict.fromkeys(map(_named, rows())), place))
+    return list(fitting.values())
+
+
+def papers(name: str) -> list[str]:
+    """Return the names of the benchmarks that have a table of that name."""
+    return list(dict.fromkeys(benchmark for benchmark, _ in _fitting(name)))
+
+
+def only_one(kind: str, name: str, benchmarks: Sequence[str]) -> None:
+    """Raise ConfigError where several benchmarks have a table of that name."""
+    if len(several := dict.fromkeys(benchmarks)) > 1:
+        either = " or ".join(f"{kind}={benchmark}/{name.rpartition('/')[2]}" for benchmark in several)
+        raise ConfigError(f"{kind}={name} is a table of several papers: write {either}.")
+
+
+def _fitting(name: str) -> dict[tuple[str, str], list[Row]]:
+    """Return the rows of the tables that a name such as 5, 5a or causalbench/XI means, by benchmark and table."""
+    benchmark, _, wanted = name.strip().lower().removeprefix("table ").rpartition("/")
     there: dict[tuple[str, str], list[Row]] = {}
     for row in rows():
-        if benchmark_name in ("", row.benchmark.lower()):
-            there.setdefault((row.benchmark, row.table.removeprefix("Table ")), []).append(row)
-    fitting = [key for key in there if wanted in (key[1].lower(), key[1].lower().rstrip("ab"))]
-    if len(papers := dict.fromkeys(benchmark for benchmark, _ in fitting)) > 1:
-        either = " or ".join(f"table={benchmark}/{wanted}" for benchmark in papers)
-        raise ConfigError(f"table={name} is a table of several papers: write {either}.")
-    if not fitting:
-        names = dict.fromkeys(table for _, table in there)
-        raise ConfigError(no_scores("published table", wanted) or unknown("published table", name, names, place))
-    return [there[key] for key in fitting]
+        called = _named(row).lower()
+        if benchmark in ("", row.benchmark.lower()) and wanted in (called, called.rstrip("ab")):
+            there.setdefault((row.benchmark, _named(row)), []).append(row)
+    return there
+
+
+def _named(row: Row) -> str:
+    return row.table.removeprefix("Table ")
 
 
 def no_scores(kind: str, name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -39,9 +40,15 @@ def shipped() -> tuple[Benchmark, ...]:
 
 
 def every() -> tuple[Benchmark, ...]:
-    """Return the benchmarks that ship with harness and those of the user's own configs, by year."""
-    own = [_of_class(target) for target in _own(Path.cwd()).values()]
-    there = {benchmark.name: benchmark for benchmark in (*shipped(), *(one for one in own if one is not None))}
+    """Return the benchmarks that ship with harness and those of the user's own configs, by year.
+
+    A class that cannot be imported has none: its own runs say why, and no one else's.
+    """
+    there = {benchmark.name: benchmark for benchmark in shipped()}
+    for target in dict.fromkeys(_own(Path.cwd()).values()):
+        with suppress(ConfigError):
+            if (benchmark := _of_class(target)) is not None:
+                there.setdefault(benchmark.name, benchmark)
     return tuple(sorted(there.values(), key=_place))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from harness.errors import ConfigError, nearest
-from harness.leaderboard.published_numbers import no_scores
+from harness.leaderboard.published_numbers import no_scores, only_one
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import every
 from harness.tasks.presets import Number, Preset
@@ -22,9 +22,7 @@ def preset(name: str) -> Preset:
         for called, one in _named(benchmark).items()
         if called.lower() == table and benchmark_name in ("", benchmark.name.lower())
     ]
-    if len(found) > 1:
-        either = " or ".join(f"preset={benchmark.name}/{table}" for benchmark, _ in found)
-        raise ConfigError(f"preset={name} is a table of several papers: write {either}.")
+    only_one("preset", name, [benchmark.name for benchmark, _ in found])
     if not found:
         hint = nearest(name, (called for benchmark in every() for called in _named(benchmark)))
         message = no_scores("preset", table) or f"there is no preset {name!r}{hint}."
