@@ -101,6 +101,17 @@ def test_shares_are_fractions_to_programs_whatever_the_paper_prints():
     assert {line.cells[-2].text for line in ninth.lines if line.cells[0].text == "ground truth"} >= {"2.00", "4.12"}
 
 
+@pytest.mark.parametrize(
+    ("given", "here", "paper"), [("table=1", "5,984", "2,207"), ("table=corr2cause/3", "207,432", "207,972")]
+)
+def test_tables_of_what_the_data_consist_of_are_measured(given, here, paper, capsys):
+    assert published.main([given]) == 0
+    text = capsys.readouterr().out
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert any("here" in line and here in line for line in lines)
+    assert any("paper" in line and paper in line for line in lines) and "Where the numbers differ:" in text
+
+
 def test_without_a_table_all_are_listed(capsys):
     assert published.main([]) == 0
     said = capsys.readouterr().out
