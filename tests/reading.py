@@ -122,6 +122,7 @@ def _be_the_command(main: Callable[[Sequence[str]], int], arguments: Sequence[st
         sys.path.insert(0, str(cwd))
         sys.argv = ["harness", *arguments]
         out, err = io.StringIO(), io.StringIO()
+        before = set(sys.modules)
         watching = True
 
         def hook(event: str, details: tuple[Any, ...]) -> None:
@@ -146,6 +147,7 @@ def _be_the_command(main: Callable[[Sequence[str]], int], arguments: Sequence[st
                 reading.code = "raises"
                 traceback.print_exc()
         watching = False
+        reading.modules += sorted(set(sys.modules) - before)  # of importlib.import_module the hook hears nothing
         reading.out, reading.err = out.getvalue(), err.getvalue()
         os.write(notes, json.dumps(vars(reading)).encode())
     finally:
