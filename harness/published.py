@@ -57,14 +57,14 @@ def job(given: list[str], settings: Settings) -> list[Part]:
 def _statistics(name: str) -> Callable[[], Sequence[Part]] | None:
     """Return what measures a paper's table of what its data consist of; None where no paper has one of that name."""
     benchmark_name, _, wanted = name.strip().lower().removeprefix("table ").rpartition("/")
-    found = {
+    measures = {
         benchmark.name: benchmark.statistics[wanted]
         for benchmark in every()
         if benchmark_name in ("", benchmark.name.lower()) and wanted in benchmark.statistics
     }
-    if found:
-        only_one("table", name, [*found, *papers(name)])
-    return next(iter(found.values()), None)
+    if measures:
+        only_one("table", name, [*measures, *papers(name)])
+    return next(iter(measures.values()), None)
 
 
 def _order(named: tuple[str, str]) -> tuple[int, int, str]:

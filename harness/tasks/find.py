@@ -92,5 +92,5 @@ def _of_class(target: str) -> Benchmark | None:
     """Return the benchmark that a class of the user's says it belongs to; None where it says nothing."""
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
-    found = class_of(target, "task")
-    return found.benchmark if isinstance(found, Described) else None
+    task = class_of(target, "task")
+    return task.benchmark if isinstance(task, Described) else None

@@ -16,18 +16,18 @@ def preset(name: str) -> Preset:
     """The preset of a name such as 4, 5a, XI, causalbench/XI; of 5a the part (a). Raises ConfigError."""
     wanted = name.strip().lower().removeprefix("table ")
     benchmark_name, _, table = wanted.rpartition("/")
-    found = [
+    fitting = [
         (benchmark, one)
         for benchmark in every()
         for called, one in _named(benchmark).items()
         if called.lower() == table and benchmark_name in ("", benchmark.name.lower())
     ]
-    only_one("preset", name, [benchmark.name for benchmark, _ in found])
-    if not found:
+    only_one("preset", name, [benchmark.name for benchmark, _ in fitting])
+    if not fitting:
         hint = nearest(name, (called for benchmark in every() for called in _named(benchmark)))
         message = no_scores("preset", table) or f"there is no preset {name!r}{hint}."
         raise ConfigError(f"{message} There are:\n{listed()}")
-    return found[0][1]
+    return fitting[0][1]
 
 
 def presets() -> list[tuple[Benchmark, Preset]]:
