@@ -54,11 +54,7 @@ def build(section: Mapping[str, Any], group: str) -> Any:
             "is there), or give it a _target_."
         )
     settings = {str(name): value for name, value in section.items() if name != "_target_"}
-    module, _, name = str(section["_target_"]).rpartition(".")
-    try:
-        target = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(f"{group}._target_={section['_target_']} cannot be imported: {error}.") from error
+    target = class_of(str(section["_target_"]), group)
     if not is_dataclass(target):
         raise ConfigError(
             f"{group}._target_={section['_target_']} is no dataclass, whose fields would be its settings: write "
@@ -79,6 +75,15 @@ def build(section: Mapping[str, Any], group: str) -> Any:
             f"(harness.protocols.{_OFFERS[group].__name__} says what each one is)."
         )
     return part
+
+
+def class_of(target: str, group: str) -> Any:
+    """Return the class that a config names by `_target_`. Raises ConfigError where it cannot be imported."""
+    module, _, name = target.rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(f"{group}._target_={target} cannot be imported: {error}.") from error
 
 
 def first_sentence(error: ValidationError, prefix: str) -> str:

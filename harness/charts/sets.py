@@ -26,6 +26,7 @@ from harness.charts.values import (
 )
 from harness.leaderboard.rows import Row
 from harness.tables.metrics import TITLES, interval_notes, main_metrics
+from harness.tasks.find import benchmark_of
 from harness.types import Scores
 
 COUNTS = ("tp", "fp", "fn", "tn", "unreadable_positive", "unreadable_negative", "failed_positive", "failed_negative")
@@ -140,18 +141,12 @@ class SideBySide:
         )
 
     def scales(self) -> Iterator[Chart]:
-        """CausalBench: scores by network, smallest first."""
-        from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load
-
+        """Scores by network, smallest first, where the benchmark knows the sizes of its networks."""
         found = {name for row in self.rows for name in _parts(row).get("network", {})}
-        if len(found) < 2 or not found <= set(NETWORKS):
+        sizes = benchmark_of(self.task).graph_sizes
+        if len(found) < 2 or sizes is None or not (graphs := sizes(found)):
             return
-        networks = [
-            NetworkColumn(name=name, nodes=len(graph.variables), edges=len(edges(graph)), scale=SCALES[name])
-            for name in NETWORKS
-            if name in found
-            for graph in [load(name)]
-        ]
+        networks = [NetworkColumn(name=g.name, nodes=g.nodes, edges=g.edges, scale=g.scale) for g in graphs]
         networks.sort(key=lambda network: (network.nodes, network.edges))
         parts = [[_parts(row).get("network", {}).get(one.name) for one in networks] for row in self.rows]
         for metric in self.metrics:

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Literal
 
 from harness.leaderboard.families import family
-from harness.leaderboard.presets.captions import about, digits, said, title
+from harness.leaderboard.presets.captions import about, said, title
 from harness.leaderboard.presets.published_rows import Printed, printed
-from harness.leaderboard.presets.schema import Form, Number, Preset
 from harness.leaderboard.presets.select import Data, Entry, entries, metric, scores, source
-from harness.leaderboard.published_numbers import SOURCES, VERSIONS
 from harness.leaderboard.rows import Row
 from harness.tables.metrics import even_decimals, interval_notes, metric_text
 from harness.tables.table import Block, Cell, Column, Line, Table
+from harness.tasks.find import benchmark_of
+from harness.tasks.presets import Form, Number, Preset
 from harness.types import Metric
 
 Intervals = Literal["brackets", "pm", "none"]
@@ -67,13 +67,14 @@ def _table(preset: Preset, numbers: Sequence[Number], models: Sequence[Entry], l
         for column in columns
     ]
     continued = "" if numbers else " (continued)"
-    version = VERSIONS[preset.benchmark]
+    benchmark = benchmark_of(preset.benchmark)
+    version = benchmark.data_version
     return Table(
         preset.task,
         columns,
         even_decimals(measured, lines),
         above=f"{preset.title}."
-        + (f" Published: {SOURCES[preset.benchmark]}; {version}; {digits(preset.benchmark)}." if numbers else ""),
+        + (f" Published: {benchmark.source}; {version}; {benchmark.digits}." if numbers else ""),
         heading=f"Table {preset.name} of the paper, published and measured{continued}",
         published="" if not preset.beside else version,
     )
@@ -99,13 +100,13 @@ def _published_lines(
     preset: Preset, numbers: Sequence[Number], models: Sequence[Entry], intervals: Intervals
 ) -> Iterator[Line]:
     """The paper's rows, with the columns of measured models where these stand beside them."""
-    version = VERSIONS[preset.benchmark]
+    version = benchmark_of(preset.benchmark).data_version
     told = re.split("[:,]", version)[0]
     block = None if preset.beside else Block(f"Published, not measured here: {told}", version)
     above: tuple[Cell, ...] = ()
     for row in printed(preset):
         stubs = _stubs(preset, row.key, preset.shown.get(row.model, row.model), row.model)
-        cells = [_published_cell(row, n, preset.benchmark) for n in numbers]
+        cells = [_published_cell(row, n) for n in numbers]
         cells += [_cell(one, n, preset, row.key, intervals) for one in models for n in preset.beside]
         group = {"none": "", "family": row.group, "model": preset.shown.get(row.model, row.model)}[preset.groups]
         yield Line([*_once(stubs, above), *cells], group, block=block)
@@ -168,7 +169,7 @@ def _once(stubs: tuple[Cell, ...], above: tuple[Cell, ...]) -> list[Cell]:
     return [*(replace(cell, text="") for cell in stubs[:same]), *stubs[same:]]
 
 
-def _published_cell(row: Printed, number: Number, benchmark: str) -> Cell:
+def _published_cell(row: Printed, number: Number) -> Cell:
     text, mark = row.digits(number)
     if not text:
         return Cell("–")

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from harness.leaderboard.build import items_of
 from harness.leaderboard.families import family, order
-from harness.leaderboard.presets.schema import DEFAULTS, Number, Preset, Source
 from harness.leaderboard.rows import Row
 from harness.storage.run_folder import setting_text
+from harness.tasks.benchmark import Benchmark
+from harness.tasks.find import benchmark_of
+from harness.tasks.presets import Number, Preset, Source
 from harness.types import Metric, Scores
 
 
@@ -26,11 +28,6 @@ class Data:
     """Of algorithms: how many observations they learned from, and the seed that drew them."""
     items: tuple[tuple[str, int], ...] = ()
     """By slot, which of several sets of items; nothing where there is one."""
-
-    @property
-    def comparable(self) -> bool:
-        """Whether it is the whole of the data that the paper's Corr2Cause tables are on."""
-        return self.settings == (("version", "v1"),) and self.labels == "published" and not self.items
 
 
 @dataclass
@@ -58,6 +55,13 @@ class Entry:
         return order(family(self.model)), self.model, not self.usual, self.prompt, self.folder
 
 
+def comparable(preset: Preset, data: Data) -> bool:
+    """Return whether it is the whole of the data that the paper's tables are on."""
+    benchmark = benchmark_of(preset.benchmark)
+    same = benchmark.paper_settings is not None and dict(data.settings) == benchmark.paper_settings
+    return same and data.labels == benchmark.paper_labels and not data.items
+
+
 def settings(row: Row) -> dict[str, str]:
     """Return the settings of a run's task that are not their defaults, as text."""
     return {name: setting_text(value) for name, value in row.settings.items()}
@@ -67,12 +71,12 @@ def source(preset: Preset, row: Row) -> Source | None:
     """The kind of run that a row is; None where it does not belong in the table."""
     if row.task != preset.task:
         return None
-    given = DEFAULTS | settings(row)
+    given = {**benchmark_of(preset.benchmark).defaults, **settings(row)}
     for one in preset.sources:
         fits = row.run.kind == "algorithm" if one.algorithms else row.prompt in one.prompts
-        if fits and all(given[name] in values for name, values in one.requires.items()):
+        if fits and all(given.get(name) in values for name, values in one.requires.items()):
             slots = {slot for number in preset.columns for slot in number.slots}
-            if preset.varies in (None, "model") or not slots or given[preset.varies] in slots:
+            if preset.varies in (None, "model") or not slots or given.get(preset.varies) in slots:
                 return one
     return None
 
@@ -97,23 +101,23 @@ def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
         found.setdefault((data, entry.model, entry.prompt, entry.folder), entry).runs[slot] = row
     asked = {(one.data, one.model) for one in found.values() if one.prompt == preset.needs}
     left = (one for one in found.values() if not preset.needs or (one.data, one.model) in asked)
-    return sorted(left, key=lambda one: (_place(one.data), *one.place))
+    return sorted(left, key=lambda one: (_place(preset, one.data), *one.place))
 
 
 def _data(preset: Preset, row: Row, kind: Source, where: str) -> tuple[str, Data]:
     """The slot of a run and what it has in common with the others of its set."""
-    given = settings(row)
+    given, benchmark = settings(row), benchmark_of(preset.benchmark)
     slot = kind.slot or row.model
     if preset.varies != "model":
-        slot = given.pop(preset.varies, DEFAULTS[preset.varies]) if preset.varies else ""
+        slot = given.pop(preset.varies, benchmark.defaults.get(preset.varies, "")) if preset.varies else ""
     said = {name: value for name, value in given.items() if len(kind.requires.get(name, ())) != 1}
     open_ = [name for name, values in kind.requires.items() if len(values) > 1 and name != preset.varies]
-    said |= {name: given.get(name, DEFAULTS[name]) for name in open_}
-    labels = kind.labels or compared(row)
+    said |= {name: given.get(name, benchmark.defaults.get(name, "")) for name in open_}
+    labels = kind.labels or compared(row, benchmark)
     if preset.varies != "model":
         return slot, Data(tuple(said.items()), labels)
-    told = f"{_named(row, kind) if kind.slot else row.prompt}{where}"
-    return slot, Data(tuple(said.items()), labels, told, tuple(row.run.data.values()))
+    label = f"{_named(row, kind) if kind.slot else row.prompt}{where}"
+    return slot, Data(tuple(said.items()), labels, label, tuple(row.run.data.values()))
 
 
 def _usual(row: Row, kind: Source) -> bool:
@@ -124,18 +128,22 @@ def _named(row: Row, kind: Source) -> str:
     return row.model if _usual(row, kind) else f"{row.model} ({row.prompt})"
 
 
-def compared(row: Row) -> str:
-    """The label set that compares with the paper's numbers: for CausalBench its own convention, where a run has it."""
-    paper = row.result.scores.get("paper", {})
-    metrics = (metric for groups in paper.values() for one in groups.values() for metric in one.metrics)
-    if any(metric.value is not None for metric in metrics):
-        return "paper"
-    return "exact" if paper else row.result.headline
+def compared(row: Row, benchmark: Benchmark) -> str:
+    """Return the label set that compares best with the paper's numbers, of those by which the run has some score."""
+    for labels in benchmark.compared_labels:
+        parts = row.result.scores.get(labels, {})
+        metrics = (metric for groups in parts.values() for one in groups.values() for metric in one.metrics)
+        if any(metric.value is not None for metric in metrics):
+            return labels
+    return row.result.headline
 
 
-def _place(data: Data) -> tuple[bool, bool, bool, int, str, tuple[int, ...], str, tuple[tuple[str, int], ...]]:
-    """What compares with the paper first; algorithms before language models, by their data; then by settings."""
-    apart = not data.comparable, not data.learned, data.labels == "exact", len(data.settings)
+def _place(
+    preset: Preset, data: Data
+) -> tuple[bool, bool, bool, int, str, tuple[int, ...], str, tuple[tuple[str, int], ...]]:
+    """Return what rows are sorted by: what compares with the paper first; algorithms before language models."""
+    second = data.labels in benchmark_of(preset.benchmark).compared_labels[1:]
+    apart = not comparable(preset, data), not data.learned, second, len(data.settings)
     return *apart, str(data.settings), data.learned, data.prompt, data.items
 
 
