@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.types import JSON, Failure, Item, Message, Record, Request, Response, Result, Transcript, Unreadable, Usage
+from harness.types import JSON, Failure, Item, Message, Record, Request, Response, Result, Transcript, Usage
 
 Outcome = tuple[Request, Response | Failure]
 """A request and what became of it."""
@@ -33,10 +33,6 @@ class Task(Protocol):
     @property
     def prompt_format(self) -> str:
         """Which of a prompt file's `formats` the settings ask for; empty for its plain words."""
-
-    @property
-    def unreadable(self) -> Unreadable:
-        """How a reply scores that could not be read."""
 
     @property
     def data(self) -> Mapping[str, JSON]:

@@ -207,6 +207,8 @@ class Result:
     """What single draws come to, where each item has several answers and the scores are those of the vote."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Further files of the run's folder, their text by name, such as graphs/asia/cause.csv."""
+    unreadable: Unreadable = "wrong"
+    """How a reply that could not be read was scored; no part of result.json, the manifest has the task's settings."""
 
     @property
     def curable(self) -> int:

@@ -10,7 +10,14 @@ import pytest
 from openai_server import chat_reply
 from page_help import Page
 
-PAGE = Path(__file__).resolve().parents[1].joinpath("docs", "adding.md").read_text(encoding="utf-8")
+PAGE = (
+    Path(__file__)
+    .resolve()
+    .parents[1]
+    .joinpath("docs", "adding.md")
+    .read_text(encoding="utf-8")
+    .partition("\n## A model\n")[0]
+)
 BLOCKS = re.findall(r"`([\w/]+\.\w+)`[^`\n]*(?:`[^`\n]*`[^`\n]*)*:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
 """The files of the page: each name stands in the line before its block."""
 PAPER = ("arrows_paper.py", "arrows.csv")

@@ -24,7 +24,7 @@ def summarize(task: Task, records: Iterable[Record], samples: int) -> Result:
         return task.summarize(records)
     votes = Votes(task.headline, samples)
     result = task.summarize(votes.votes(records))
-    return replace(result, failures=dict(votes.failures), samples=votes.summary(task.unreadable))
+    return replace(result, failures=dict(votes.failures), samples=votes.summary(result.unreadable))
 
 
 class Votes:

@@ -64,7 +64,8 @@ def summarize(
         scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(Counts(), unreadable=unreadable))}}}
     usage = Usage(**{name: totals.tokens.get(name) for name in _TOKENS})
     served = {name: count for name, count in sorted(totals.served.items()) if name}
-    return Result(headline, scores, tally.clusters, dict(totals.failures), dict(totals.finish_reasons), usage, served)
+    failures, finish_reasons = dict(totals.failures), dict(totals.finish_reasons)
+    return Result(headline, scores, tally.clusters, failures, finish_reasons, usage, served, unreadable=unreadable)
 
 
 class _OutcomeCounts:

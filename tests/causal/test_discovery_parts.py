@@ -135,16 +135,16 @@ def test_settings_that_change_nothing_are_not_part_of_it():
 )
 def test_a_config_builds_an_algorithm_and_its_settings_are_checked(target, setting):
     section = {"_target_": f"harness.causal.discovery.{target}", "name": "mine"}
-    model = build(section, "model")
+    model = build(section, "algorithm")
     assert model.name == "mine" and model == type(model)("mine")
-    with pytest.raises(ConfigError, match=rf"model\.{next(iter(setting))}="):
-        build(section | setting, "model")
+    with pytest.raises(ConfigError, match=rf"algorithm\.{next(iter(setting))}="):
+        build(section | setting, "algorithm")
 
 
 def test_a_size_from_a_config_is_the_default_when_it_equals_it():
     section = {"_target_": "harness.causal.discovery.mmhc.MMHC", "name": "a"}
-    model = build(section | {"equivalent_sample_size": 10, "rows_per_cell": 5}, "model")
-    assert json.dumps(model.identity) == json.dumps(build(section, "model").identity)
+    model = build(section | {"equivalent_sample_size": 10, "rows_per_cell": 5}, "algorithm")
+    assert json.dumps(model.identity) == json.dumps(build(section, "algorithm").identity)
 
 
 def test_importing_the_algorithms_does_not_import_the_library():
