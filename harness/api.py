@@ -5,78 +5,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.cli import hydra_app
 from harness.errors import ConfigError, DataError, HarnessError, StoreError, unknown
-from harness.export.table import columns, rows
 from harness.prepare import Prepared, carry_out, prepare
 from harness.run import Outcome
 from harness.runtime import own_thread, secrets
 from harness.settings import CONFIGS, Main, listed, plain
-from harness.storage import runs
 from harness.storage.run_folder import RESULT
-from harness.tables import metrics
-from harness.types import Metric, Record, Result
+from harness.storage.runs import Run, load
 
 T = TypeVar("T")
 _COMPOSING = threading.Lock()
 """Hydra composes one config at a time in a process."""
-
-
-@dataclass(frozen=True, repr=False)
-class RunView:
-    """A finished run, as it stands in its folder."""
-
-    _run: runs.Run
-
-    @property
-    def folder(self) -> Path:
-        """Where it stands: records, result and manifest."""
-        return self._run.folder
-
-    @property
-    def complete(self) -> bool:
-        """Whether every item was answered; False for a run that something stopped."""
-        return self._run.complete
-
-    @property
-    def result(self) -> Result:
-        """All scores, by label set, breakdown and group, and what stands beside them."""
-        return self._run.result
-
-    @property
-    def scores(self) -> Mapping[str, Metric]:
-        """The headline scores of all items, by metric: `scores["f1"].value`, and `.interval` beside it."""
-        return {metric.name: metric for metric in self.result.overall.metrics}
-
-    def records(self) -> Iterator[Record]:
-        """Yield the records: each item with its labels and what became of it. Raises DataError where there are none."""
-        return self._run.records()
-
-    def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame with a line for each record. Raises ConfigError where pandas is not installed."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise ConfigError(
-                "to_pandas() needs pandas, which is not installed: python -m pip install pandas, or use records()."
-            ) from None
-        types = columns([self._run])
-        frame = pandas.DataFrame(rows([self._run], types), columns=list(types))
-        # None stays a missing value, beside whole numbers too.
-        nullable = {int: "Int64", float: "Float64", bool: "boolean", str: "string"}
-        return frame.astype({name: nullable[kind] for name, kind in types.items()})
-
-    def __repr__(self) -> str:
-        """Return the run's place and its main scores."""
-        ending = "" if self.complete else ", NOT COMPLETE"
-        return f"<run {' · '.join(self._run.place.values())}: {metrics.brief(self.result)}{ending}>"
 
 
 def evaluate(
@@ -86,7 +32,7 @@ def evaluate(
     cache: str | None = None,
     overrides: Sequence[str] = (),
     **settings: Any,
-) -> RunView:
+) -> Run:
     """Run what `python -m harness model=… task=…` would, and return the run.
 
     `model`, `task` and `cache` name a file of configs/. A setting is given by its full name
@@ -108,7 +54,7 @@ def evaluate(
     return load_run(prepared.folder.path)
 
 
-def load_run(folder: str | PathLike[str]) -> RunView:
+def load_run(folder: str | PathLike[str]) -> Run:
     """Return the run in a folder. Raises DataError where there is none, or one that is damaged."""
     path = Path(folder)
     if not path.is_dir():
@@ -117,7 +63,7 @@ def load_run(folder: str | PathLike[str]) -> RunView:
         below = next(path.rglob(RESULT), None)
         hint = f", such as {below.parent}" if below else ""
         raise DataError(f"{path} holds no {RESULT}: give the folder of a run that has ended{hint}.")
-    return RunView(runs.load(path.resolve()))
+    return load(path.resolve())
 
 
 def _composed(
@@ -125,12 +71,12 @@ def _composed(
 ) -> dict[str, Any]:
     """Return the config that the command composes of the same settings. Raises ConfigError."""
     if isinstance(overrides, str) or not all(isinstance(setting, str) for setting in overrides):
-        shown = secrets.masked(repr(overrides))
+        shown = secrets.mask_keys(repr(overrides))
         raise ConfigError(f'overrides={shown}: it takes a list of settings, such as overrides=["task.limit=100"].')
     choices = {group: name for group, name in groups.items() if name is not None}
     for group, name in choices.items():
         if name not in (names := listed(CONFIGS, group)):
-            raise ConfigError(unknown(group, secrets.masked(str(name)), names))
+            raise ConfigError(unknown(group, secrets.mask_keys(str(name)), names))
     arguments = [*(f"{group}={name}" for group, name in choices.items()), *overrides]
     secrets.refuse_arguments([*arguments, *(f"{name}={value}" for name, value in settings.items())])
     with _COMPOSING:
@@ -152,7 +98,7 @@ def _composed_by_hydra(arguments: Sequence[str], settings: Mapping[str, Any]) ->
         except HarnessError:
             raise
         except Exception as error:
-            raise ConfigError(secrets.masked(hydra_app.sentence(error, "config", arguments))) from error
+            raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, "config", arguments))) from error
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from harness.types import ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Usage
@@ -41,6 +42,15 @@ def digest(value: object) -> str:
 def text_digest(text: str) -> str:
     """SHA-256 of a text, in hexadecimal: the name of a message's content."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def content_digest(place: Path) -> str:
+    """Return the SHA-256 of a file's bytes, or of a folder's files with their names, in hexadecimal."""
+    if not place.is_dir():
+        with place.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    files = sorted(file for file in place.rglob("*") if file.is_file())
+    return digest([[file.relative_to(place).as_posix(), content_digest(file)] for file in files])
 
 
 def request_json(request: Request, content: Callable[[str], Mapping[str, str]]) -> dict[str, Any]:

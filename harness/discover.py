@@ -18,7 +18,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from harness.cli import hydra_app
 from harness.errors import ConfigError
 from harness.runtime import signals
-from harness.settings import Form, build, check_keys, chosen, first_sentence, plain
+from harness.settings import Form, build, check_keys, chosen, class_of, first_sentence, plain
+from harness.tasks.benchmark import Learnable
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from harness.run import Outcome
     from harness.runtime.progress import Progress
     from harness.storage.run_folder import Folder
-    from harness.tasks.causalbench import Causality
+    from harness.tasks.benchmark import LearnableTask
 
 
 _WORDS = ("format", "names", "rows", "parts", "seed")
@@ -76,7 +77,7 @@ class Prepared:
     """One run before it begins."""
 
     settings: Settings
-    task: Causality
+    task: LearnableTask
     algorithm: Algorithm
     folder: Folder
     progress: Progress
@@ -90,10 +91,10 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
     from harness.storage.run_folder import Folder, folder_of
 
     settings = _settings(config)
-    if settings.task.get("_target_") != "harness.tasks.causalbench.Causality":
+    if not isinstance(class_of(str(settings.task.get("_target_", "")), "task"), Learnable):
         raise ConfigError("an algorithm answers the questions of task=causalbench/causality, no other task's.")
     # The two parts.
-    task: Causality = build(settings.task, "task")
+    task: LearnableTask = build(settings.task, "task")
     if idle := [f"task.{name}" for name in chosen(task) if name in _WORDS]:
         raise ConfigError(f"{', '.join(idle)}: an algorithm reads no words; samples= and seed= choose its data.")
     algorithm: Algorithm = build(settings.algorithm, "algorithm")
@@ -114,13 +115,12 @@ def carry_out(prepared: Prepared) -> Outcome:
     """Sample the networks, learn their graphs, record and score their answers; return how the run ended."""
     from harness.run import leave
     from harness.storage.provenance import Traced
-    from harness.tasks.causalbench.algorithm_answers import answers
 
     def learn(network: str) -> Pattern:
-        return _learn(prepared.algorithm, network, prepared.settings, prepared.progress)
+        return _learn(prepared, network)
 
     items = Traced(prepared.task.items())
-    answered = takewhile(lambda _: not signals.STOP.requested, answers(prepared.task, items, learn))
+    answered = takewhile(lambda _: not signals.STOP.requested, prepared.task.learned(items, learn))
     return leave(prepared.task, items, answered, prepared.folder, prepared.progress)
 
 
@@ -153,15 +153,16 @@ def _settings(config: Mapping[str, Any]) -> Settings:
         raise ConfigError(first_sentence(error, "")) from None
 
 
-def _learn(algorithm: Algorithm, network: str, settings: Settings, progress: Any) -> Pattern:
-    from harness.tasks.causalbench.networks import load, sample
-
-    rows = sample(network, settings.samples, seed=settings.seed)
+def _learn(prepared: Prepared, network: str) -> Pattern:
+    settings, algorithm = prepared.settings, prepared.algorithm
+    rows, arities = prepared.task.observations(network, settings.samples, settings.seed)
     started = time.perf_counter()
-    pattern = algorithm.learn(rows, [len(states) for states in load(network).states], seed=settings.seed)
+    pattern = algorithm.learn(rows, arities, seed=settings.seed)
     seconds = time.perf_counter() - started
     if seconds > 2:
-        progress.say(f"{algorithm.name} has learned {network} from {settings.samples:,} samples in {seconds:.1f} s")
+        prepared.progress.say(
+            f"{algorithm.name} has learned {network} from {settings.samples:,} samples in {seconds:.1f} s"
+        )
     return pattern
 
 

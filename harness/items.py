@@ -18,7 +18,7 @@ from harness.types import JSON, Item
 
 
 def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
-    """An item flat: id, its fields, the headline label, all labels, groups, cluster.
+    """An item flat: id, its fields, the headline label, all labels, groups, cluster, unit.
 
     A list of long texts (a network's data) stands in full with the first item that has it; with others each text is
     told by its SHA-256. `said` remembers which have been written.
@@ -30,6 +30,7 @@ def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
         "labels": dict(item.labels),
         "groups": dict(item.groups),
         "cluster": item.cluster,
+        **({"unit": item.unit} if item.unit else {}),
     }
 
 

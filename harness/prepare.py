@@ -5,7 +5,7 @@ Nothing is completed afterwards: whoever holds a `Prepared` has all that the run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +46,7 @@ class Prepared:
     @property
     def instant(self) -> bool:
         """Whether the model answers at once, for nothing."""
-        return bool(getattr(self.model, "instant", False))
+        return self.model.traits.instant
 
 
 def prepare(config: Mapping[str, Any]) -> Prepared:
@@ -59,9 +59,8 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
     check_samples(settings.samples, prompt, model)
     # What will be asked needs a key; a dry run asks nothing, nor does a frozen cache.
     asks = not settings.dry_run and settings.cache.mode != "frozen"
-    if asks:
-        check_key: Callable[[], None] = getattr(model, "check_key", lambda: None)
-        check_key()
+    if asks and (service := model.traits.service) is not None:
+        service.check_key()
     # Its place. Every setting that can change what it finds is in the path or in the configuration.
     place, configuration = of_model(task, prompt, model.name, model.identity, settings.samples)
     path = folder_of(settings.results, place)

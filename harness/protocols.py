@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from harness.types import JSON, Failure, Item, Message, Record, Request, Response, Result, Transcript, Usage
 
 Outcome = tuple[Request, Response | Failure]
+"""A request and what became of it."""
+Outcomes = Sequence[Outcome]
+"""What landed together: stored in one transaction before anything more is asked."""
 
 
 class Task(Protocol):
@@ -35,22 +39,69 @@ class Task(Protocol):
         """What the items come from, where the settings alone do not say it: the digest of a file, a revision."""
 
     def items(self) -> Iterable[Item]:
-        """The questions, the same at every call; a length hint (`__len__`) serves the progress bar."""
+        """Return the questions, the same at every call; a length hint (`__len__`) serves the progress bar."""
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Fields of solved items, with an `answer`, for few-shot prompts."""
+        """Return the fields of solved items, with an `answer`, for few-shot prompts."""
 
     def summarize(self, records: Iterable[Record]) -> Result:
-        """The scores."""
+        """Return the scores."""
+
+
+class Service(Protocol):
+    """A server that answers for a model: where it is, what it costs, what it takes."""
+
+    @property
+    def base_url(self) -> str:
+        """Its address."""
+
+    @property
+    def model(self) -> str:
+        """What the server calls the model."""
+
+    @property
+    def tier(self) -> str | None:
+        """The class of service that is asked for, where it has a price of its own."""
+
+    @property
+    def price(self) -> Mapping[Any, float | None] | None:
+        """USD per million tokens of input, output and cached_input; None where the price table is to be asked."""
+
+    @property
+    def requests_per_minute(self) -> float | None:
+        """The limit that the user knows of."""
+
+    @property
+    def tokens_per_minute(self) -> float | None:
+        """The limit that the user knows of."""
+
+    @property
+    def room_to_think(self) -> int:
+        """Tokens that the model may write beside a request's max_tokens."""
+
+    def check_key(self) -> None:
+        """Refuse to ask without a usable key. Raises ConfigError."""
+
+    def declines(self, request: Request) -> Failure | None:
+        """Return why a request is not worth sending: it cannot fit the context; None where it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """What a run has to know of a model besides its answers; the defaults are those of one with nothing special."""
+
+    instant: bool = False
+    """It answers sooner than a cache could, and for nothing (a baseline): asked every time, never stored."""
+    varies: bool = False
+    """Another sample of the same request can be another answer."""
+    tasks: tuple[str, ...] = ()
+    """The only tasks that it can answer; empty where it can answer any."""
+    service: Service | None = None
+    """The server that answers for it; None for a model on this machine."""
 
 
 class Model(Protocol):
-    """Anything that answers requests.
-
-    A class that answers sooner than a cache could (a baseline, the reasoner) says `instant = True` and is asked
-    every time; one that can answer some tasks only names them in `tasks`; one whose answer to the same request varies
-    with its `sample` says `draws = True`.
-    """
+    """Anything that answers requests."""
 
     @property
     def name(self) -> str:
@@ -64,40 +115,40 @@ class Model(Protocol):
     def accepts(self) -> tuple[type[Request], ...]:
         """The kinds of request it can answer."""
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
-        """Answer each distinct request once, in any order, each as soon as it is known.
+    @property
+    def traits(self) -> Traits:
+        """What else a run has to know of it."""
 
-        Pulls a bounded window of requests, so that a long run holds neither all requests nor all responses.
-        Closing the iterator cancels what is under way, after what landed has been handed out. Raises
-        RunStopped for what no later request can survive (key, quota, budget). Where answers land several at a
-        time, a Landing tells how many are at hand, so that they can be stored together.
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Answer each distinct request once, in any order; yield the outcomes that landed together, as they land.
+
+        Pull a bounded window of requests, so that a long run holds neither all requests nor all responses.
+        When the next list is asked for, the last one has been stored. Closing the generator gives up what is under
+        way, but for what a later call could still collect. Raise RunStopped for what no later request can survive
+        (key, quota, budget), after what has landed.
         """
 
 
-class Landing(Iterator[Outcome]):
-    """Outcomes as they land. Its length hint says how many are at hand: for so many, next() does not wait."""
+class Wrapper:
+    """A model around another one, with its name, identity, kinds and traits: cache, budget, ledger, interruption.
 
-    def __init__(self, outcomes: Generator[Outcome], at_hand: Callable[[], int]) -> None:
-        """`at_hand` counts them."""
-        self._outcomes = outcomes
-        self._at_hand = at_hand
+    A subclass adds `respond`. It closes what the other one's gives it, as `yield from` and `contextlib.closing` do.
+    """
 
-    def __next__(self) -> Outcome:
-        return next(self._outcomes)
-
-    def __length_hint__(self) -> int:
-        return self._at_hand()
-
-    def close(self) -> None:
-        """Cancels what is under way."""
-        self._outcomes.close()
+    def __init__(self, model: Model) -> None:
+        """Wrap `model`."""
+        self.model = model
+        self.name = model.name
+        self.identity = model.identity
+        self.accepts = model.accepts
+        self.traits = model.traits
 
 
 class Admission(Iterator[Request]):
     """Requests, and which of their tries may go out: here all of them, at any time. A budget admits fewer."""
 
     def __init__(self, source: Iterable[Request]) -> None:
-        """Takes the requests from `source`."""
+        """Take the requests from `source`."""
         self._source = iter(source)
 
     def __next__(self) -> Request:
@@ -114,19 +165,19 @@ class Admission(Iterator[Request]):
         return math.inf
 
     def failed(self, request: Request, usage: Usage | None) -> None:
-        """Takes note of a try that went out and has no answer; called for every such try.
+        """Take note of a try that went out and has no answer; called for every such try.
 
         `usage` is what the server has counted for it all the same: None where it has certainly done no work, and
         without counts where nobody knows.
         """
 
     def again(self, request: Request) -> bool:
-        """Whether a request whose last try has failed may go out again now. Raises BudgetReached if it never may."""
+        """Return whether a request whose last try has failed may go out again. Raises BudgetReached if it never may."""
         return True
 
 
 def as_text(messages: Transcript) -> str:
-    """A conversation as one text, for models without turns: replies follow their question after a space."""
+    """Return a conversation as one text, for models without turns: replies follow their question after a space."""
     text = ""
     for message in messages:
         if message.role == "assistant":
@@ -137,7 +188,7 @@ def as_text(messages: Transcript) -> str:
 
 
 def unanswered(messages: Transcript, ahead: Iterable[str]) -> Transcript:
-    """A conversation with the user turns that will follow, each reply in between empty.
+    """Return a conversation with the user turns that will follow, each reply in between empty.
 
     Empty, not left out: many chat templates refuse two turns of the user in a row.
     """

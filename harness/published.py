@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.leaderboard.published_numbers import parts, place, rows, tables
+from harness.leaderboard.published_numbers import only_one, papers, parts, place, rows, tables
 from harness.tables.table import Part, Table
+from harness.tasks.find import benchmark_of, every
 
 HELP = """\
 Numbers that the papers print, marked as such, with their data version.
@@ -19,6 +20,7 @@ Numbers that the papers print, marked as such, with their data version.
   python -m harness.published                        the tables there are
   python -m harness.published table=4                Corr2Cause, Table 4; so too 5 (or 5a, 5b), 6 (6a, 6b), 12, 13
   python -m harness.published table=XI               CausalBench, Table XI
+  python -m harness.published table=1                Corr2Cause, Table 1 (and 3): the data, measured (some seconds)
   python -m harness.published table=4 results        and the runs below results/ on the same task
 """
 
@@ -46,8 +48,23 @@ def job(given: list[str], settings: Settings) -> list[Part]:
         counted = Counter((row.benchmark, row.table.removeprefix("Table ")) for row in rows())
         body = [[benchmark, one, str(counted[benchmark, one])] for benchmark, one in sorted(counted, key=_order)]
         return [Table.of(["benchmark", "table", "rows"], body, text_columns=2)]
+    if not folders and (measured := _statistics(name)):
+        return [*measured()]
     found = tables(name)
     return [*(part for one in found for part in parts(one)), *_measured(found[0][0].benchmark, folders)]
+
+
+def _statistics(name: str) -> Callable[[], Sequence[Part]] | None:
+    """Return what measures a paper's table of what its data consist of; None where no paper has one of that name."""
+    benchmark_name, _, wanted = name.strip().lower().removeprefix("table ").rpartition("/")
+    measures = {
+        benchmark.name: benchmark.statistics[wanted]
+        for benchmark in every()
+        if benchmark_name in ("", benchmark.name.lower()) and wanted in benchmark.statistics
+    }
+    if measures:
+        only_one("table", name, [*measures, *papers(name)])
+    return next(iter(measures.values()), None)
 
 
 def _order(named: tuple[str, str]) -> tuple[int, int, str]:
@@ -63,7 +80,9 @@ def _measured(benchmark: str, folders: Sequence[str]) -> Iterator[Part]:
         fitting = [row for row in below([name], some=False) if row.task.partition("/")[0] == benchmark]
         if not fitting:
             raise ConfigError(f"{name} holds no runs of {benchmark}.")
-        version = " (the variant tells the data's version: v2 where it tells none)" if benchmark == "corr2cause" else ""
+        known = benchmark_of(benchmark)
+        default = known.defaults.get(known.version_setting)
+        version = f" (the variant tells the data's version: {default} where it tells none)" if default else ""
         yield f"MEASURED HERE, below {name}{version}:"
         yield from build(fitting)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from harness.codec import request_digest
 from harness.errors import RunStopped
@@ -128,9 +129,10 @@ def _ask(
                 waiting[request] = [(item, draw)]
                 yield request
 
-    for request, outcome in model.respond(requests()):
-        for item, draw in waiting.pop(request):
-            yield _record(item, request, outcome, prompt, draw), request
+    with closing(model.respond(requests())) as landing:
+        for request, outcome in chain.from_iterable(landing):
+            for item, draw in waiting.pop(request):
+                yield _record(item, request, outcome, prompt, draw), request
     for request, items in waiting.items():
         for item, draw in items:
             unanswered = Failure("unanswered", "the model ended without answering")
@@ -141,6 +143,7 @@ def _record(item: Item, request: Request | None, outcome: Response | Failure, pr
     return Record(
         item=item.id,
         cluster=item.cluster,
+        unit=item.unit,
         groups=item.groups,
         labels=item.labels,
         request=None if request is None else request_digest(request),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +13,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from harness.errors import ConfigError, unknown
+from harness.codec import content_digest
+from harness.errors import ConfigError, DataError, unknown
+from harness.protocols import Model, Task
 
 _PACKAGE = Path(__file__).resolve().parent
 # An installed package carries configs/ and prompts/ inside; in a checkout they stand beside it.
@@ -40,6 +42,10 @@ def prompt_files(task: str) -> dict[str, Path]:
     return shared | listed(PROMPTS, task)
 
 
+_OFFERS: Mapping[str, type] = {"model": Model, "task": Task}
+"""What a part of a group has to offer."""
+
+
 def build(section: Mapping[str, Any], group: str) -> Any:
     """The part that a section of the config describes: the class named by `_target_`, its settings validated."""
     if "_target_" not in section:
@@ -48,19 +54,36 @@ def build(section: Mapping[str, Any], group: str) -> Any:
             "is there), or give it a _target_."
         )
     settings = {str(name): value for name, value in section.items() if name != "_target_"}
-    module, _, name = str(section["_target_"]).rpartition(".")
-    try:
-        target = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(f"{group}._target_={section['_target_']} cannot be imported: {error}.") from error
+    target = class_of(str(section["_target_"]), group)
+    if not is_dataclass(target):
+        raise ConfigError(
+            f"{group}._target_={section['_target_']} is no dataclass, whose fields would be its settings: write "
+            "@dataclass(frozen=True) above the class."
+        )
     check_keys(settings, [f.name for f in fields(target) if f.init], f"{group}.")
     for key, value in settings.items():
         if value == "???":
             raise ConfigError(f"{group}.{key} has to be given: add {group}.{key}=… to the command.")
     try:
-        return TypeAdapter(target, config=None).validate_python(settings)
+        part = TypeAdapter(target, config=None).validate_python(settings)
     except ValidationError as error:
         raise ConfigError(first_sentence(error, f"{group}.")) from None
+    needed = [name for name in vars(_OFFERS[group]) if not name.startswith("_")] if group in _OFFERS else []
+    if missing := [name for name in needed if name not in dir(part)]:
+        raise ConfigError(
+            f"{group}._target_={section['_target_']} has no {', '.join(missing)}: a {group} has {', '.join(needed)} "
+            f"(harness.protocols.{_OFFERS[group].__name__} says what each one is)."
+        )
+    return part
+
+
+def class_of(target: str, group: str) -> Any:
+    """Return the class that a config names by `_target_`. Raises ConfigError where it cannot be imported."""
+    module, _, name = target.rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(f"{group}._target_={target} cannot be imported: {error}.") from error
 
 
 def first_sentence(error: ValidationError, prefix: str) -> str:
@@ -132,22 +155,44 @@ def check_keys(section: Mapping[str, Any], known: Sequence[str], prefix: str) ->
             raise ConfigError(unknown("setting", f"{prefix}{key}", (f"{prefix}{name}" for name in known)))
 
 
+LOCAL = {"local": True}
+"""Metadata of a setting of type str that may name a file or a folder of this machine; one of type Path always does."""
+
+
 def chosen(part: Any) -> dict[str, Any]:
     """The settings of a part, as validated, that differ from its class's defaults; sorted by name.
 
-    Settings without a default (a task's name) are what the part is called, not how it is set.
+    Settings without a default (a task's name) are what the part is called, not how it is set. A file or a folder stands
+    by its name and its content, never by its path: this is what tables show and what is published.
     """
     found = {}
     for setting in sorted(fields(part), key=lambda setting: setting.name):
         default = setting.default_factory() if setting.default_factory is not MISSING else setting.default
         value = getattr(part, setting.name)
         if setting.init and default is not MISSING and value != default:
+            value = without_path(value) if value is not None and "local" in setting.metadata else value
             found[setting.name] = list(map(_flat, value)) if isinstance(value, tuple) else _flat(value)
     return found
 
 
+def without_path(place: str | Path) -> str:
+    """Return the name of a file or folder with the beginning of its content's digest, such as mine.csv-1a2b3c4d.
+
+    Another content has another name. What is not there, such as a data set of the Hub, keeps the name that it has.
+    Raises DataError for what cannot be read.
+    """
+    path = Path(place).expanduser()
+    try:
+        name = path.name if path.name.strip(".") else path.resolve().name  # of the folders . and ..
+        return f"{name}-{content_digest(path)[:8]}" if path.exists() else str(place)
+    except OSError as error:
+        raise DataError(f"{place} cannot be read ({error.strerror}).") from None
+
+
 def _flat(value: Any) -> Any:
-    """An enumeration's member as its value."""
+    """An enumeration's member as its value, a path as a name."""
+    if isinstance(value, Path):
+        return without_path(value)
     return value.value if isinstance(value, Enum) else value
 
 

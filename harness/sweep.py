@@ -17,10 +17,10 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from harness.cli import hydra_app
+from harness.cli.exit_code import ERROR
 from harness.errors import HarnessError, Interrupted
 from harness.runtime import console
-from harness.runtime.secrets import masked, refuse_config
+from harness.runtime.secrets import mask_keys, refuse_config
 from harness.settings import plain
 from harness.storage.atomic_write import written
 from harness.storage.run_folder import RESULT
@@ -44,7 +44,7 @@ class Remember(Callback):
             assert isinstance(written, dict)
             refuse_config({str(name): value for name, value in written.items() if name != "hydra"})
         except HarnessError as error:
-            raise SystemExit(hydra_app.ERROR) from error  # any other exception becomes a warning of Hydra's
+            raise SystemExit(ERROR) from error  # any other exception becomes a warning of Hydra's
         _started.append(Path(config.hydra.sweep.dir))
 
 
@@ -62,7 +62,7 @@ def job(config: DictConfig, run_one: RunOne) -> int:
         refuse_config(plain(config))
         run_one(config, brief=False)
         return 0
-    print(console.clean(f"[{hydra.job.num}] {masked(' '.join(hydra.overrides.task))}"), file=sys.stderr)
+    print(console.clean(f"[{hydra.job.num}] {mask_keys(' '.join(hydra.overrides.task))}"), file=sys.stderr)
     folder = Path(hydra.runtime.output_dir)
     try:
         refuse_config(plain(config))
@@ -73,8 +73,8 @@ def job(config: DictConfig, run_one: RunOne) -> int:
         if config.debug:
             raise
         console.complain(error)
-        note(folder, run=None, error=masked(str(error)))
-        return hydra_app.ERROR
+        note(folder, run=None, error=mask_keys(str(error)))
+        return ERROR
     return 0
 
 

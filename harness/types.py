@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 JSON = Any
 """A value that json.dumps takes: str, int, float, bool, None, lists and dicts of these."""
+Unreadable = Literal["wrong", "no"]
+"""How a reply scores that could not be read: as the opposite of the gold label, or as No (Jin et al.'s code)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,9 @@ class Item:
     labels: Mapping[str, int]
     """The gold label (0 or 1) by label set; a setting of the task picks the headline."""
     cluster: str
-    """The unit of independence: the premise or the network the item comes from."""
+    """What is independent: the premise or the network the item comes from."""
+    unit: str = field(default="", kw_only=True)
+    """What is a unit within one cluster, such as the pair of variables `a -> b` of a network; empty where none is."""
     groups: Mapping[str, str]
     """The breakdowns the item counts in, such as relation: parent."""
 
@@ -127,6 +131,7 @@ class Record:
 
     item: str
     cluster: str
+    unit: str = field(default="", kw_only=True)
     groups: Mapping[str, str]
     labels: Mapping[str, int]
     request: str | None
@@ -161,7 +166,7 @@ class Scores:
     failed: int
     metrics: tuple[Metric, ...]
     clusters: int = 0
-    """That have an item in the row: what its intervals draw. 0 where nobody counted (results of earlier versions)."""
+    """That have an item in the row: what its intervals draw. 0 where a task does not count them."""
     unit: str = ""
     """What they are where they are parts of one cluster: in CausalBench, the pairs of variables of one network."""
     resamples: int = 0
@@ -202,6 +207,8 @@ class Result:
     """What single draws come to, where each item has several answers and the scores are those of the vote."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Further files of the run's folder, their text by name, such as graphs/asia/cause.csv."""
+    unreadable: Unreadable = "wrong"
+    """How a reply that could not be read was scored; no part of result.json, the manifest has the task's settings."""
 
     @property
     def curable(self) -> int:

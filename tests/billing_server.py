@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+from loop_thread import LoopThread
 
 from harness.cost.price import Price
 
@@ -55,19 +56,12 @@ class BillingServer:
         self.under_way = self.most_under_way = self.number = 0
         self._habits = habits
         self._random = random.Random(seed)
-        self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, daemon=True).start()
-        self.port = asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(120)
+        self._thread = LoopThread()
+        self.port = self._thread.result(self._start())
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
     def close(self) -> None:
-        async def end() -> None:
-            for task in asyncio.all_tasks() - {asyncio.current_task()}:
-                task.cancel()
-            await asyncio.sleep(0)
-
-        asyncio.run_coroutine_threadsafe(end(), self._loop).result(120)
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.close()
 
     async def _start(self) -> int:
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=512)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import forks
 import pytest
+from outcomes import each
 
 from harness.cache import CachedModel, Store
 from harness.models.scripted import Scripted
@@ -26,7 +27,7 @@ def says(request) -> Response:
 
 def fill(path: Path, count: int, *, name: str = "scripted", task: str = "t", of=lambda k: f"{k}?", answer=says) -> None:
     with closing(Store(path)) as store:
-        list(CachedModel(Scripted(answer, name=name), store, task=task).respond(ask(of(k)) for k in range(count)))
+        list(each(CachedModel(Scripted(answer, name=name), store, task=task).respond(ask(of(k)) for k in range(count))))
 
 
 def count(path: Path) -> int:

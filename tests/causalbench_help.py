@@ -1,4 +1,4 @@
-"""Answers to CausalBench's questions, and what they come to."""
+"""CausalBench's questions, answers to them, and what they come to."""
 
 from __future__ import annotations
 
@@ -30,9 +30,36 @@ PAPERS = ("macro_f1", "cell_accuracy", "cell_shd", "parent_set_errors", "cell_de
 DISTANCES = ("shd", "sid", "density", "average_in_degree", "average_out_degree", "acyclic")
 
 
+SIZES = {
+    "asia": 8, "cancer": 5, "earthquake": 5, "survey": 6, "sachs": 11, "child": 20, "insurance": 27, "water": 32,
+    "mildew": 35, "alarm": 37, "barley": 48, "hailfinder": 56, "hepar2": 70, "win95pts": 76, "pathfinder": 109,
+}  # fmt: skip
+"""Variables of each network."""
+
+
 def causalbench(task: str, /, **settings):
-    section = {"_target_": f"harness.tasks.causalbench.{task}", "name": f"causalbench/{task.lower()}", "prompts": []}
+    name = "cot" if task == "Chains" else task.lower()
+    section = {
+        "_target_": f"harness.tasks.causalbench.{task}",
+        "name": f"causalbench/{name}",
+        "prompts": ["closed", "pair"],
+    }
     return build(section | settings, "task")
+
+
+def items(task: str, /, **settings) -> list[Item]:
+    return list(causalbench(task, **settings).items())
+
+
+ALL_SIX = [
+    ("Correlation", {}),
+    ("Correlation", {"kind": "direct"}),
+    ("Causality", {}),
+    ("Causality", {"method": 2}),
+    ("Skeleton", {}),
+    ("Skeleton", {"convention": "paper"}),
+]
+"""Every kind of question about networks."""
 
 
 def record(item: Item, said) -> Record:
@@ -46,7 +73,7 @@ def record(item: Item, said) -> Record:
             answer = parsing.entailment(said)
         else:
             answer = parsing.choice(said, ("Yes", "No"))
-    return Record(item.id, item.cluster, item.groups, item.labels, "r", said, answer)
+    return Record(item.id, item.cluster, item.groups, item.labels, "r", said, answer, unit=item.unit)
 
 
 def right(item: Item) -> str:
@@ -93,7 +120,7 @@ def answers_of(found: list[Record], name: str, template: str, breakdown: str = "
     said = np.zeros((len(names), len(names)), dtype=int)
     for one in found:
         if one.groups["network"] == name and one.groups[breakdown] == template and one.answer:
-            a, b = one.groups["pair"].split(" -> ")
+            a, b = one.unit.split(" -> ")
             said[names.index(a), names.index(b)] = one.answer.label == 1
     return said
 

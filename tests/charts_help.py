@@ -35,8 +35,13 @@ def put(
     usage: Usage = Usage(),  # noqa: B008 (frozen)
     cost: dict | None = None,
     complete: bool = True,
+    data: tuple[int, int] | None = None,
 ) -> Path:
-    """A run's folder with result.json and manifest.json; without `items`, it tells neither these nor settings."""
+    """A run's folder with result.json and manifest.json; without `items`, it tells neither these nor settings.
+
+    Of an algorithm, `data` are the observations and the seed that it has learned from.
+    """
+    prompt = f"samples={data[0]},seed={data[1]}" if data else prompt
     place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
     folder = results.joinpath(*task.split("/"), variant, prompt, model)
     folder.mkdir(parents=True)
@@ -48,7 +53,8 @@ def put(
     if items:
         settings = dict(part.split("=") for part in variant.split(",")) if variant != "default" else {}
         configuration = {"task": settings, "data": {}, "prompt": {"name": prompt}, "model": {"kind": kind}}
-        config = {"algorithm": {"name": model}} if prompt.startswith("samples=") else {}
+        if data:
+            configuration["data"], config = {"observations": data[0], "seed": data[1]}, {"algorithm": {"name": model}}
     sha256 = items and items * 64
     told = {"items": sha256, "configuration": configuration, "config": config}
     write_manifest(folder, place, result, complete=complete, **told)

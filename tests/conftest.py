@@ -14,6 +14,7 @@ import hypothesis
 import pytest
 import remarks
 from openai_server import KEY, Server, chat_reply
+from raw_server import RawServer
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it when it is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each core has a worker of its own
@@ -61,6 +62,20 @@ def canary(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
 def key(monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     return KEY
+
+
+@pytest.fixture
+def raw() -> Iterator[Callable[..., RawServer]]:
+    """Starts servers that say any bytes."""
+    servers: list[RawServer] = []
+
+    def start(reply: Any) -> RawServer:
+        servers.append(RawServer(reply))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
 
 
 @pytest.fixture

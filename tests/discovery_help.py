@@ -12,7 +12,7 @@ from harness.causal.discovery.protocol import Pattern
 from harness.causal.equivalence import members
 
 
-def drawn(dag: DAG, arities, rows: int, seed: int, strength: float = 0.3) -> np.ndarray:
+def observations(dag: DAG, arities, rows: int, seed: int, strength: float = 0.3) -> np.ndarray:
     """Rows from a network with random tables; the smaller `strength`, the closer its rows to a single state."""
     draw = np.random.RandomState(seed)
     data = np.zeros((rows, len(dag)), dtype=np.int64)
@@ -46,14 +46,14 @@ def class_of(dag: DAG) -> Pattern:
 
 
 def skeleton_of(pattern: Pattern) -> set[frozenset[int]]:
-    return {frozenset((u, v)) for v, joined in enumerate(pattern.adjacency()) for u in bits(joined)}
+    return {frozenset((u, v)) for v, neighbours in enumerate(pattern.adjacency()) for u in bits(neighbours)}
 
 
 def distance(pattern: Pattern, dag: DAG) -> int:
     """The structural Hamming distance: how many pairs of nodes are joined differently."""
-    found, true, n = pattern.adjacency(), dag, len(dag)
+    learned, true, n = pattern.adjacency(), dag, len(dag)
     return sum(
-        (found[v] >> u & 1, found[u] >> v & 1) != (true[v] >> u & 1, true[u] >> v & 1)
+        (learned[v] >> u & 1, learned[u] >> v & 1) != (true[v] >> u & 1, true[u] >> v & 1)
         for v in range(n)
         for u in range(v)
     )

@@ -18,13 +18,13 @@ import hashlib
 import json
 import random
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from loop_thread import LoopThread
 from wire_faults import KINDS, chosen
 from wire_faults.bodies import HTML
 from wire_faults.kind import MODEL, OTHER_MODEL, Exchange, Kind, answer, head, refusal_body, sound_reply
@@ -408,19 +408,12 @@ class InThread(FaultServer):
 
     def __init__(self, faults: Faults) -> None:
         super().__init__(faults)
-        self._loop = asyncio.SelectorEventLoop()  # a test may have put another kind in the place of new_event_loop
-        threading.Thread(target=self._loop.run_forever, daemon=True).start()
-        self.port = asyncio.run_coroutine_threadsafe(self.start(), self._loop).result(120)
+        self._thread = LoopThread()
+        self.port = self._thread.result(self.start())
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
     def close(self) -> None:
-        async def end() -> None:
-            for task in asyncio.all_tasks() - {asyncio.current_task()}:
-                task.cancel()
-            await asyncio.sleep(0)
-
-        asyncio.run_coroutine_threadsafe(end(), self._loop).result(120)
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.close()
 
 
 async def by_hand(port: int, kinds: Sequence[Kind], every: int) -> None:

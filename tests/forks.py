@@ -30,7 +30,7 @@ EVERY = (
     "harness.models.api.openai",
     "harness.tasks.corr2cause.reasoner", "harness.cost.plan_text", "harness.cost.account", "harness.run",
     "harness.sweep",
-    "harness.tasks.causalbench", "harness.tasks.corr2cause", "harness.verify.__main__",
+    "harness.tasks.causalbench.task", "harness.tasks.corr2cause.task", "harness.verify.__main__",
 )  # fmt: skip
 LOCAL = (
     *EVERY, "torch", "transformers", "transformers.models.auto.modeling_auto", "transformers.generation.utils",

@@ -21,7 +21,7 @@ def relations(dag: DAG) -> Holds:
     }
 
 
-def shared(dags: Iterable[DAG]) -> Holds:
+def common_relations(dags: Iterable[DAG]) -> Holds:
     found = [relations(dag) for dag in dags]
     everywhere = range(len(found[0][Relation.PARENT]))
     return {r: tuple(intersection(holds[r][i] for holds in found) for i in everywhere) for r in Relation}

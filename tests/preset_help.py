@@ -30,7 +30,8 @@ def row_of(metrics, place, items, known=True):
 def run(
     task, model, *, variant="default", prompt=None, complete=True, items=None, folder="", labels=None, size=100, **also
 ):
-    """A complete run with all breakdowns; `labels` by name, each with its metrics."""
+    """A complete run with all breakdowns; `labels` by name, each with its metrics. `data` are those of an algorithm."""
+    data = also.get("data")
     if task == "corr2cause":
         labels = labels or {"published": EXACT[:4]}
         parts = {"overall": ["all"], "relation": RELATIONS}
@@ -52,11 +53,10 @@ def run(
         }
         for label, metrics in labels.items()
     }
-    usual = "plain" if task == "corr2cause" else "closed"
+    usual = f"data {data}" if data else "plain" if task == "corr2cause" else "closed"
     result = Result(next(iter(labels)), scores, 14, {}, {}, Usage())
-    return board_row(
-        task, variant, prompt or usual, model, complete, result, items or sha256(variant.encode()).hexdigest(), folder
-    )
+    items = items or sha256(variant.encode()).hexdigest()
+    return board_row(task, variant, prompt or usual, model, complete, result, items, folder, data)
 
 
 def value(found, label, part, group, metric):
@@ -105,7 +105,7 @@ def every_run():
     found.append(run("corr2cause", "gpt4", prompt="enhanced"))
     found += [run(CAUSALITY, "gpt4", variant=v) for v in ("default", "method=2")]
     found += [run(CAUSALITY, "gpt4", variant=f"method=2,format={f}") for f in FORMATS[1:]]
-    found += [run(CAUSALITY, m, variant="method=2", prompt="samples=500,seed=0") for m in ("hc", "boss")]
+    found += [run(CAUSALITY, m, variant="method=2", data=(500, 0)) for m in ("hc", "boss")]
     found += [run("causalbench/correlation", "gpt4", variant=v) for v in ("default", "kind=direct", "kind=indirect")]
     found += [run("causalbench/cot", "gpt4"), run("causalbench/skeleton", "gpt4", variant="convention=paper")]
     return found

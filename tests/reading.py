@@ -46,7 +46,8 @@ COMMANDS: dict[str, Command] = {
 """to=hf is not among them: it reads what to=parquet reads, and takes two seconds to import."""
 
 HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.plot.paper",
-         "harness.scoring.paired", "harness.tasks.causalbench", "harness.tasks.corr2cause", "yaml")  # fmt: skip
+         "harness.scoring.paired", "harness.tasks.causalbench.task", "harness.tasks.causalbench.benchmark",
+         "harness.tasks.corr2cause.task", "harness.tasks.corr2cause.benchmark", "yaml")  # fmt: skip
 """What commands import when they have begun."""
 
 _FOREIGN = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "socket.connect", "socket.bind",
@@ -121,6 +122,7 @@ def _be_the_command(main: Callable[[Sequence[str]], int], arguments: Sequence[st
         sys.path.insert(0, str(cwd))
         sys.argv = ["harness", *arguments]
         out, err = io.StringIO(), io.StringIO()
+        before = set(sys.modules)
         watching = True
 
         def hook(event: str, details: tuple[Any, ...]) -> None:
@@ -145,6 +147,7 @@ def _be_the_command(main: Callable[[Sequence[str]], int], arguments: Sequence[st
                 reading.code = "raises"
                 traceback.print_exc()
         watching = False
+        reading.modules += sorted(set(sys.modules) - before)  # of importlib.import_module the hook hears nothing
         reading.out, reading.err = out.getvalue(), err.getvalue()
         os.write(notes, json.dumps(vars(reading)).encode())
     finally:

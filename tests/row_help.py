@@ -19,9 +19,16 @@ def board_row(
     result: Result,
     items: str | None = None,
     folder: str = "",
+    data: tuple[int, int] | None = None,
 ) -> Row:
-    """A row with the settings that its variant names; `items` is the SHA-256 of what was asked."""
+    """A row with the settings that its variant names; `items` is the SHA-256 of what was asked.
+
+    Of an algorithm, `data` are the observations and the seed that it has learned from.
+    """
     place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
     settings = dict(re.findall(r"(?:^|,)(\w+)=(.*?)(?=,\w+=|$)", variant))
     manifest = {"items": {"sha256": items}, "configuration": {"task": settings}}
+    if data is not None:
+        manifest["configuration"]["data"] = dict(zip(("observations", "seed"), data, strict=True))
+        manifest["config"] = {"algorithm": {"name": model}}
     return Row(Run(Path(folder), place, complete, result, manifest=manifest), folder)

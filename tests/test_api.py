@@ -17,15 +17,19 @@ from openai_server import KEY, chat_reply, error, wait_for
 from harness import evaluate, load_run
 from harness.errors import ConfigError, DataError, Interrupted, RunStopped
 from harness.runtime.signals import STOP
+from harness.storage import runs
+from harness.storage.runs import Run
 from harness.types import Failure, Response
 
 OWN_MODEL = """
 from dataclasses import dataclass
+from harness.protocols import Traits
 from harness.types import ChatRequest
 
 @dataclass(frozen=True)
 class Mine:
     name: str
+    traits = Traits()
     accepts = (ChatRequest,)
     identity = {"kind": "mine"}
 
@@ -70,6 +74,13 @@ def test_a_run_is_returned_with_its_scores_and_records(capsys):
     assert len(found) == 40 and all(record.answer.label == record.labels["audited"] for record in found)
     assert repr(run).startswith("<run corr2cause · labels=audited,limit=40 · plain · reasoner: F1 100.00")
     assert load_run(run.folder).result == run.result
+    # The one type of a finished run, which the leaderboard and the other views read too.
+    assert type(run) is type(load_run(run.folder)) is Run and run == runs.load(run.folder) == load_run(run.folder)
+    assert (run.kind, run.settings, run.place["model"]) == (
+        "reasoner",
+        {"labels": "audited", "limit": 40},
+        "reasoner",
+    )
     assert capsys.readouterr().out == ""
 
 

@@ -21,11 +21,11 @@ ROOMS = (
     ("tables",),
     ("tasks",),
     ("storage",),
+    ("cli",),
     ("models",),
     ("cache", "cost"),
     ("run",),
     ("prepare",),
-    ("cli",),
     ("leaderboard",),
     ("charts", "compare", "export"),
     ("plot", "report", "verify", "published"),
@@ -93,3 +93,23 @@ def test_the_top_of_the_package_is_a_screen():
     files = [path.name for path in top if path.suffix == ".py"]
     folders = [path.name for path in top if path.is_dir() and path.name != "__pycache__"]
     assert len(files) <= 15 and len(folders) <= 23, (files, folders)
+
+
+BENCHMARKS = {path.parent.name for path in (HOME / "harness" / "tasks").glob("*/benchmark.py")}
+
+
+def test_no_view_knows_a_benchmark():
+    """Outside of its own package nothing imports a benchmark or compares with its name: views ask its Benchmark."""
+    knowing = []
+    for name, file in MODULES.items():
+        if name.startswith(tuple(f"harness.tasks.{one}" for one in BENCHMARKS)):
+            continue
+        knowing += [
+            f"{name} imports {other}" for other in imports(file) if other.split(".")[2:3] in [[b] for b in BENCHMARKS]
+        ]
+        nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        constants = (node for node in nodes if isinstance(node, ast.Constant))
+        words = ((node.lineno, node.value) for node in constants if isinstance(node.value, str))
+        knowing += [f"{name}, line {line}: {word!r}" for line, word in words if word.lower().strip("/ ") in BENCHMARKS]
+    assert {"corr2cause", "causalbench"} <= BENCHMARKS
+    assert not knowing, "\n".join(knowing)

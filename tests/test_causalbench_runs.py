@@ -1,42 +1,23 @@
-"""CausalBench from end to end: openings, formats, prompts and kinds of model."""
+"""CausalBench from end to end: openings, what does not fit, and what is left on disk."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from conftest_models import lm_checkpoint
-from openai_server import KEY, chat_reply, error
+from causalbench_help import causalbench
+from causalbench_runs_help import RECEIVED, SENTENCE, answers, is_part, last, load, result_in
+from cli_help import sentence
+from openai_server import KEY, error
 
-from harness.errors import ConfigError
 from harness.models.scripted import Scripted
-from harness.prompting import prompts
-from harness.prompting.fit import choose_prompt
-from harness.run import ask, run
-from harness.runtime.progress import Progress
-from harness.settings import PROMPTS, build
+from harness.run import ask
+from harness.settings import PROMPTS
 from harness.storage import records
-from harness.storage.run_folder import Folder
-from harness.tasks.causalbench.networks import meanings
-from harness.types import ChatRequest, Failure, PairRequest, Response
+from harness.types import ChatRequest, Failure, Response
 
-SENTENCE = (
-    "You are a highly intelligent question-answering bot with profound knowledge of causal inference and causal "
-    "discovery."
-)
-RECEIVED = "The part has been received and appended to the matrix."
 DATA = ("task=causalbench/causality", "task.networks=[asia,cancer]", "task.format=data", "task.limit=40")
-
-
-def last(call: dict) -> str:
-    return call["messages"][-1]["content"]
-
-
-def is_part(call: dict) -> bool:
-    return "part" in last(call) and "of the matrix:\n" in last(call)
 
 
 def network_of(call: dict) -> str:
@@ -45,41 +26,9 @@ def network_of(call: dict) -> str:
     return first.partition("Bayesian network named ")[2].partition(".")[0]
 
 
-def answers(path, body, number):
-    """Acknowledges a part in words of its own; says Yes to a question."""
-    return chat_reply(f"Noted: {last(body).count(chr(10)) - 1} rows." if is_part(body) else "Yes")
-
-
 def model(server, *more: str) -> tuple[str, ...]:
     # Of a model that is not known nobody knows the context either.
     return "model=openai", "model.model=gpt4", f"model.base_url={server.url}", *more
-
-
-def sentence(done) -> str:
-    lines = done.stderr.strip().splitlines()
-    assert done.returncode == 1 and len(lines) == 1 and lines[0].startswith("error: "), done.stderr
-    return lines[0]
-
-
-def causalbench(task: str, /, **settings):
-    name = "cot" if task == "Chains" else task.lower()
-    section = {
-        "_target_": f"harness.tasks.causalbench.{task}",
-        "name": f"causalbench/{name}",
-        "prompts": ["closed", "pair"],
-    }
-    return build(section | settings, "task")
-
-
-def load(task, name: str, **settings) -> prompts.Prompt:
-    return prompts.load(task.name, name, task.examples(), format=task.prompt_format, **settings)
-
-
-def result_in(place: Path) -> dict:
-    return json.loads((place / "result.json").read_text())
-
-
-# Openings
 
 
 def test_an_opening_is_played_once_a_network_and_never_again(harness, serve, tmp_path):
@@ -244,86 +193,6 @@ def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve,
     assert "40 context_length" in small.stdout and len(server.calls) == before
 
 
-# Prompts
-
-
-def sent(task, prompt: prompts.Prompt, item_id: str) -> list[tuple[str, str]]:
-    """The messages of an item's question."""
-    scripted = Scripted(lambda request: Response("Yes"))
-    for record, request in ask(task.items(), prompt, scripted, ChatRequest):
-        if record.item == item_id:
-            return [(message.role, message.content) for message in request.messages]
-    raise AssertionError(item_id)
-
-
-def test_the_wording_for_closed_models():
-    task = causalbench("Causality", networks="asia")
-    assert sent(task, load(task, "closed"), "asia/cause/asia/tub") == [
-        ("system", SENTENCE),
-        (
-            "user",
-            "Please answer the following question: Does asia cause tub? Just answer Yes or No. No explanation.",
-        ),
-    ]
-
-
-def test_the_wording_for_open_models():
-    # Appendix C.D, all of it the user's.
-    task = causalbench("Chains")
-    assert sent(task, load(task, "open"), "chain/3") == [
-        (
-            "user",
-            "Below is an instruction that describes a causal discovery task. Write a response that appropriately "
-            "completes the request. Instruction: please answer the following question: If A causes B and B causes C, "
-            "does A cause C? Just answer Yes or No. No explanation. Response:",
-        )
-    ]
-
-
-def test_background_knowledge_as_in_figure_22():
-    said = meanings("asia")
-    knowledge = f"asia: {said['asia'].text} Meanwhile, tub: {said['tub'].text}"
-    question = (
-        "lease answer the following question: Based on the following background knowledge, does asia cause tub? Just "
-        f"answer Yes or No. No explanation. The knowledge is given as follows. {knowledge}"
-    )
-    task = causalbench("Causality", networks="asia", format="background")
-    assert sent(task, load(task, "closed"), "asia/cause/asia/tub")[-1] == ("user", f"P{question}")
-    ((role, words),) = sent(task, load(task, "open"), "asia/cause/asia/tub")
-    assert role == "user" and words.endswith(f" Instruction: p{question} Response:")
-    both = causalbench("Causality", networks="asia", format="background_data", rows=10)
-    closed = sent(both, load(both, "closed"), "asia/cause/asia/tub")
-    assert closed[-1] == ("user", f"P{question}") and len(closed) == 12
-
-
-@pytest.mark.parametrize("form", ["variable_name", "data"])
-def test_the_first_sentence_is_the_systems_or_the_users(form, tmp_path):
-    words = (PROMPTS / "causalbench/closed.yaml").read_text()
-    assert words.count("\nsystem_role: system ") == 1
-    mine = tmp_path / "mine.yaml"
-    mine.write_text(words.replace("\nsystem_role: system ", "\nsystem_role: user "))
-    task = causalbench("Causality", networks="asia", format=form, rows=10)
-    system = sent(task, load(task, "closed"), "asia/cause/asia/tub")
-    user = sent(task, load(task, str(mine)), "asia/cause/asia/tub")
-    assert system[0] == ("system", SENTENCE)
-    assert not any(SENTENCE in content for _, content in system[1:])
-    assert [role for role, _ in user] == [role for role, _ in system[1:]]
-    assert user[0] == ("user", f"{SENTENCE} {system[1][1]}") and user[1:] == system[2:]
-    assert load(task, "closed").digest != load(task, str(mine)).digest
-
-
-def test_the_turns_of_an_opening_have_the_sentence_too(tmp_path):
-    # The model answers the same conversation that the question comes after.
-    task = causalbench("Causality", networks="cancer", format="data", rows=10)
-    for name, role in (("closed", "system"), ("open", "user")):
-        scripted = Scripted(lambda request: Response("Yes"))
-        list(ask(task.items(), load(task, name), scripted, ChatRequest))
-        first, fifth, question = scripted.asked[0], scripted.asked[4], scripted.asked[5]
-        assert first.messages[0].role == role
-        assert fifth.messages == question.messages[: len(fifth.messages)]
-        assert first.messages == question.messages[: len(first.messages)]
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -349,174 +218,6 @@ def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, said)
     task = () if arguments.startswith("task=") else ("task=causalbench/causality",)
     model_given = () if "model=" in arguments else ("model=always_no",)
     assert said in sentence(harness(*task, *model_given, *arguments.split()))
-
-
-# Every task and format, every kind of model
-
-TASKS = {
-    "correlation": ("Correlation", {}),
-    "skeleton": ("Skeleton", {}),
-    "published_skeleton": ("Skeleton", {"convention": "paper"}),
-    "causality": ("Causality", {}),
-    "structures": ("Causality", {"method": 2}),
-    "cot": ("Chains", {}),
-}
-LABELS = {
-    "correlation": {"exact", "paper"},
-    "skeleton": {"exact"},
-    "published_skeleton": {"exact", "paper"},
-    "causality": {"exact", "direct", "paper"},
-    "structures": {"exact", "paper"},
-    "cot": {"exact"},
-}
-FORMATS = ("variable_name", "background", "data", "background_data")
-
-
-def tasks(name: str, formats: tuple[str, ...] = FORMATS):
-    """The task in every format it has, with four questions about two small networks."""
-    kind, settings = TASKS[name]
-    if name == "cot":
-        return [("", causalbench(kind, limit=4))]
-    small = {"networks": ["asia", "cancer"], "rows": 4, "parts": 2, "limit": 4}
-    return [(form, causalbench(kind, format=form, **small, **settings)) for form in formats]
-
-
-def outcome(task, prompt, asked, place: Path) -> tuple[dict, list]:
-    """(result.json, records) of a run that must be complete and without a failure."""
-    folder = Folder(place, {"task": task.name, "variant": "v", "prompt": prompt.name, "model": asked.name}, {}, {})
-    ended = run(task, prompt, asked, folder, Progress("t"))
-    assert ended.stopped is None
-    result, found = result_in(place), list(records.read(place / "records.jsonl"))
-    assert result["complete"] is True and result["failures"] == {}
-    assert {one.item for one in found} == {item.id for item in task.items()} and len(found) == task.limit
-    assert all(row["overall"]["all"]["items"] == task.limit for row in result["scores"].values())
-    return result, found
-
-
-@pytest.mark.parametrize("name", TASKS)
-@pytest.mark.parametrize("wording", ["closed", "open"])
-def test_every_task_and_format_through_the_api(name, wording, serve, key, tmp_path):
-    server = serve(answers)
-    chat = build(
-        {"_target_": "harness.models.api.openai.Chat", "name": "api", "model": "m", "base_url": server.url}, "model"
-    )
-    for form, task in tasks(name):
-        server.calls.clear()
-        result, found = outcome(task, load(task, wording), chat, tmp_path / (form or "plain"))
-        assert set(result["scores"]) == LABELS[name]
-        assert {one.answer.label for one in found} == {1}
-        rows = result["scores"]["exact"]["overall"]["all"]
-        assert rows["accuracy"] == rows["positives"] / 4
-        parts, questions = (
-            [c for c in server.calls if is_part(c)],
-            [c for c in server.calls if not is_part(c)],
-        )
-        assert len(parts) == (2 * len({i.cluster for i in task.items()}) if "data" in form else 0)
-        assert len(questions) == 4
-        for call in questions:
-            assert ("The knowledge is given as follows." in last(call)) == form.startswith("background")
-            assert ("Response:" in last(call)) == (wording == "open")
-            assert (call["messages"][0]["role"] == "system") == (wording == "closed")
-            assert len(call["messages"]) == (wording == "closed") + (5 if "data" in form else 1)
-            assert call["max_tokens"] == {"closed": 100, "open": 10}[wording]
-
-
-@pytest.fixture(scope="module")
-def language_models(tmp_path_factory, llama_path) -> Iterator[dict]:
-    """Tiny ones; a second gpt2 has room for all that it says to two parts. Two threads would only wait."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    long = lm_checkpoint(tmp_path_factory.mktemp("long"), "gpt2", max_positions=8192)
-
-    def built(name: str, path: Path, method: str):
-        section = {"_target_": "harness.models.local.causal_lm.CausalLM", "name": name, "path": str(path)}
-        return build(section | {"method": method, "device": "cpu"}, "model")
-
-    yield {
-        "ranks": built("ranks", long, "rank"),
-        "writes": built("writes", long, "generate"),
-        "llama": built("llama", llama_path, "rank"),
-    }
-    torch.set_num_threads(threads)
-
-
-@pytest.mark.parametrize("name", TASKS)
-@pytest.mark.parametrize("wording", ["closed", "open"])
-@pytest.mark.parametrize("who", ["ranks", "writes"])
-def test_every_task_and_format_through_a_local_language_model(name, wording, who, language_models, tmp_path):
-    for form, task in tasks(name):
-        # 512 tokens to every part, as the wording for closed models lets it say, take a second each.
-        prompt = load(task, wording, replies="model" if wording == "open" else "fixed")
-        result, found = outcome(task, prompt, language_models[who], tmp_path / (form or "plain"))
-        assert set(result["scores"]) == LABELS[name]
-        ranked = who == "ranks"
-        for one in found:
-            assert (one.outcome.logprobs is not None and set(one.outcome.logprobs) == {"Yes", "No"}) == ranked
-            assert one.answer.label is not None or not ranked
-        assert ("auroc" in result["scores"]["exact"]["overall"]["all"]) == ranked
-
-
-def test_a_model_with_a_chat_template_takes_the_turns(language_models, tmp_path, monkeypatch):
-    task = causalbench("Causality", networks="cancer", format="background_data", rows=4, parts=2, limit=4)
-    read = []
-    chat = language_models["llama"]
-    as_is = chat._turns.text
-    monkeypatch.setattr(chat._turns, "text", lambda messages: read.append(as_is(messages)) or read[-1])
-    outcome(task, load(task, "closed", replies="fixed"), chat, tmp_path / "results")
-    assert len(read) == 4 and all(templated for _, templated in read)
-    for text, _ in read:
-        turns = ["<system>", "<user>", "<assistant>", "<user>", "<assistant>", "<user>", "<assistant>"]
-        assert [word for word in text.replace("<", " <").replace(">", "> ").split() if word in turns] == turns
-        assert text.count(RECEIVED) == 2 and text.endswith("<assistant>")
-
-
-def test_a_model_that_ranks_writes_what_it_says_to_the_data(language_models, tmp_path):
-    task = causalbench("Causality", networks="cancer", format="data", rows=10, parts=2, limit=4)
-    played, fixed = (
-        outcome(task, load(task, "open", replies=how), language_models["ranks"], tmp_path / how)[1]
-        for how in ("model", "fixed")
-    )
-    tokens = [{one.outcome.usage.input for one in found} for found in (played, fixed)]
-    assert tokens[0] != tokens[1]
-    assert [one.request for one in played] != [one.request for one in fixed]
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_every_task_through_an_nli_model(name, nli_path, tmp_path):
-    nli = build(
-        {"_target_": "harness.models.local.nli.NLI", "name": "tiny", "path": str(nli_path), "device": "cpu"}, "model"
-    )
-    for form, task in tasks(name, ("variable_name", "background")):
-        prompt = choose_prompt(task, nli, None)
-        assert prompt.name == "pair"
-        result, found = outcome(task, prompt, nli, tmp_path / (form or "plain"))
-        assert set(result["scores"]) == LABELS[name]
-        assert all(set(one.outcome.logprobs) == {"entailment", "neutral", "contradiction"} for one in found)
-        assert "auroc" in result["scores"]["exact"]["overall"]["all"]
-
-
-def test_what_an_nli_model_reads():
-    def pair(task, item_id: str) -> PairRequest:
-        item = next(item for item in task.items() if item.id == item_id)
-        request = load(task, "pair").render(item.fields, (), PairRequest)
-        assert isinstance(request, PairRequest)
-        return request
-
-    plain = pair(causalbench("Causality", networks="asia"), "asia/cause/asia/tub")
-    assert plain == PairRequest("asia and tub are variables of one system.", "asia causes tub.")
-    said = meanings("asia")
-    known = pair(causalbench("Causality", networks="asia", format="background"), "asia/influence/asia/tub")
-    assert known.premise == f"asia: {said['asia'].text} Meanwhile, tub: {said['tub'].text}"
-    assert known.hypothesis == "asia influences tub."
-    third = causalbench("Skeleton", networks="asia", convention="paper")
-    request = pair(third, "asia/conditionally_related/asia/bronc/dysp")
-    assert request.premise == "asia, bronc and dysp are variables of one system."
-    chain = pair(causalbench("Chains"), "chain/4")
-    assert chain == PairRequest("A causes B, B causes C and C causes D.", "A causes D.")
-    with pytest.raises(ConfigError, match=r"no words for task\.format=data"):
-        load(causalbench("Causality", networks="asia", format="data"), "pair")
 
 
 def test_graphs_and_the_leaderboard_from_the_command_line(harness, tmp_path):

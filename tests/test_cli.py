@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import math
 import os
-import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import forks
 import pytest
-from openai_server import KEY, WAIT, chat_reply, error, wait_for
-
-from harness.export.__main__ import TARGETS
-
-
-def row(output: str, name: str) -> list[str]:
-    """The cells of a table's row."""
-    line = next(line for line in output.splitlines() if line.startswith(f"| {name} "))
-    return [value(cell) for cell in line.strip("| ").split("|")][1:]
-
-
-def value(cell: str) -> str:
-    """A cell without its interval."""
-    return cell.partition("[")[0].strip()
-
-
-def sentence(done: subprocess.CompletedProcess[str]) -> str:
-    """The one line on stderr of a command that was refused."""
-    lines = done.stderr.strip().splitlines()
-    assert done.returncode == 1 and len(lines) == 1 and lines[0].startswith("error: "), done.stderr
-    return lines[0]
+from cli_help import row, sentence, value
+from openai_server import KEY, chat_reply
 
 
 def test_without_arguments_the_reasoner_takes_the_public_test(harness, tmp_path):
@@ -119,210 +98,11 @@ def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
     assert "OPENAI_API_KEY" in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("model=gpt4x", "did you mean 'gpt4'"),
-        ("task=cor2cause", "did you mean 'corr2cause'"),
-        ("prompt=plian", "did you mean 'plain'"),
-        ("promt=plain", "did you mean 'prompt'"),
-        ("task.limt=3", "did you mean 'task.limit'"),
-        ("+task.limt=3", "did you mean 'task.limit'"),
-        ("+foo=3", "no setting 'foo'"),
-        ("prompt=1", "prompt=1"),
-        ("results=null", "results=None"),
-        ("cache=null", "cache= takes one name: frozen, off, on, refresh."),
-        ("cache=frozn", "did you mean 'frozen'"),
-        ("cache.mode=frozn", "did you mean frozen?"),
-        ("cache.pth=x", "did you mean 'cache.path'"),
-        ("task=null", "task= takes one name: causalbench"),
-        ("model.extra.foo=1 model=openai model.model=m", "+model.extra.foo"),
-        ("model=openai model.model=m model.base_url=localhost", "is no address"),
-        ("task.limit=-1", "greater than 0"),
-        ("task.limit=many", "valid integer"),
-        ("task.num_nodes=[1]", "greater than or equal to 2"),
-        ("task.relations=[parnt]", "did you mean parent?"),
-        ("task.split=tset", "did you mean test?"),
-        ("task.version=v1 task.split=train", "task.version=v1"),
-        ("task.labels=published task.split=dev", "derived labels"),
-        ("task.relations=[child] task.num_nodes=[2] task.split=train", "no item is left"),
-        ("prompt=pair", "These do: cot"),
-        ("prompt=nowhere.yaml", "there is no such file"),
-        ("prompt=empty.yaml", "name no field of the item"),
-        ("model=gpt4", "set the environment variable OPENAI_API_KEY"),
-        ("model=openai", "model.model has to be given"),
-        ("model=nli", "model.path has to be given"),
-        ("model=llama_7b", "model.path has to be given"),
-        ("model=nli model.path=/nowhere", "no such folder"),
-        ("model.name=[", "in model.name=[. Write key=value"),
-        ("results=blocked/here", "results folder"),
-        ("model=gpt4 cache.path=blocked/c api_key=1", "api_key"),
-        ("task.source=file task.path=missing.csv", "missing.csv does not exist"),
-        ("task.source=file task.path=empty.csv", "no rows"),
-        ("task.source=file task.path=labels.csv", "row 2 has the label 'maybe'"),
-        ("task.source=file task.path=columns.csv", "row 1 needs the columns"),
-    ],
-)
-def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, said):
-    (tmp_path / "blocked").write_text("a file where a folder should be")
-    (tmp_path / "empty.csv").write_text("input,label\n")
-    (tmp_path / "empty.yaml").write_text("source: mine\nmakes: [chat]\nuser: Is it so?\n")
-    text = (
-        '"Premise: Suppose there is a closed system of 2 variables, A and B. All the statistical relations among these '
-        '2 variables are as follows: A correlates with B.\nHypothesis: A directly causes B."'
-    )
-    (tmp_path / "labels.csv").write_text(f"input,label\n{text},0\n{text},maybe\n")
-    (tmp_path / "columns.csv").write_text("question,label\nWhy?,1\n")
-    key = KEY if "base_url" in arguments else ""
-    assert said in sentence(harness(*arguments.split(), OPENAI_API_KEY=key))
-
-
-def test_debug_shows_the_traceback(harness):
-    done = harness("task.limit=-1", "debug=true")
-    assert done.returncode == 1 and "Traceback" in done.stderr and "ConfigError" in done.stderr
-
-
-def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
-    (tmp_path / "blocked").write_text("a file where a folder should be")
-    (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
-    (tmp_path / "answers.sqlite").write_bytes(b"this is no database " * 200)
-    for path, said in (
-        ("blocked/answers.sqlite", "make it readable and writable or choose another cache.path"),
-        ("garbage", "cache.path"),
-        ("answers.sqlite", "set aside as answers.sqlite.damaged-"),
-        ("answers.sqlite", "nothing is asked beside it"),
-    ):
-        server = serve()
-        done = harness("model=gpt4", f"model.base_url={server.url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
-        assert said in sentence(done) and not server.calls
-    (aside,) = tmp_path.glob("answers.sqlite.damaged-*")
-    assert aside.read_bytes() == b"this is no database " * 200
-
-
-def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):
-    server = serve(lambda *_: error(401, "Incorrect API key provided"))
-    done = harness("model=gpt4", f"model.base_url={server.url}", OPENAI_API_KEY=KEY)
-    assert "refuses the key" in sentence(done) and KEY not in done.stderr
-    assert len(server.calls) <= 32
-    done = harness("model=gpt4", "model.base_url=http://127.0.0.1:9/v1", "model.max_wait=0.1", OPENAI_API_KEY=KEY)
-    assert "cannot be reached" in sentence(done)
-
-
-def test_a_folder_with_another_configuration_is_refused(harness):
-    assert harness("model=random_uniform", "task.limit=20").returncode == 0
-    assert harness("model=random_uniform", "task.limit=20").returncode == 0
-    done = harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333")
-    assert "model.p_yes: 0.5 there, 0.3333 now" in sentence(done)
-    assert harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333", "model.name=third").returncode == 0
-
-
 def test_the_key_is_written_nowhere(harness, serve, tmp_path):
     server = serve()
     assert harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY).returncode == 0
     written = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert written and not any(KEY.encode() in file.read_bytes() for file in written)
-
-
-def test_a_second_run_asks_nothing_and_imports_nothing_heavy(harness, serve, tmp_path):
-    server = serve()
-    arguments = ("model=gpt4", f"model.base_url={server.url}", "task.limit=200")
-    first = harness(*arguments, OPENAI_API_KEY=KEY)
-    assert first.returncode == 0, first.stderr
-    assert len(server.calls) == 200
-    done = harness(*arguments, OPENAI_API_KEY=KEY)
-    assert done.returncode == 0, done.stderr
-    assert len(server.calls) == 200
-    assert row(done.stdout, "all") == row(first.stdout, "all")
-    assert "200 answers came from the cache, 0 were asked now." in done.stdout
-
-
-def test_help_names_every_command_and_every_target_of_the_export(harness):
-    said = harness("--help").stdout
-    commands = [
-        "leaderboard",
-        "report",
-        "plot",
-        "compare",
-        "published",
-        "verify",
-        "export",
-        "items",
-        "cache",
-        "discover",
-    ]
-    assert not [name for name in commands if f"python -m harness.{name}" not in said]
-    (line,) = (line for line in said.splitlines() if "harness.export" in line)
-    assert all(target in line for target in TARGETS)
-
-
-def test_help_shows_what_there_is(harness):
-    done = harness("--help")
-    assert done.returncode == 0, done.stderr
-    for name in (
-        "roberta_mnli",
-        "reasoner",
-        "cot_two_step",
-        "corr2cause",
-        "task.perturbation",
-        "cache.path",
-        "refresh",
-    ):
-        assert name in done.stdout
-
-
-def started(tmp_path: Path, url: str, *more: str) -> forks.Command:
-    arguments = ["model=gpt4", f"model.base_url={url}", "task.limit=300", "model.max_concurrency=8", *more]
-    return forks.Command("harness", arguments, tmp_path, os.environ | {"OPENAI_API_KEY": KEY})
-
-
-def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
-    server = serve(held=120)
-    job = started(tmp_path, server.url)
-    server.wait_for_calls(121)
-    job.kill()
-    job.wait()
-    server.held = math.inf
-    place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
-    assert not (place / "result.json").exists()
-    done = harness(
-        "model=gpt4", f"model.base_url={server.url}", "task.limit=300", "model.max_concurrency=8", OPENAI_API_KEY=KEY
-    )
-    assert done.returncode == 0, done.stderr
-    asked = [call["messages"][-1]["content"] for call in server.calls]
-    twice = len(asked) - len(set(asked))
-    assert len(set(asked)) == 300
-    assert twice <= 8, f"{twice} asked twice"
-    assert json.loads((place / "result.json").read_text())["complete"] is True
-
-
-@pytest.mark.parametrize(
-    ("number", "times"),
-    [(signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGQUIT, 1), (signal.SIGINT, 2)],
-)
-def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):
-    server = serve(held=60)
-    job = started(tmp_path, server.url)
-    server.wait_for_calls(61)
-    job.send_signal(number)
-    wait_for(lambda: "stopping" in job.said)
-    if times == 2:
-        job.send_signal(number)
-        job.wait(WAIT)  # though the calls under way get no answer
-    server.held = math.inf
-    shown, said = job.communicate(WAIT)
-    assert job.returncode == 130, said
-    assert times == 2 or shown.startswith("NOT COMPLETE")
-    assert [line.partition(":")[0] for line in said.splitlines()][-2:] == ["stopping", "interrupted"], said
-    assert len(server.calls) < 300
-    if times == 1:
-        place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
-        assert json.loads((place / "result.json").read_text())["complete"] is False
-        kept = len((place / "records.jsonl").read_text().splitlines())
-        assert kept == len(server.calls)
-    asked = len(server.calls)
-    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=300", OPENAI_API_KEY=KEY)
-    assert done.returncode == 0, done.stderr
-    assert len(server.calls) - 300 <= (0 if times == 1 else 8), asked
 
 
 def test_chat_answers_are_scored(harness, serve):
@@ -389,55 +169,35 @@ def test_a_task_file_of_the_users_own_has_a_place_of_its_own(harness, tmp_path):
     assert found == {"limit=12", "limit=13"}
 
 
-def test_mistakes_in_a_config_file_of_the_users_own_are_sentences(harness, tmp_path):
-    (tmp_path / "configs/model").mkdir(parents=True)
-    for name, content, said in (
-        ("bare", "name: bare\n", "begin it with `defaults: [openai, _self_]`"),
-        ("wrong", "defaults: [opnai, _self_]\n", "did you mean 'openai'"),
-        ("torn", "name: [\n", "not YAML"),
-    ):
-        (tmp_path / f"configs/model/{name}.yaml").write_text(content)
-        assert said in sentence(harness(f"model={name}"))
-        (tmp_path / f"configs/model/{name}.yaml").unlink()
-
-
-def test_other_words_under_the_same_prompt_name_are_said(harness, tmp_path):
-    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\n")
-    assert harness("prompt=mine.yaml", "task.limit=5").returncode == 0
-    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} Well?'\n")
-    assert "other words of the prompt mine" in sentence(harness("prompt=mine.yaml", "task.limit=5"))
-
-
-def test_the_same_run_once_more_leaves_result_and_manifest_alone(harness, tmp_path):
-    place = tmp_path / "results/corr2cause/limit=5/plain/always_no"
-    assert harness("model=always_no", "task.limit=5").returncode == 0
-    before = {name: (place / name).read_bytes() for name in ("result.json", "manifest.json")}
-    (place / "records.jsonl").unlink()
-    assert harness("model=always_no", "task.limit=5", fresh=True).returncode == 0  # with hashes of its own
-    assert before == {name: (place / name).read_bytes() for name in before}
-    assert len((place / "records.jsonl").read_text().splitlines()) == 5
-
-
-def test_a_data_file_with_another_content_is_another_configuration(harness, tmp_path):
+def test_a_data_file_is_told_by_its_name_and_its_content(harness, tmp_path):
     items = harness("task.limit=20", "out=-", module="harness.items").stdout.splitlines()
-    data = tmp_path / "mine.jsonl"
-    data.write_text("\n".join(items))
-    arguments = ("model=always_no", "task.source=file", "task.path=mine.jsonl")
-    assert harness(*arguments).returncode == 0
-    data.write_text("\n".join(items[:5]))
-    assert "another configuration (data.sha256" in sentence(harness(*arguments))
-
-
-def test_a_run_with_failures_says_so_and_the_next_one_asks_only_for_them(harness, serve):
-    down = iter([True] * 3)
-    server = serve(lambda path, body, number: error(500, "oops") if next(down, False) else chat_reply("No"))
-    arguments = ("model=gpt4", f"model.base_url={server.url}", "task.limit=20", "model.attempts=1")
-    first = harness(*arguments, OPENAI_API_KEY=KEY)
-    assert first.returncode == 1 and "3 calls failed in a way that may pass" in first.stderr
-    assert first.stdout.startswith("NOT COMPLETE")
-    assert "Not complete, so not ranked: limit=20/plain/gpt4" in harness(module="harness.leaderboard").stdout
-    again = harness(*arguments, OPENAI_API_KEY=KEY)
-    assert again.returncode == 0 and len(server.calls) == 23
+    secret = tmp_path / "home" / "a-secret-project"
+    for folder, kept in (("one", items), ("other", items[:5])):
+        (secret / folder).mkdir(parents=True)
+        (secret / folder / "mine.jsonl").write_text("\n".join(kept))
+    (tmp_path / "mine.jsonl").write_text("\n".join(items))
+    places = [secret / "one/mine.jsonl", secret / "other/mine.jsonl", tmp_path / "mine.jsonl"]
+    for place in places:
+        done = harness("model=always_no", "task.source=file", f"task.path={place}")
+        assert done.returncode == 0, done.stderr
+        assert "a-secret-project" not in done.stdout
+    sha256 = [hashlib.sha256(place.read_bytes()).hexdigest() for place in places]
+    assert sha256[0] == sha256[2] != sha256[1]
+    runs = sorted((tmp_path / "results/corr2cause").iterdir())  # the same file at another place is the same run
+    assert {run.name for run in runs} == {f"path=mine.jsonl-{sha[:8]},source=file" for sha in sha256}
+    for run in runs:
+        manifest = json.loads((run / "plain/always_no/manifest.json").read_text())
+        settings, data = manifest["configuration"]["task"], manifest["configuration"]["data"]
+        assert settings["path"] == f"mine.jsonl-{data['sha256'][:8]}" and data["sha256"] in sha256
+        # Where it was is among the settings that the command was given, and nowhere else.
+        assert manifest["config"]["task"].pop("path") in map(str, places)
+        texts = [json.dumps(manifest), *(file.read_text() for file in run.rglob("*.json*") if file.name[0] != "m")]
+        assert not any("a-secret-project" in text for text in texts)
+    verified = harness("results", f"trust={','.join(map(str, places))}", module="harness.verify")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    places[1].write_text("\n".join(items[:4]))
+    verified = harness("results", f"trust={','.join(map(str, places))}", module="harness.verify")
+    assert verified.returncode == 1 and "configuration / data / sha256" in verified.stdout, verified.stdout
 
 
 def test_items_are_written_for_other_tools(harness, tmp_path):
@@ -496,13 +256,9 @@ def test_items_of_a_data_format_tell_the_data_once(harness, tmp_path):
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert len(lines) == 280 and lines[0]["groups"]["template"] == "causally_related"
+    assert (lines[0]["cluster"], lines[0]["unit"]) == ("asia", "asia -> tub")
     assert all(isinstance(part, str) for part in lines[0]["parts"]) and len(lines[0]["parts"]) == 5
     assert all(list(part) == ["sha256"] for line in lines[1:] for part in line["parts"])
-
-
-def test_help_lists_the_prompts_of_a_family_with_each_of_its_tasks(harness):
-    said = harness("--help").stdout.partition("prompt=  (task causalbench/causality)")[2]
-    assert all(f"\n  {name}" in said.partition("\n\n")[0] for name in ("closed", "open", "pair"))
 
 
 @pytest.mark.parametrize("more", [[], ["-m"]])
@@ -534,10 +290,3 @@ def test_what_lies_in_the_working_directory_changes_no_command(tmp_path, more):
     arguments = [sys.executable, "-P", "-c", script, "task.limit=5", "model=mine", "model.name=again"]
     assert subprocess.run(arguments, cwd=tmp_path).returncode == 0
     assert not (tmp_path / "imported").exists()
-
-
-def test_errors_of_others_do_nothing_to_a_terminal(harness, serve):
-    server = serve(lambda *_: error(401, "no\x1b[2A\x1b]0;title\x07 \u202eway"))
-    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY)
-    assert done.returncode == 1 and "no" in done.stderr and "way" in done.stderr
-    assert not set(done.stderr) & set("\x1b\x07\u202e")

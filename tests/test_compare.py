@@ -66,7 +66,7 @@ def right(count=100, **more):
 
 
 @pytest.fixture
-def shown(capsys):
+def output_of(capsys):
     def call(*arguments):
         assert compare.main(list(arguments)) == 0, capsys.readouterr().err
         return capsys.readouterr().out
@@ -85,10 +85,10 @@ def refused(capsys):
     return call
 
 
-def test_a_comparison_in_words(tmp_path, shown):
+def test_a_comparison_in_words(tmp_path, output_of):
     a = put(tmp_path / "a", always(1, span="yes"), model="yes")
     b = put(tmp_path / "b", right(span="so"), model="wise")
-    text = shown(a, b, "items=3", "resamples=500")
+    text = output_of(a, b, "items=3", "resamples=500")
     assert "100 items of corr2cause in 10 clusters, published labels." in text
     assert "A is yes, B is wise." in text
     assert "| F1     | 50.75 | 100.00 | +49.25 |" in text
@@ -99,99 +99,99 @@ def test_a_comparison_in_words(tmp_path, shown):
     assert "in every possible way (1,024)" in text
 
 
-def test_the_order_of_the_records_does_not_matter(tmp_path, shown):
+def test_the_order_of_the_records_does_not_matter(tmp_path, output_of):
     a, b = put(tmp_path / "a", always(1), model="a"), put(tmp_path / "b", right(), model="b")
     c = put(tmp_path / "c", right()[::-1], model="b")
-    assert shown(a, b, "items=0") == shown(a, c, "items=0")
+    assert output_of(a, b, "items=0") == output_of(a, c, "items=0")
 
 
-def test_perturbations_pair_by_hypothesis(tmp_path, shown):
+def test_perturbations_pair_by_hypothesis(tmp_path, output_of):
     folders = []
     for perturbation in ("none", "permutation", "refactorization"):
         section = OmegaConf.to_container(CONFIG) | {"perturbation": perturbation}
         task = build(section, "task")
         asked = ask(task.items(), prompt_named("corr2cause", "plain", ()), Baseline("b", 0.5), ChatRequest)
         folders.append(put(tmp_path / perturbation, [one for one, _ in asked], variant=perturbation))
-    text = shown(*folders, "items=0", "out=" + str(tmp_path / "all.json"))
+    text = output_of(*folders, "items=0", "out=" + str(tmp_path / "all.json"))
     said = json.loads((tmp_path / "all.json").read_text())["comparisons"]
     assert [(one["shared"], one["in_a_only"], one["in_b_only"]) for one in said] == [(1162, 0, 0)] * 2
     assert [row["clusters"] for one in said for row in one["rows"]] == [21, 21]
     assert "permutation" in text and "refactorization" in text
 
 
-def test_what_only_one_has_is_told_and_left_out(tmp_path, shown):
+def test_what_only_one_has_is_told_and_left_out(tmp_path, output_of):
     a, b = put(tmp_path / "a", right(100), model="a"), put(tmp_path / "b", right(80), model="b")
-    text = shown(a, b)
+    text = output_of(a, b)
     assert "80 items" in text and "20 items are in a only: those count nowhere." in text
 
 
-def test_a_failed_item_counts_for_neither(tmp_path, shown):
+def test_a_failed_item_counts_for_neither(tmp_path, output_of):
     records = right()
     records[3] = record(3, Failure("timeout", ""))
     records[4] = record(4, Failure("timeout", ""))
     a, b = put(tmp_path / "a", records, model="a", complete=False), put(tmp_path / "b", always(0), model="b")
-    text = shown(a, b, "metrics=accuracy")
+    text = output_of(a, b, "metrics=accuracy")
     assert "98 items" in text and "2 failed in one of them or both" in text and "a is not complete." in text
     assert "| accuracy | 100.00 | 66.33 |" in text
 
 
 @pytest.mark.parametrize(("setting", "accuracy"), [("wrong", "50.00"), ("no", "83.00")])
-def test_unreadable_replies_count_as_the_run_says(tmp_path, shown, setting, accuracy):
+def test_unreadable_replies_count_as_the_run_says(tmp_path, output_of, setting, accuracy):
     records = [record(n, None if n % 2 else int(n % 3 == 0), span="?") for n in range(100)]
     a = put(tmp_path / "a", records, model="a", unreadable=setting)
     b = put(tmp_path / "b", right(), model="b")
-    text = shown(a, b, "metrics=accuracy", "items=1")
+    text = output_of(a, b, "metrics=accuracy", "items=1")
     assert f"| accuracy | {accuracy} | 100.00 |" in text
     assert "50 replies of a could not be read and count as" in text
     assert "| i1   | No   | unreadable | No | ?" in text
 
 
-def test_several_against_the_first_and_all_pairs(tmp_path, shown):
+def test_several_against_the_first_and_all_pairs(tmp_path, output_of):
     folders = [put(tmp_path / name, always(k % 2, 100 - k), model=name) for k, name in enumerate("wxyz")]
-    assert shown(*folders, "items=0").count("points of F1") + 0 == 2  # y is like w
-    text = shown(*folders, "items=0", "pairs=all")
+    assert output_of(*folders, "items=0").count("points of F1") + 0 == 2  # y is like w
+    text = output_of(*folders, "items=0", "pairs=all")
     table = text.split("Metrics in percent.")[1].split("\n\n")[1]
     assert len(table.splitlines()) == 2 + 6
     assert "p (Holm): corrected for the 6 p-values" in text
 
 
-def test_holm_is_over_all_p_values_of_the_call(tmp_path, shown):
+def test_holm_is_over_all_p_values_of_the_call(tmp_path, output_of):
     a = put(tmp_path / "a", always(1), model="a")
     b = put(tmp_path / "b", right(), model="b")
     out = tmp_path / "c.csv"
-    shown(a, b, "metrics=f1,accuracy", f"out={out}")
+    output_of(a, b, "metrics=f1,accuracy", f"out={out}")
     rows = list(csv.DictReader(out.read_text().splitlines()))
     assert [row["metric"] for row in rows] == ["f1", "accuracy"]
     assert [float(row["p_holm"]) for row in rows] == pytest.approx([2 * float(row["p"]) for row in rows])
 
 
-def test_by_relation(tmp_path, shown):
+def test_by_relation(tmp_path, output_of):
     groups = [{"relation": name} for name in ("parent", "child")]
     a = put(tmp_path / "a", [record(n, 1, **groups[n % 2]) for n in range(100)], model="a")
     b = put(tmp_path / "b", [record(n, n % 2, **groups[n % 2]) for n in range(100)], model="b")
-    text = shown(a, b, "by=relation", "items=0")
+    text = output_of(a, b, "by=relation", "items=0")
     assert "| relation: child  | F1     |    50 |" in text and "| all " in text
 
 
-def test_one_cluster(tmp_path, shown):
+def test_one_cluster(tmp_path, output_of):
     a = put(tmp_path / "a", always(1, cluster="c"), model="a")
     b = put(tmp_path / "b", right(cluster="c"), model="b")
-    text = shown(a, b)
+    text = output_of(a, b)
     assert "in 1 cluster," in text and "One cluster: no interval and no test" in text
     (line,) = (line for line in text.splitlines() if line.startswith("| F1"))
     assert [cell.strip() for cell in line.split("|")[2:-1]] == ["50.75", "100.00", "+49.25", "–", "–", "–", "–"]
     assert "etectable:" not in text
 
 
-def test_within_one_network_the_pair_of_variables_is_the_cluster(tmp_path, shown):
+def test_within_one_network_the_pair_of_variables_is_the_cluster(tmp_path, output_of):
     def asked(answer):
         names = [f"{a} -> {b}" for a in "uvwxyz" for b in "uvwxyz" if a != b]
         records = [record(n, answer(n), cluster="asia") for n in range(len(names))]
-        return [replace(one, groups={"pair": name}) for one, name in zip(records, names, strict=True)]
+        return [replace(one, unit=name) for one, name in zip(records, names, strict=True)]
 
     a = put(tmp_path / "a", asked(lambda n: 1), model="a")
     b = put(tmp_path / "b", asked(lambda n: int(n % 3 == 0)), model="b")
-    text = shown(a, b)
+    text = output_of(a, b)
     assert "30 items of corr2cause in 15 pairs of variables" in text
     assert "draw and swap whole pairs of variables" in text
 
@@ -203,13 +203,13 @@ def test_the_readme_shows_what_is_printed(harness):
     assert harness(*command, module="harness.compare").stdout in readme
 
 
-def test_equal_runs(tmp_path, shown):
+def test_equal_runs(tmp_path, output_of):
     a, b = put(tmp_path / "a", right(), model="a"), put(tmp_path / "b", right(), model="b")
-    text = shown(a, b)
+    text = output_of(a, b)
     assert "gave the same answer to every item" in text and "have the same F1" in text and "answered diff" not in text
 
 
-def test_records_alone_and_compressed(tmp_path, shown):
+def test_records_alone_and_compressed(tmp_path, output_of):
     a, b = put(tmp_path / "a", always(1), model="a"), put(tmp_path / "b", right(), model="b")
     (tmp_path / "lone").mkdir()
     for name in "ab":
@@ -218,37 +218,37 @@ def test_records_alone_and_compressed(tmp_path, shown):
             gzip.open(tmp_path / f"lone/{name}.jsonl.gz", "wb") as out,
         ):
             shutil.copyfileobj(plain, out)
-    text = shown(str(tmp_path / "lone/a.jsonl.gz"), str(tmp_path / "lone/b.jsonl.gz"))
+    text = output_of(str(tmp_path / "lone/a.jsonl.gz"), str(tmp_path / "lone/b.jsonl.gz"))
     assert "| F1     | 50.75 | 100.00 | +49.25 |" in text
     assert [line for line in text.splitlines() if line.startswith("| F1")] == [
-        line for line in shown(a, b).splitlines() if line.startswith("| F1")
+        line for line in output_of(a, b).splitlines() if line.startswith("| F1")
     ]
 
 
-def test_a_folder_with_compressed_records(tmp_path, shown):
+def test_a_folder_with_compressed_records(tmp_path, output_of):
     a, b = put(tmp_path / "a=1", always(1), model="a"), put(tmp_path / "b", right(), model="b")
     file = tmp_path / "b" / RECORDS
     (tmp_path / "b" / f"{RECORDS}.gz").write_bytes(gzip.compress(file.read_bytes()))
     file.unlink()
-    assert "+49.25" in shown(a, b)
+    assert "+49.25" in output_of(a, b)
 
 
-def test_json_has_every_differing_item(tmp_path, shown):
+def test_json_has_every_differing_item(tmp_path, output_of):
     a, b = put(tmp_path / "a", always(1), model="a"), put(tmp_path / "b", right(), model="b")
-    shown(a, b, "items=0", f"out={tmp_path / 'c.json'}")
+    output_of(a, b, "items=0", f"out={tmp_path / 'c.json'}")
     (said,) = json.loads((tmp_path / "c.json").read_text())["comparisons"]
     assert len(said["differing"]) == 66
     assert said["differing"][0] == {"item": "i1", "gold": 0, "a": 1, "b": 0, "a_span": "", "b_span": ""}
     assert said["rows"][0]["right_second_only"] == 66 and said["rows"][0]["swaps"] == 1024
 
 
-def test_markdown_is_what_is_printed(tmp_path, shown):
+def test_markdown_is_what_is_printed(tmp_path, output_of):
     a, b = put(tmp_path / "a", always(1), model="a"), put(tmp_path / "b", right(), model="b")
-    text = shown(a, b, f"out={tmp_path / 'c.md'}")
+    text = output_of(a, b, f"out={tmp_path / 'c.md'}")
     assert (tmp_path / "c.md").read_text(encoding="utf-8") == f"# Comparison\n\n{text}"
 
 
-def test_label_sets(tmp_path, shown, refused):
+def test_label_sets(tmp_path, output_of, refused):
     def labelled(published, audited):
         return [record(n, 1, labels={"published": published, "audited": audited}) for n in range(20)]
 
@@ -256,18 +256,18 @@ def test_label_sets(tmp_path, shown, refused):
     b = put(tmp_path / "b", labelled(1, 0), model="b", headline="audited")
     c = put(tmp_path / "c", labelled(0, 0), model="c")
     assert "choose one with labels= (published, audited)" in refused(a, b)
-    assert "audited labels." in shown(a, b, "labels=audited")
+    assert "audited labels." in output_of(a, b, "labels=audited")
     assert "20 of 20 shared items have another published label" in refused(a, c)
-    assert "audited labels." in shown(a, c, "labels=audited")
+    assert "audited labels." in output_of(a, c, "labels=audited")
     assert "did you mean 'audited'" in refused(a, c, "labels=audit")
 
 
-def test_little_in_common(tmp_path, shown, refused):
+def test_little_in_common(tmp_path, output_of, refused):
     a = put(tmp_path / "a", right(100), model="a")
     b = put(tmp_path / "b", right(200)[90:], model="b")
     c = put(tmp_path / "c", right(300)[200:], model="c")
     assert "share 10 items of 100 and 110" in refused(a, b)
-    assert "10 items of" in shown(a, b, "least=0")
+    assert "10 items of" in output_of(a, b, "least=0")
     assert "share 0 items" in refused(a, c, "least=0")
 
 
@@ -292,7 +292,7 @@ def test_nothing_answered_by_both(tmp_path, refused):
         (["a", "b", "pairs=some"], "pairs=some"),
         (["a", "b", "out=x.xlsx"], ".json, .md or .csv"),
         (["a", "b", "out=torn/manifest.json/x.json"], "manifest.json is no folder): choose another out=."),
-        (["a", "b", "--by", "relation"], "there is no option --by"),
+        (["a", "b", "--by", "relation"], "there is no option --by: write by=relation, as"),
         (["a", "torn"], "line 1 is not a record"),
         (["a", "empty"], "holds no records"),
         (["a", "bare"], "git leaves most of them out"),
@@ -324,14 +324,14 @@ def test_help(capsys):
     assert "by=relation" in capsys.readouterr().out
 
 
-def test_runs_with_several_answers_an_item_are_compared_by_their_votes(tmp_path, shown):
+def test_runs_with_several_answers_an_item_are_compared_by_their_votes(tmp_path, output_of):
     draws = [replace(one, sample=k, answer=Answer(1 if k < 2 else 0)) for one in always(1) for k in range(3)]
     folder = put(tmp_path / "drawn", always(1), model="drawn", samples=3)
     with (tmp_path / "drawn" / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published")
         for one in draws:
             writer.write(one, None)
-    assert "gave the same answer to every item" in shown(folder, put(tmp_path / "b", always(1), model="b"))
+    assert "gave the same answer to every item" in output_of(folder, put(tmp_path / "b", always(1), model="b"))
 
 
 def test_no_spreadsheet_runs_a_name():

@@ -71,7 +71,7 @@ def test_a_failed_turn_fails_exactly_its_own_items(tmp_path):
 def test_a_turn_that_was_not_answered_is_a_failure(tmp_path):
     class Silent(Scripted):
         def respond(self, requests):
-            return iter(())
+            yield from ()
 
     (played,) = play(Silent(echo), prompt(tmp_path, []), [("one",)]).values()
     assert isinstance(played, Failure) and played.kind == "unanswered"

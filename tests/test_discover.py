@@ -15,9 +15,9 @@ from row_help import board_row
 from harness.causal.discovery.protocol import Pattern
 from harness.leaderboard.discovery import table
 from harness.settings import CONFIGS, build
+from harness.storage.runs import load as load_run
 from harness.tables.markdown_csv_json import markdown
 from harness.tasks.causalbench import Causality
-from harness.tasks.causalbench.algorithm_answers import answers
 from harness.tasks.causalbench.networks import load
 
 
@@ -33,13 +33,13 @@ def task(**settings) -> Causality:
 
 def answered(pattern: Pattern, **settings) -> dict[str, int]:
     of = task(**settings)
-    return {record.item: record.answer.label for record, _ in answers(of, of.items(), lambda _: pattern)}
+    return {record.item: record.answer.label for record, _ in of.learned(of.items(), lambda _: pattern)}
 
 
 @pytest.mark.parametrize("method", [1, 2])
 def test_the_true_graph_answers_everything_right(method):
     of = task(method=method)
-    records = [record for record, _ in answers(of, of.items(), lambda name: Pattern.of(load(name).dag))]
+    records = [record for record, _ in of.learned(of.items(), lambda name: Pattern.of(load(name).dag))]
     result = of.summarize(records)
     overall = result.scores["exact"]["overall"]["all"]
     assert overall["f1"] == overall["accuracy"] == 1
@@ -57,7 +57,7 @@ def test_an_undirected_edge_counts_as_both_directions():
         for pair in ("Smoker/Cancer", "Cancer/Smoker")
     ]
     of = task(method=2)
-    result = of.summarize(record for record, _ in answers(of, of.items(), lambda _: pattern))
+    result = of.summarize(record for record, _ in of.learned(of.items(), lambda _: pattern))
     # Three of the four true edges are missing, the fourth has no direction: four errors.
     assert result.scores["exact"]["structure"]["direct"]["shd"] == 4
     assert result.scores["paper"]["structure"]["direct"]["cell_shd"] == 4
@@ -82,6 +82,9 @@ def test_a_run_leaves_records_scores_and_the_graph_where_models_leave_theirs(har
     assert published == "4"  # Table XI, Cancer, HC
     manifest = json.loads((place / "manifest.json").read_text())
     assert manifest["configuration"]["model"]["score"] == "bic"
+    assert manifest["configuration"]["data"] == {"observations": 2000, "seed": 3}
+    run = load_run(place)
+    assert (run.kind, run.data) == ("algorithm", {"observations": 2000, "seed": 3})
 
 
 def test_it_stands_on_the_leaderboard_of_the_models(harness):
@@ -186,6 +189,7 @@ def test_every_algorithm_is_built_from_its_file_with_its_class_defaults(file: Pa
 @pytest.mark.parametrize("limit", [1, 60])
 def test_a_graph_that_was_not_asked_about_whole_has_a_dash(limit):
     of = task(method=2, limit=limit)
-    records = [record for record, _ in answers(of, of.items(), lambda name: Pattern.of(load(name).dag))]
-    found = board_row("causalbench/causality", "v", "samples=10,seed=0", "hc", True, of.summarize(records))
+    records = [record for record, _ in of.learned(of.items(), lambda name: Pattern.of(load(name).dag))]
+    result = of.summarize(records)
+    found = board_row("causalbench/causality", "v", "any name", "hc", True, result, data=(10, 0))
     assert cells(markdown(table([found])), "cancer", "hc", "10", "1")[0] == "–"

@@ -292,6 +292,22 @@ def test_lm_eval_keeps_the_answers_of_an_item_together_in_whatever_order_they_ca
     ]
 
 
+def test_a_unit_is_exported_where_a_run_has_one(folder, tmp_path):
+    assert main([str(folder), "to=csv", f"out={tmp_path / 'without.csv'}"]) == 0
+    assert "unit" not in table(tmp_path / "without.csv")[0]
+    one = Record("i", "asia", {}, {"published": 1}, None, Response("Yes"), Answer(1), unit="asia -> tub")
+    made = put(tmp_path / "with", [one], model="m")
+    for form in ("csv", "inspect", "lm_eval"):
+        assert main([made, f"to={form}", f"out={tmp_path / form}"]) == 0
+    assert [row["unit"] for row in table(tmp_path / "csv")] == ["asia -> tub"]
+    (samples,) = (tmp_path / "lm_eval").rglob("samples_*")
+    assert json.loads(samples.read_text(encoding="utf-8"))["doc"]["unit"] == "asia -> tub"
+    (log,) = (tmp_path / "inspect").rglob("*.eval")
+    with zipfile.ZipFile(log) as file:
+        (sample,) = (json.loads(file.read(name)) for name in file.namelist() if name.startswith("samples/"))
+    assert sample["metadata"]["unit"] == "asia -> tub"
+
+
 def test_settings_that_cannot_be(folder, capsys):
     for arguments, said in (
         ([str(folder)], "say what to write"),

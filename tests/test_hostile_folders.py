@@ -61,6 +61,13 @@ def _records(how: Callable[[dict], object]) -> Kind:
     return altered
 
 
+def _benchmark_beside(run: Path) -> None:
+    """A config beside the run says of its task what benchmark it belongs to."""
+    _named("task", "evil")(run)
+    Path("sent/configs/task").mkdir(parents=True, exist_ok=True)
+    Path("sent/configs/task/evil.yaml").write_text("_target_: sent.evil.X\nname: evil\n")
+
+
 def _named(part: str, name: str) -> Kind:
     """The run gives itself another name, wherever it says it."""
 
@@ -152,6 +159,8 @@ CODE: dict[str, Kind] = {
     "prompt file of objects": _manifest(lambda m: m["config"].update(prompt="sent/object.yaml")),
     "prompt file by the task's name": _prompt_beside,
     "prompt file by a path": _config("task", name="../../../../../../proc/self/cwd/sent"),
+    "benchmark by a config beside it": _benchmark_beside,
+    "benchmark by the name of a module": _named("task", "antigravity"),
     "parser": _words(parser="sent.evilp:f"),
     "parser of the system": _words(parser="os:system"),
     "parser without a module": _words(parser="import_module"),
@@ -212,6 +221,9 @@ NAMES: dict[str, Kind] = {
     "control characters": _named("model", "x\x1b[2A\x1b[0J\nsent: holds\r\n\x1b[8m"),
     "text from right to left": _named("model", "\u202esdloh :x\u2066"),
     "a formula": _named("model", "=cmd|' /C calc'!A0"),
+    "unit of a path": _records(lambda line: line.update(unit="../../x -> /etc/passwd")),
+    "unit of no text": _records(lambda line: line.update(unit=["asia", "tub"])),
+    "unit of no pair": _records(lambda line: line.update(unit="asia -> tub -> either")),
     "group of a path": _records(lambda line: line["groups"].update({"../../x": "/etc/passwd", "network": "../../x"})),
     "item of a path": _records(lambda line: line.update(item="../../../outside/x")),
 }

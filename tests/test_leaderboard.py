@@ -160,11 +160,11 @@ def test_results_below_a_folder_are_shown_and_written(tmp_path, capsys):
 
 def test_it_can_be_written_elsewhere_or_nowhere(tmp_path, capsys):
     put(tmp_path / "results")
-    assert leaderboard.main([str(tmp_path / "results"), "--out", str(tmp_path / "board.md")]) == 0
+    assert leaderboard.main([str(tmp_path / "results"), f"out={tmp_path / 'board.md'}"]) == 0
     assert "| m " in (tmp_path / "board.md").read_text(encoding="utf-8")
     assert leaderboard.main([str(tmp_path / "results"), f"out={tmp_path}/a folder/that/is made.csv"]) == 0
     assert (tmp_path / "a folder" / "that" / "is made.csv").is_file()
-    assert leaderboard.main([str(tmp_path / "results"), "--out", "-"]) == 0
+    assert leaderboard.main([str(tmp_path / "results"), "out=-"]) == 0
     assert not (tmp_path / "results" / "LEADERBOARD.md").exists()
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from harness.cache import __main__ as cache
 from harness.cli import key_value
+from harness.leaderboard import __main__ as leaderboard
 from harness.runtime.signals import INTERRUPTED
 from harness.verify import __main__ as verify
 
@@ -34,3 +36,55 @@ def test_ctrl_c_while_results_are_verified_is_one_sentence(tmp_path, monkeypatch
     monkeypatch.setattr(verify.runs, "find", interrupted)
     assert verify.main([str(tmp_path)]) == INTERRUPTED
     assert capsys.readouterr() == ("", "interrupted.\n")
+
+
+@pytest.mark.parametrize(
+    ("main", "arguments", "sentence"),
+    [
+        (leaderboard.main, ["--out", "board.md"], "there is no option --out: write out=board.md, as all settings are"),
+        (leaderboard.main, ["--out=board.md"], "there is no option --out: write out=board.md, as all settings are"),
+        (leaderboard.main, ["results", "--metrics"], "there is no option --metrics: write metrics=…, as all settings"),
+        (leaderboard.main, ["--published", "results"], "write published=true, as"),
+        (leaderboard.main, ["--metric=f1"], "there is no option --metric (did you mean 'metrics'?): settings are"),
+        (cache.main, ["prune", "--model", "gpt4"], "write model=gpt4, as all settings are key=value (cache, model,"),
+        (cache.main, ["prune", "--yes", "model=gpt4"], "write yes=true, as"),
+        (cache.main, ["stats", "--cache", "answers.sqlite"], "write cache=answers.sqlite, as"),
+        (cache.main, ["stats", "--model", "gpt4"], "there is no option --model: settings are key=value (cache)."),
+        (cache.main, ["stats", "model=gpt4"], "There is cache."),
+        (cache.main, ["stats", "answers.sqlite"], "stats takes settings only, not 'answers.sqlite'"),
+        (cache.main, ["prune", "yes"], "prune takes settings only, not 'yes'"),
+        (cache.main, ["prune", "identity=", "yes=true"], "identity=: "),
+        (cache.main, ["prune", "model=a", "yes=perhaps"], "yes=perhaps: "),
+        (cache.main, ["export"], "export takes one file to write"),
+        (cache.main, ["export", "a", "b"], "export takes one file to write"),
+        (cache.main, ["import", "replace=true"], "import takes the files"),
+        (cache.main, ["exprot", "a"], "there is no command 'exprot' (did you mean 'export'?)"),
+        (cache.main, ["cache=a.sqlite", "stats"], "the first word says what to do: stats, export, import, prune, ver"),
+        (cache.main, ["--model", "gpt4"], "the first word says what to do"),
+        (cache.main, [], "the first word says what to do"),
+    ],
+)
+def test_what_is_written_in_another_way_is_one_sentence_that_says_how(
+    main, arguments, sentence, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    shown, error = capsys.readouterr()
+    assert shown == "" and error.startswith("error: ") and sentence in error and error.count("\n") == 1
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("main", [cache.main, leaderboard.main, verify.main])
+def test_help_is_printed_wherever_it_is_asked_for(main, capsys):
+    for arguments in (["--help"], ["stats", "-h"], ["out=x", "--help"]):
+        assert main(arguments) == 0
+        assert "python -m harness." in capsys.readouterr().out
+
+
+def test_ctrl_c_in_a_command_of_the_cache_says_what_is_kept(monkeypatch, capsys):
+    def interrupted(path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cache.commands, "stats", interrupted)
+    assert cache.main(["stats"]) == INTERRUPTED
+    assert capsys.readouterr() == ("", "interrupted: what was stored so far is kept.\n")

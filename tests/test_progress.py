@@ -112,7 +112,7 @@ def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
     if not colour:
         monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(progress_bar, "AFTER", 0.0)
-    monkeypatch.setattr(progress_bar, "DRAWN", 0.02)
+    monkeypatch.setattr(progress_bar, "REFRESH", 0.02)
     counting = Progress("corr2cause [gpt4]", lambda: "$0.0312")
     with terminal(width) as screen:
         for number, _ in enumerate(counting.track(answers(), range(20))):
@@ -131,7 +131,7 @@ def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
 
 def test_the_bar_leaves_stdout_alone(monkeypatch, capfd):
     monkeypatch.setattr(progress_bar, "AFTER", 0.0)
-    monkeypatch.setattr(progress_bar, "DRAWN", 0.01)
+    monkeypatch.setattr(progress_bar, "REFRESH", 0.01)
     with terminal(80, stdout=False) as screen:
         for number in Progress("t").watch(iter(range(5)), range(5)):
             screen.wait(f"{number + 1}/5")
@@ -150,7 +150,7 @@ def test_what_is_over_within_a_second_has_no_bar(monkeypatch):
 
 def test_an_error_ends_the_bar(monkeypatch):
     monkeypatch.setattr(progress_bar, "AFTER", 0.0)
-    monkeypatch.setattr(progress_bar, "DRAWN", 0.01)
+    monkeypatch.setattr(progress_bar, "REFRESH", 0.01)
 
     def broken():
         yield 1

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -64,6 +65,24 @@ def lines(path):
 def test_round_trip(tmp_path, request_, outcome, answer):
     before = record(request_, outcome, answer)
     assert list(read(written(tmp_path / "r.jsonl", (before, request_)))) == [before]
+
+
+def test_a_unit_stands_in_a_line_where_there_is_one(tmp_path):
+    without = record(None, FULL, Answer(1))
+    file = written(tmp_path / "r.jsonl", (without, None), (replace(without, unit="A -> B"), None))
+    assert [one.unit for one in read(file)] == ["", "A -> B"]
+    plain, having = lines(file)
+    assert list(plain)[:3] == ["item", "cluster", "groups"] and "unit" not in plain
+    assert list(having)[:4] == ["item", "cluster", "unit", "groups"] and having["unit"] == "A -> B"
+
+
+@pytest.mark.parametrize("unit", [["A", "B"], 7, None, {"A": "B"}])
+def test_a_unit_is_a_text(tmp_path, unit):
+    file = written(tmp_path / "r.jsonl", (record(None, FULL, Answer(1)), None))
+    (line,) = lines(file)
+    file.write_text(json.dumps(line | {"unit": unit}) + "\n")
+    with pytest.raises(DataError, match=r"line 1 is not a record: .* is no text"):
+        list(read(file))
 
 
 def test_groups_keep_their_order(tmp_path):

@@ -133,20 +133,14 @@ def test_metrics_are_plain_numbers_and_what_is_known_of_them_stands_beside():
     assert parent["no_interval"] == {"few": ["f1", "precision"]} and parent["unit"] == "pair"
 
 
-def test_a_result_of_an_earlier_version_is_read():
-    row = result_from_json(
-        {
-            "headline": "published",
-            "clusters": 21,
-            "failures": {},
-            "finish_reasons": {},
-            "usage": {},
-            "scores": {"published": {"overall": {"all": {
-                "items": 5, "positives": 2, "unreadable": 0, "failed": 0, "f1": 0.5,
-            }}}},
-        }
-    ).overall  # fmt: skip
-    assert row == Scores(5, 2, 0, 0, (Metric("f1", 0.5),))
+def test_parts_of_a_row_that_are_empty_are_left_out_and_read_as_empty():
+    row = Scores(5, 2, 0, 0, (Metric("f1", 0.5),))
+    whole = Result("published", {"published": {"overall": {"all": row}}}, 21, {}, {}, Usage())
+    content = result_json(whole)
+    assert content["scores"]["published"]["overall"]["all"] == {
+        "items": 5, "positives": 2, "unreadable": 0, "failed": 0, "f1": 0.5,
+    }  # fmt: skip
+    assert result_from_json(content).overall == row
 
 
 def test_a_complete_run_leaves_records_result_and_manifest(tmp_path):

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from outcomes import each
 
 from harness.cache import CachedModel, Store
 from harness.errors import ConfigError, RunStopped
@@ -130,9 +131,9 @@ def test_failures_that_asking_again_does_not_cure_leave_a_run_complete(tmp_path)
 def test_a_model_that_forgets_items_does_not_pass_for_complete(tmp_path):
     class Forgetful(Scripted):
         def respond(self, requests):
-            for k, outcome in enumerate(super().respond(requests)):
+            for k, landed in enumerate(super().respond(requests)):
                 if k % 2:
-                    yield outcome
+                    yield landed
 
     run(
         corr2cause(limit=20),
@@ -226,7 +227,7 @@ def test_baseline_draws_depend_on_seed_and_request_alone():
     requests = list(dict.fromkeys(prompt.render(item.fields, (), ChatRequest) for item in task.items()))
 
     def drawn(model, asked):
-        return {request: outcome.text for request, outcome in model.respond(asked)}
+        return {request: outcome.text for request, outcome in each(model.respond(asked))}
 
     once = drawn(Baseline("b", 0.3), requests)
     assert drawn(Baseline("other", 0.3), reversed(requests)) == once

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import hashlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
 import pytest
 import yaml
 
 from harness.errors import ConfigError
 from harness.models.baselines import Baseline
-from harness.settings import CONFIGS, build, chosen, listed
+from harness.settings import CONFIGS, LOCAL, build, chosen, listed
+from harness.storage.run_folder import safe, variant
 
 
 def corr2cause(**settings):
@@ -24,6 +30,33 @@ def test_chosen_settings_are_the_validated_ones():
     assert list(chosen(corr2cause(split="dev", limit=3, seed=1))) == ["limit", "seed", "split"]
 
 
+@dataclass(frozen=True)
+class Reads:
+    name: str
+    files: tuple[Path, ...] = ()
+    place: str | None = field(default=None, metadata=LOCAL)
+    words: str = ""
+
+
+def test_files_and_folders_stand_by_name_and_content(tmp_path, monkeypatch):
+    for folder in ("a", "b"):
+        (tmp_path / folder / "data").mkdir(parents=True)
+        (tmp_path / folder / "data/rows.csv").write_text(folder)
+    one, other = (chosen(Reads("r", place=str(tmp_path / folder / "data/rows.csv")))["place"] for folder in "ab")
+    assert one != other and one == f"rows.csv-{hashlib.sha256(b'a').hexdigest()[:8]}"
+    assert safe(variant({"path": one})) == f"path={one}"
+    assert chosen(Reads("r", files=(tmp_path / "a/data/rows.csv",))) == {"files": [one]}
+    folders = [chosen(Reads("r", place=str(tmp_path / folder / "data")))["place"] for folder in "ab"]
+    assert len(set(folders)) == 2 and all(re.fullmatch("data-[0-9a-f]{8}", name) for name in folders)
+    monkeypatch.chdir(tmp_path / "a/data")
+    assert chosen(Reads("r", place="."))["place"] == folders[0]
+    (tmp_path / "a/data/rows.csv").rename(tmp_path / "a/data/others.csv")
+    assert chosen(Reads("r", place="."))["place"] != folders[0]
+    # What is not on this machine is a name of somewhere else; other settings are no places.
+    assert chosen(Reads("r", place="causalnlp/corr2cause")) == {"place": "causalnlp/corr2cause"}
+    assert chosen(Reads("r", words="others.csv")) == {"words": "others.csv"}
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -40,6 +73,18 @@ def test_what_does_not_fit_is_said(settings, said):
 def test_a_class_that_is_not_there_is_said():
     with pytest.raises(ConfigError, match=r"model\._target_=harness\.models\.baselines\.Nothing cannot be imported"):
         build({"_target_": "harness.models.baselines.Nothing"}, "model")
+
+
+@pytest.mark.parametrize(
+    ("target", "section", "said"),
+    [
+        ("harness.types.Answer", {"label": 1}, "has no name, identity, accepts, traits, respond: a model has name,"),
+        ("harness.errors.ConfigError", {}, "is no dataclass"),
+    ],
+)
+def test_what_a_class_lacks_to_be_a_model_is_said(target, section, said):
+    with pytest.raises(ConfigError, match=said):
+        build({"_target_": target, **section}, "model")
 
 
 def test_a_setting_left_open_is_asked_for():

@@ -58,7 +58,7 @@ import signal, time
 from harness.runtime import progress_bar, signals
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
-progress_bar.AFTER, progress_bar.DRAWN, progress_bar.LONGEST_WAIT = 0.0, 0.01, 60.0
+progress_bar.AFTER, progress_bar.REFRESH, progress_bar.LONGEST_WAIT = 0.0, 0.01, 60.0
 signals.at_once("the end", 0)
 line, drawn = progress_bar.line, []
 progress_bar.line = lambda *given: drawn.append(1) or line(*given)

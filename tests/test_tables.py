@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.tables.markdown_csv_json import drawn, markdown
-from harness.tables.metrics import brief, metrics_of, remarks, result_tables, shown
+from harness.tables.markdown_csv_json import markdown, markdown_table
+from harness.tables.metrics import brief, metric_text, metrics_of, remarks, result_tables
 from harness.tables.table import Table
 from harness.types import Metric, Result, Scores, Usage
 
@@ -52,11 +52,11 @@ def rows_of(table):
     ],
 )
 def test_a_share_in_percent_and_anything_else_as_a_number(value, name, text):
-    assert shown(name, value) == text
+    assert metric_text(name, value) == text
 
 
 def test_columns_are_aligned_text_to_the_left_and_numbers_to_the_right():
-    assert drawn(Table.of(["model", "F1"], [["gpt-4", "29.08"], ["é", "–"]])).splitlines() == [
+    assert markdown_table(Table.of(["model", "F1"], [["gpt-4", "29.08"], ["é", "–"]])).splitlines() == [
         "| model |    F1 |",
         "| ----- | ----: |",
         "| gpt-4 | 29.08 |",
@@ -65,17 +65,17 @@ def test_columns_are_aligned_text_to_the_left_and_numbers_to_the_right():
 
 
 def test_as_many_columns_of_text_as_asked_for():
-    table = drawn(Table.of(["a", "b", "c"], [["1", "longer", "100"]], text_columns=2))
+    table = markdown_table(Table.of(["a", "b", "c"], [["1", "longer", "100"]], text_columns=2))
     assert table.splitlines()[:2] == ["| a | b      |   c |", "| - | ------ | --: |"]
 
 
 def test_a_table_without_rows_has_a_header():
-    assert drawn(Table.of(["model", "F1"], [])).splitlines() == ["| model | F1 |", "| ----- | -: |"]
+    assert markdown_table(Table.of(["model", "F1"], [])).splitlines() == ["| model | F1 |", "| ----- | -: |"]
 
 
 def test_a_row_with_a_cell_too_few_is_an_error():
     with pytest.raises((ValueError, IndexError)):
-        drawn(Table.of(["model", "F1"], [["gpt-4", "1"], ["gpt-4"]]))
+        markdown_table(Table.of(["model", "F1"], [["gpt-4", "1"], ["gpt-4"]]))
 
 
 def test_a_row_has_the_metrics_asked_for_and_the_counts():

@@ -157,6 +157,8 @@ RECORDS: dict[str, Tamper] = {
     "another draw in the request": first(lambda line: line["request"].update(sample=7)),
     "clusters": every(lambda line: line.update(cluster=line["item"])),
     "one cluster": first(lambda line: line.update(cluster="own")),
+    "a unit": first(lambda line: line.update(unit="tub -> asia" if "asia -> tub" in line.values() else "asia -> tub")),
+    "an empty unit": every(lambda line: line.update(unit="")),
     "groups": every(lambda line: line.update(groups={name: f"{group}!" for name, group in line["groups"].items()})),
     "a group more": first(lambda line: line["groups"].update(new="x")),
     "an answer made a failure": first(failed),

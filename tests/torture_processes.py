@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-IMPORTED = ("harness.__main__", "hydra", "harness.run", "harness.sweep", "harness.tasks.corr2cause", "openai",
+IMPORTED = ("harness.__main__", "hydra", "harness.run", "harness.sweep", "harness.tasks.corr2cause.task", "openai",
             "harness.models.api.openai", "harness.cache", "harness.storage.provenance",
             "harness.storage.run_folder", "aiohttp")  # fmt: skip
 """What a run imports: once, before the forks."""

@@ -7,6 +7,7 @@ import random
 from types import SimpleNamespace
 
 from clocks import Virtual
+from outcomes import each
 
 from harness.models.api import call, retry
 from harness.models.api.gate import Gate
@@ -51,7 +52,7 @@ class InVirtualTime:
         model = Chat(name="m", model="m", base_url="http://virtual/v1", **settings)
         requests = (ChatRequest((Message("user", f"{k}?"),), max_tokens=4) for k in range(number))
         outcomes = {}
-        for request, outcome in model.respond(requests):
+        for request, outcome in each(model.respond(requests)):
             outcomes[request] = outcome
             self.handed_out = outcomes
         return outcomes

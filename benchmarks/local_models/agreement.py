@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import statistics
 import tempfile
+from itertools import chain
 from typing import Any
 
 import torch
@@ -83,7 +84,9 @@ def case(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
         checkpoint(folder, tokenizer)
         torch.set_num_threads(threads)
         found = {
-            dtype: dict(NLI(name="small", path=folder, dtype=dtype, device="cpu").respond(requests))
+            dtype: dict(
+                chain.from_iterable(NLI(name="small", path=folder, dtype=dtype, device="cpu").respond(requests))
+            )
             for dtype in ("float32", "int8", "bfloat16")
         }
     exact = found.pop("float32")

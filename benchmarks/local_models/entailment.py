@@ -6,7 +6,7 @@ RoBERTa-base's layers (12 of 768) with random weights, for the time; agreement.p
 from __future__ import annotations
 
 import tempfile
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import torch
@@ -51,7 +51,7 @@ def checkpoint(folder: str, tokenizer: PreTrainedTokenizerFast) -> None:
 
 def harness(model: NLI, requests: list[PairRequest]) -> Found:
     """As a run asks it, tokenizing included."""
-    return {request: dict(response.logprobs) for request, response in model.respond(requests)}
+    return {request: dict(response.logprobs) for request, response in chain.from_iterable(model.respond(requests))}
 
 
 def alone(model: NLI, requests: list[PairRequest]) -> Found:

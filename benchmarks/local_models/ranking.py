@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import torch
@@ -89,7 +89,7 @@ def ways(lm: CausalLM, every: int) -> list[Way[ChoiceRequest]]:
 
 def harness(lm: CausalLM, requests: list[ChoiceRequest]) -> Found:
     """As a run asks it."""
-    return {request: dict(response.logprobs) for request, response in lm.respond(requests)}
+    return {request: dict(response.logprobs) for request, response in chain.from_iterable(lm.respond(requests))}
 
 
 def alone(lm: CausalLM, requests: list[ChoiceRequest], **cut: int) -> Found:

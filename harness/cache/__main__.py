@@ -2,106 +2,146 @@
 
 from __future__ import annotations
 
-import argparse
-import difflib
-import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import Annotated
 
-from harness.errors import HarnessError
+from pydantic import BeforeValidator, Field
+
+from harness.cache import commands
+from harness.cache.maintenance import Chosen
+from harness.cli import key_value
+from harness.cli.key_value import Choice
+from harness.errors import ConfigError
 
 CACHE = Path(".cache/answers.sqlite")
 """As in configs/cache/on.yaml."""
 
+HELP = f"""\
+The cache of answers: every one that was paid for, in one SQLite file.
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; the exit code."""
-    from harness.cache import commands
+  python -m harness.cache stats                         what is in it, by model and task
+  python -m harness.cache export FILE                   every answer as a JSON line, for another machine or for your own
+                                                        tools; - for standard output
+  python -m harness.cache import FILE FILE              take in what export wrote, or another cache, also a damaged one
+  python -m harness.cache prune model=gpt4              remove answers by model, identity, task or date, once
+                                                        they have been shown
+  python -m harness.cache verify                        recompute every key and digest, read every answer, and run
+                                                        SQLite's own check
 
-    chosen = _parser().parse_args(arguments)
-    try:
-        return int(getattr(commands, chosen.does)(chosen))
-    except HarnessError as error:
-        from harness.runtime.console import clean
+  cache={CACHE}   the file, with each of them
 
-        print(f"error: {clean(str(error))}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # the reader of our output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted: what was stored so far is kept.", file=sys.stderr)
-        return 130
+settings of import
+  replace=false         true: where another answer is stored, take the imported one
 
+settings of prune
+  model=                answers of the models of this name
+  identity=             answers of this identity, by the beginning of its digest
+  task=                 answers that this task asked for first
+  before=               answers stored before a date: 2026-01-31, or 2026-01-31T12:00:00
+  yes=false             true: remove them; without it they are only shown
 
-class _Parser(argparse.ArgumentParser):
-    """argparse, with the nearest name for a wrong one."""
-
-    def error(self, message: str) -> NoReturn:
-        given = message.partition("invalid choice: '")[2].partition("'")[0]
-        near = difflib.get_close_matches(given, COMMANDS, n=1, cutoff=0.5)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        print(f"error: {message}{hint}. {self.prog} --help lists what there is.", file=sys.stderr)
-        sys.exit(2)
-
-
-COMMANDS = {
-    "stats": ("stats", "what is in it, by model and task"),
-    "export": ("export", "every answer as a JSON line, for another machine or for your own tools"),
-    "import": ("import_", "take in what export wrote, or another cache, also a damaged one"),
-    "prune": ("prune", "remove answers by model, identity, task or date; shows them first"),
-    "verify": ("verify", "recompute every key and digest, read every answer, and run SQLite's own check"),
-}
-_EXAMPLES = """\
 examples:
-  python -m harness.cache stats
   python -m harness.cache export node1.jsonl                    on a compute node, then at home:
   python -m harness.cache import node1.jsonl node2.jsonl
-  python -m harness.cache import backup/answers.sqlite --replace
-  python -m harness.cache prune --model gpt4 --before 2026-01-31
-  python -m harness.cache verify --cache shared/answers.sqlite
+  python -m harness.cache import backup/answers.sqlite replace=true
+  python -m harness.cache prune model=gpt4 before=2026-01-31
+  python -m harness.cache verify cache=shared/answers.sqlite
 
 A line of an export: schema, key, model, task, stored, identity, request, response, digest. Its words stand in full
 where they come first in the file, by sha256 after that.
 """
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="python -m harness.cache",
-        description="The cache of answers: every one that was paid for, in one SQLite file.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    made = {}
-    for name, (does, what) in COMMANDS.items():
-        made[name] = command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
-        command.set_defaults(does=does)
-        command.add_argument("--cache", type=Path, default=CACHE, metavar="PATH", help=f"the file (default: {CACHE})")
-    made["export"].add_argument("out", metavar="FILE", help="the file to write; - for standard output")
-    made["import"].add_argument("files", metavar="FILE", nargs="+", type=Path, help="exported files or other caches")
-    made["import"].add_argument(
-        "--replace", action="store_true", help="where another answer is stored, take the imported one"
-    )
-    prune = made["prune"]
-    prune.add_argument("--model", metavar="NAME", help="answers of the models of this name")
-    prune.add_argument("--identity", metavar="DIGEST", help="answers of this identity, by the beginning of its digest")
-    prune.add_argument("--task", metavar="NAME", help="answers that this task asked for first")
-    prune.add_argument("--before", metavar="DATE", type=_date, help="answers stored before 2026-01-31 (or …T12:00:00)")
-    prune.add_argument("--yes", action="store_true", help="remove them; without it they are only shown")
-    return parser
-
-
 def _date(text: str) -> float:
     """Seconds since 1970; in local time where no zone is given."""
     try:
         return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no date: write it as 2026-01-31") from None
+    except (ValueError, OverflowError, OSError):
+        raise ConfigError(f"before={text}: it is no date; write it as 2026-01-31.") from None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """HELP says what each one means."""
+
+    cache: Path = CACHE
+
+
+@dataclass(frozen=True)
+class ImportSettings(Settings):
+    """HELP says what each one means."""
+
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class PruneSettings(Settings):
+    """HELP says what each one means."""
+
+    model: str | None = None
+    identity: Annotated[str, Field(min_length=1)] | None = None
+    task: str | None = None
+    before: Annotated[float | None, BeforeValidator(_date)] = None
+    yes: bool = False
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out a command and return its exit code."""
+    kept = "interrupted: what was stored so far is kept."
+    return key_value.commands(HELP, COMMANDS, arguments, interrupted=kept)
+
+
+def stats(names: list[str], settings: Settings) -> int:
+    """Show what is in the cache."""
+    _no_names("stats", names)
+    return commands.stats(settings.cache)
+
+
+def export(names: list[str], settings: Settings) -> int:
+    """Write every answer as a line."""
+    if len(names) != 1:
+        raise ConfigError("export takes one file to write, or - for standard output: export answers.jsonl")
+    return commands.export(settings.cache, names[0])
+
+
+def import_(names: list[str], settings: ImportSettings) -> int:
+    """Take in the answers of other caches."""
+    if not names:
+        raise ConfigError("import takes the files that export wrote, or other caches: import answers.jsonl")
+    return commands.import_(settings.cache, [*map(Path, names)], replace=settings.replace)
+
+
+def prune(names: list[str], settings: PruneSettings) -> int:
+    """Show the chosen answers, and remove them where that is confirmed."""
+    _no_names("prune", names)
+    chosen = Chosen(settings.model, settings.identity, settings.task, settings.before)
+    return commands.prune(settings.cache, chosen, confirmed=settings.yes)
+
+
+def verify(names: list[str], settings: Settings) -> int:
+    """Check every answer."""
+    _no_names("verify", names)
+    return commands.verify(settings.cache)
+
+
+def _no_names(command: str, names: Sequence[str]) -> None:
+    if names:
+        raise ConfigError(
+            f"{command} takes settings only, not {names[0]!r}: the file is cache={CACHE}, or another one."
+        )
+
+
+COMMANDS = {
+    "stats": Choice(Settings, stats),
+    "export": Choice(Settings, export),
+    "import": Choice(ImportSettings, import_),
+    "prune": Choice(PruneSettings, prune),
+    "verify": Choice(Settings, verify),
+}
 
 
 if __name__ == "__main__":

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
-from operator import length_hint
 from typing import Protocol
 
 from harness.cache.store import Store
 from harness.errors import Interrupted, StoreError
-from harness.protocols import Landing, Model, Outcome
+from harness.protocols import Model, Outcome, Outcomes
 from harness.runtime import signals
 from harness.settings import CacheMode
 from harness.types import Failure, Request, Response
@@ -57,7 +55,7 @@ class Caching(Protocol):
     def key(self, request: Request) -> str:
         """Return the key of the answer to a request."""
 
-    def keep(self, landed: list[tuple[str, Request, Response | Failure]]) -> list[Outcome]:
+    def keep(self, landed: Sequence[tuple[str, Request, Response | Failure]]) -> list[Outcome]:
         """Store the responses that landed together; return what is handed out."""
 
     def missing(self, request: Request) -> StoreError:
@@ -71,7 +69,7 @@ class Asking:
         self._cached = cached
         self._store, self._claims = cached.store, cached.store.claims
         self._source = iter(requests)
-        self._hits: deque[Outcome] = deque()
+        self._hits: list[Outcome] = []
         self._misses: deque[tuple[str, Request]] = deque()
         self._claimed: deque[Request] = deque()
         """Claimed, and not yet pulled by the model."""
@@ -84,9 +82,9 @@ class Asking:
         self._batch, self._batch_at = 4, time.monotonic()
         self._glanced, self._version = 0.0, -1
 
-    def outcomes(self) -> Generator[Outcome]:
-        """Stored answers as they are found, others as they land; each is stored before it is handed out."""
-        landing: Iterator[Outcome] | None = None
+    def outcomes(self) -> Generator[Outcomes]:
+        """Yield stored answers as they are found, others as they land; each is stored before it is handed out."""
+        landing: Generator[Outcomes] | None = None
         ahead = 16
         try:
             while True:
@@ -100,13 +98,12 @@ class Asking:
                     self._pulled_all = False
                     landing = self._cached.model.respond(self._unanswered())
                 yield from self._found()
-                outcome = next(landing, None) if landing is not None and (self._keys or self._misses) else None
-                if landing is not None and outcome is not None:
-                    landed = [outcome, *islice(landing, length_hint(landing))]
-                    yield from self._cached.keep([(self._keys.pop(r), r, o) for r, o in landed])
+                landed = next(landing, None) if landing is not None and (self._keys or self._misses) else None
+                if landed is not None:
+                    yield self._cached.keep([(self._keys.pop(r), r, o) for r, o in landed])
                     continue
                 if landing is not None:
-                    _close(landing)
+                    landing.close()
                     landing = None
                     ended_early = not self._pulled_all and bool(self._keys or self._misses)
                     self._give_up()
@@ -119,12 +116,13 @@ class Asking:
                     return
         finally:
             if landing is not None:
-                _close(landing)
+                landing.close()
             self._give_up()
 
-    def _found(self) -> Iterator[Outcome]:
-        while self._hits:
-            yield self._hits.popleft()
+    def _found(self) -> Iterator[Outcomes]:
+        if self._hits:
+            hits, self._hits = self._hits, []
+            yield hits
 
     def _look_up(self) -> bool:
         """Takes one request from the source; False when there is none left."""
@@ -201,7 +199,7 @@ class Asking:
                 self._hits.append((self._apart.pop(key), stored))
         return True
 
-    def _wait(self) -> Iterator[Outcome]:
+    def _wait(self) -> Iterator[Outcomes]:
         """Hands out the answers of others as they land, until something can be claimed or all of them are there."""
         started = quiet = time.monotonic()
         line, pause, looked = started + _SLOW, _PAUSE, 0.0
@@ -252,8 +250,3 @@ class Asking:
             return f"{answers} that {len(several)} other processes on this cache are asking for"
         who = self._claims.process_of(next(iter(several)))
         return f"{answers} that another process on this cache is asking for{f' (process {who})' if who else ''}"
-
-
-def _close(landing: Iterator[Outcome]) -> None:
-    if isinstance(landing, Landing | Generator):
-        landing.close()

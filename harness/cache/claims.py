@@ -68,11 +68,6 @@ class Claims:
         self._lock = -1
         self._impossible = fcntl is None
 
-    @property
-    def active(self) -> bool:
-        """Whether this store has had anything to claim."""
-        return bool(self._owner)
-
     def take(self, keys: Sequence[str], *, since: float = 0.0, anyhow: bool = False) -> Taken:
         """Claims the keys that have no answer since `since` and that nobody else is asking (or `anyhow`).
 

@@ -1,11 +1,10 @@
-"""The commands of python -m harness.cache: each one takes what the command line says and returns an exit code."""
+"""The commands of python -m harness.cache: each one prints what it finds and returns an exit code."""
 
 from __future__ import annotations
 
 import sqlite3
 import tempfile
-from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -27,29 +26,29 @@ _SNIFFED = 512
 """Bytes by which a file is told to be lines."""
 
 
-def stats(chosen: Namespace) -> int:
+def stats(cache: Path) -> int:
     """What is in it."""
-    with closing(Store(chosen.cache, readonly=True)) as store:
+    with closing(Store(cache, readonly=True)) as store:
         found = maintenance.groups(store)
         terminal.show([_table(found)])
         for differing in _same_name(store, found):
             print(differing)
         texts = next(store.query("SELECT count(*) FROM texts"))[0]
-    size = sum(part.stat().st_size for part in _parts(chosen.cache)) / 1e6
-    print(f"\n{_answers(sum(group.answers for group in found))} and {texts:,} texts in {chosen.cache} ({size:,.1f} MB)")
+    size = sum(part.stat().st_size for part in _parts(cache)) / 1e6
+    print(f"\n{_answers(sum(group.answers for group in found))} and {texts:,} texts in {cache} ({size:,.1f} MB)")
     print("task: the one that asked first; the answer serves any other that sends the same request.")
-    for aside in corruption.earlier(chosen.cache):
+    for aside in corruption.earlier(cache):
         print(f"set aside as damaged: {aside}")
     return 0
 
 
-def export(chosen: Namespace) -> int:
+def export(cache: Path, out: str) -> int:
     """Every answer as a line."""
-    progress = Progress(f"export {chosen.cache}")
+    progress = Progress(f"export {cache}")
     reading = jsonl.Reading()
-    with closing(Store(chosen.cache, readonly=True)) as store:
+    with closing(Store(cache, readonly=True)) as store:
         total = next(store.query("SELECT count(*) FROM answers"))[0]
-        with written(chosen.out, "file") as file:
+        with written(out, "file") as file:
             try:
                 for line in progress.watch(jsonl.read(store.connection, reading), range(total)):
                     file.write(f"{canonical_line(line)}\n")
@@ -57,8 +56,8 @@ def export(chosen: Namespace) -> int:
                 raise store.trouble(error) from error
     if reading.unreadable:
         progress.say(f"{_answers(reading.unreadable)} left out, because they cannot be read as stored")
-    if chosen.out != "-":
-        progress.say(f"{_answers(progress.done)} in {chosen.out}")
+    if out != "-":
+        progress.say(f"{_answers(progress.done)} in {out}")
     return 0
 
 
@@ -67,17 +66,17 @@ def canonical_line(line: dict[str, Any]) -> str:
     return "{" + ",".join(f"{canonical(name)}:{canonical(value)}" for name, value in line.items()) + "}"
 
 
-def import_(chosen: Namespace) -> int:
+def import_(cache: Path, files: Sequence[Path], *, replace: bool) -> int:
     """Answers of other caches go into this one."""
-    for path in chosen.files:
+    for path in files:
         if not path.is_file():
             raise DataError(f"there is no file {path}: give what export wrote, or another cache.")
-        if chosen.cache.exists() and path.samefile(chosen.cache):
-            raise ConfigError(f"{path} is the cache itself: give another --cache.")
+        if cache.exists() and path.samefile(cache):
+            raise ConfigError(f"{path} is the cache itself: give another cache=.")
     worst = 0
-    with closing(Store(chosen.cache, beside_damaged=True)) as store:
-        for path in chosen.files:
-            worst = max(worst, _import(store, path, replace=chosen.replace))
+    with closing(Store(cache, beside_damaged=True)) as store:
+        for path in files:
+            worst = max(worst, _import(store, path, replace=replace))
     return worst
 
 
@@ -96,7 +95,9 @@ def _import(store: Store, path: Path, *, replace: bool) -> int:
         progress.say(f"{shown(path)} is damaged: what can be read of it is taken")
     counts = [f"{shown(path)}: {merged.new:,} new, {merged.known:,} known already"]
     if merged.conflicts:
-        stays = "the imported one has taken its place" if replace else "the first one stays (--replace takes the other)"
+        stays = (
+            "the imported one has taken its place" if replace else "the first one stays (replace=true takes the other)"
+        )
         counts.append(f"{merged.conflicts:,} with another answer than the one stored: {stays}")
     for count, what in (
         (merged.wordless, "without the words of their request"),
@@ -156,46 +157,44 @@ def _hopeless(path: Path, why: str) -> str:
     )
 
 
-def prune(chosen: Namespace) -> int:
+def prune(cache: Path, chosen: maintenance.Chosen, *, confirmed: bool) -> int:
     """Removes what is chosen, once it has been shown and confirmed."""
-    wanted = maintenance.Chosen(chosen.model, chosen.identity, chosen.task, chosen.before)
-    if wanted == maintenance.Chosen():
-        raise ConfigError("prune needs to be told what: --model, --identity, --task or --before.")
-    with closing(Store(chosen.cache, readonly=not chosen.yes)) as store:
-        found = maintenance.groups(store, wanted)
+    if chosen == maintenance.Chosen():
+        raise ConfigError("prune needs to be told what: model=, identity=, task= or before=.")
+    with closing(Store(cache, readonly=not confirmed)) as store:
+        found = maintenance.groups(store, chosen)
         if not found:
             names = sorted({group.name for group in maintenance.groups(store)})
             raise ConfigError(
-                f"nothing in {chosen.cache} is meant by that. Its models are {', '.join(map(shown, names)) or 'none'}."
+                f"nothing in {cache} is meant by that. Its models are {', '.join(map(shown, names)) or 'none'}."
             )
         terminal.show([_table(found)])
         count = sum(group.answers for group in found)
-        if not chosen.yes:
-            print(f"\n{_answers(count)} would go. Nothing was removed: add --yes to remove them.")
+        if not confirmed:
+            print(f"\n{_answers(count)} would go. Nothing was removed: add yes=true to remove them.")
             return 0
-        print(f"\n{_answers(maintenance.prune(store, wanted))} removed.")
+        print(f"\n{_answers(maintenance.prune(store, chosen))} removed.")
         if not maintenance.shrink(store):
             print("The file is in use or the disk is full: the room will be used again, but is not given back.")
     return 0
 
 
-def verify(chosen: Namespace) -> int:
+def verify(cache: Path) -> int:
     """Whether everything is what it is said to be."""
-    progress, found = Progress(f"verify {chosen.cache}"), maintenance.Findings()
-    with closing(Store(chosen.cache, readonly=True)) as store:
+    progress, found = Progress(f"verify {cache}"), maintenance.Findings()
+    with closing(Store(cache, readonly=True)) as store:
         total = next(store.query("SELECT count(*) FROM answers"), (0,))[0]
         for _ in progress.watch(maintenance.verify(store, found), range(total)):
             pass
     if not found.counts:
         whole = "every response, key, text and identity is what its digest says"
-        print(f"{chosen.cache}: {_answers(found.answers)}, {whole}.")
+        print(f"{cache}: {_answers(found.answers)}, {whole}.")
         return 0
     for what, count in found.counts.items():
         more = ", …" if count > len(found.places[what]) else ""
         print(f"{count:,} times: {what} ({', '.join(map(shown, found.places[what]))}{more})")
     raise StoreError(
-        f"{chosen.cache} is not sound: `python -m harness.cache import {chosen.cache} --cache NEW.sqlite` makes a new "
-        "one of what is."
+        f"{cache} is not sound: `python -m harness.cache import {cache} cache=NEW.sqlite` makes a new one of what is."
     )
 
 

@@ -88,7 +88,7 @@ def set_aside(path: Path, seen: int | None, what: str) -> StoreError:
 
 def _advice(path: Path, aside: Path) -> str:
     return (
-        f"`python -m harness.cache import {aside} --cache {path}` gets back what can be read, and moving it "
+        f"`python -m harness.cache import {aside} cache={path}` gets back what can be read, and moving it "
         "elsewhere lets a run begin with an empty cache"
     )
 

@@ -9,14 +9,14 @@ is an error: an answer that looks stored but is not would be paid for twice.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Sequence
 
 from harness.cache.asking import Asking
 from harness.cache.schema import key_of
 from harness.cache.store import Store
 from harness.codec import canonical, response_from_json, response_json, short
 from harness.errors import StoreError
-from harness.protocols import Model, Outcome
+from harness.protocols import Model, Outcome, Outcomes, Wrapper
 from harness.runtime import signals
 from harness.settings import CacheMode
 from harness.types import Failure, Request, Response
@@ -25,7 +25,7 @@ PATIENCE = 600.0
 """Seconds without any answer of another process that lives, after which what it has claimed is asked here as well."""
 
 
-class CachedModel:
+class CachedModel(Wrapper):
     """A model that asks another one only what the store does not know."""
 
     def __init__(
@@ -43,16 +43,13 @@ class CachedModel:
         In mode frozen the first miss raises StoreError; in mode refresh what was stored before this moment counts as
         missing, and is replaced. `say` shows a line on stderr.
         """
-        self.model = model
+        super().__init__(model)
         self.store = store
         self.say = say
         self.mode = mode
         self.patience = patience
         self.since = time.time() if mode == "refresh" else 0.0
         self._task = task
-        self.name = model.name
-        self.identity = model.identity
-        self.accepts = model.accepts
         self._identity = canonical(self.identity)
 
     def key(self, request: Request) -> str:
@@ -70,8 +67,8 @@ class CachedModel:
         """The stored answer, if there is one that counts; nothing is asked."""
         return self.store.get(self.key(request), since=self.since)
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
-        """Stored answers as they are found, others as they land; each is stored before it is handed out."""
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield stored answers as they are found, others as they land; each is stored before it is handed out."""
         replaced = self.store.replaced
         try:
             yield from Asking(self, requests).outcomes()
@@ -80,7 +77,7 @@ class CachedModel:
                 answers = f"{count:,} stored answer{'s' * (count > 1)}"
                 self.say(f"{answers} in {self.store.path} could not be read as stored: asked again and replaced")
 
-    def keep(self, landed: list[tuple[str, Request, Response | Failure]]) -> list[Outcome]:
+    def keep(self, landed: Sequence[tuple[str, Request, Response | Failure]]) -> list[Outcome]:
         """Stores the responses that landed together, with their keys; returns what is handed out.
 
         Where another process was sooner that is its answer. A response of which nothing could be stored is a failure.

@@ -31,7 +31,10 @@ class Cells:
     """Entry u: the cells (w, v) of a page with w neither u nor v."""
 
     def paths(self, edges: Sequence[int]) -> list[int]:
-        """Page u has in row w, cell v: where a directed path leads from u to v and does not touch w (Warshall 1962)."""
+        """Return page u for every node u: row w, cell v says where a directed path leads from u to v and avoids w.
+
+        Transitive closure as in Warshall (1962).
+        """
         pages = [row * self.to_rows & self.allowed[u] for u, row in enumerate(edges)]
         for k in range(self.n):
             for u in range(self.n):
@@ -41,16 +44,16 @@ class Cells:
         return pages
 
     def indirect(self, u: int, edges: int, pages: Sequence[int]) -> int:
-        """Where paths of two or more edges lead from u: an edge, then a path, which cannot come back to u."""
-        found = 0
+        """Return the row that says where paths of two or more edges lead from u: an edge, then a path not through u."""
+        reached = 0
         for k in range(self.n):
             to_k = edges >> k * self.size & self.everywhere
             if to_k:
-                found |= to_k * self.to_cells & self._row(pages[k], u)
-        return found
+                reached |= to_k * self.to_cells & self._row(pages[k], u)
+        return reached
 
     def meet(self, pages: Sequence[int]) -> tuple[int, ...]:
-        """Bit j of row i: in all DAGs, paths from i and from j end in some third node and share only that one.
+        """Return rows whose entry (i, j) is 1 iff in all DAGs paths from i and from j meet only in some third node.
 
         It is enough that some node is reached from i without j and from j without i: the first node of the one
         path that lies on the other is such an end.
@@ -69,7 +72,7 @@ class Cells:
         return tuple(rows)
 
     def full(self, row: int) -> int:
-        """The cells of a row that hold in all DAGs, as a set of nodes."""
+        """Return the cells of a row that hold in all DAGs, as a set of nodes."""
         return sum(1 << v for v in range(self.n) if row >> v * self.size & self.everywhere == self.everywhere)
 
     def _row(self, page: int, w: int) -> int:
@@ -78,7 +81,7 @@ class Cells:
 
 @lru_cache(maxsize=64)
 def cells_of(n: int, size: int) -> Cells:
-    """The arithmetic for n nodes and `size` DAGs."""
+    """Return the arithmetic for n nodes and `size` DAGs."""
     everywhere = (1 << size) - 1
     to_cells = sum(1 << v * size for v in range(n))
     to_rows = sum(1 << w * n * size for w in range(n))

@@ -10,7 +10,7 @@ DAG = tuple[int, ...]
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The members of a set of nodes, in ascending order."""
+    """Yield the members of a set of nodes, in ascending order."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -18,7 +18,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def mask_of(nodes: Iterable[int]) -> int:
-    """The set of the given nodes."""
+    """Return nodes as a set of nodes, a bit mask."""
     mask = 0
     for node in nodes:
         mask |= 1 << node
@@ -26,7 +26,7 @@ def mask_of(nodes: Iterable[int]) -> int:
 
 
 def from_edges(n: int, edges: Iterable[tuple[int, int]]) -> DAG:
-    """The DAG over nodes 0 … n-1 with the given edges (cause, effect). Raises ValueError on a cycle."""
+    """Return the DAG over nodes 0 … n-1 with these edges (cause, effect). Raises ValueError on a cycle."""
     parents = [0] * n
     for cause, effect in edges:
         parents[effect] |= 1 << cause
@@ -36,7 +36,7 @@ def from_edges(n: int, edges: Iterable[tuple[int, int]]) -> DAG:
 
 
 def from_integer(n: int, number: int) -> DAG:
-    """The DAG whose edges i → j, i < j, are the set bits of `number`, pairs in lexicographic order.
+    """Return the DAG whose edges i → j, i < j, are the set bits of `number`, pairs in lexicographic order.
 
     This is the numbering of the Corr2Cause generator: bit 0 is (0, 1), bit 1 is (0, 2), …; every edge runs
     from a lower to a higher node (Jin et al. 2024, §3.3).
@@ -47,7 +47,7 @@ def from_integer(n: int, number: int) -> DAG:
 
 
 def relabel(dag: DAG, new: tuple[int, ...]) -> DAG:
-    """The same graph with node v called new[v]."""
+    """Return the graph in which node v is called new[v]."""
     parents = [0] * len(dag)
     for v, above in enumerate(dag):
         parents[new[v]] = mask_of(new[u] for u in bits(above))
@@ -55,7 +55,7 @@ def relabel(dag: DAG, new: tuple[int, ...]) -> DAG:
 
 
 def children(dag: DAG) -> tuple[int, ...]:
-    """Entry v holds the children of node v."""
+    """Return the children of each node: entry v is a set of nodes."""
     below = [0] * len(dag)
     for v, above in enumerate(dag):
         for u in bits(above):
@@ -64,21 +64,21 @@ def children(dag: DAG) -> tuple[int, ...]:
 
 
 def topological_order(dag: DAG) -> list[int]:
-    """The nodes, each after all of its parents. Raises ValueError on a cycle."""
+    """Return the nodes, each after all of its parents. Raises ValueError on a cycle."""
     order: list[int] = []
-    placed, left = 0, set(range(len(dag)))
-    while left:
-        ready = sorted(v for v in left if not dag[v] & ~placed)
+    earlier, rest = 0, set(range(len(dag)))
+    while rest:
+        ready = sorted(v for v in rest if not dag[v] & ~earlier)
         if not ready:
             raise ValueError("the graph has a cycle")
         order += ready
-        placed |= mask_of(ready)
-        left -= set(ready)
+        earlier |= mask_of(ready)
+        rest -= set(ready)
     return order
 
 
 def descendants(dag: DAG, without: int = 0) -> tuple[int, ...]:
-    """Entry v holds the nodes that a directed path of one or more edges reaches from v.
+    """Return, for each node, the set of nodes that a directed path of one or more edges reaches.
 
     Paths that touch a node of `without` do not count; its own entries are empty.
     """

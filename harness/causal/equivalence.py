@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def members(dag: DAG) -> Iterator[DAG]:
-    """All DAGs that are Markov equivalent to the given one, itself first.
+    """Yield all DAGs that are Markov equivalent to `dag`, itself first.
 
     Any two members are joined by reversals of covered edges, x → y with pa(y) = pa(x) ∪ {x}
     (Chickering 1995, Theorem 2).
     """
-    seen, work = {dag}, [dag]
+    visited, work = {dag}, [dag]
     while work:
         here = work.pop()
         yield here
@@ -32,44 +32,47 @@ def members(dag: DAG) -> Iterator[DAG]:
                 turned[y] ^= 1 << x
                 turned[x] |= 1 << y
                 there = tuple(turned)
-                if there not in seen:
-                    seen.add(there)
+                if there not in visited:
+                    visited.add(there)
                     work.append(there)
 
 
 def from_independences(n: int, statements: Iterable[Independence]) -> DAG | None:
-    """One DAG with the skeleton and v-structures that a complete list of independences implies.
+    """Return a DAG with the skeleton and v-structures that a complete list of independences implies.
 
     This is the PC algorithm's first half (Spirtes et al. 2000), with every separating set known, then the
     extension of Dor and Tarsi (1992). None where no DAG has that pattern. Whether the DAG's independences
     are exactly the given ones is for the caller to check.
     """
-    separating = {(i, j): mask_of(given) for i, j, given in statements}
+    separating = {(i, j): mask_of(condition) for i, j, condition in statements}
     adjacent = [0] * n
     for i, j in combinations(range(n), 2):
         if (i, j) not in separating:
             adjacent[i] |= 1 << j
             adjacent[j] |= 1 << i
     into = [0] * n  # the tails of arrows that v-structures force
-    for (i, j), given in separating.items():
-        for k in bits(adjacent[i] & adjacent[j] & ~given):
+    for (i, j), condition in separating.items():
+        for k in bits(adjacent[i] & adjacent[j] & ~condition):
             into[k] |= 1 << i | 1 << j
     return _extend(adjacent, into)
 
 
 def _extend(adjacent: list[int], into: list[int]) -> DAG | None:
-    """Directs the undirected edges of a pattern without a cycle or a new v-structure (Dor and Tarsi 1992)."""
+    """Direct the undirected edges of a pattern without a cycle or a new v-structure (Dor and Tarsi 1992).
+
+    Return the DAG, or None where there is none.
+    """
     n = len(adjacent)
     parents = [0] * n
-    left = (1 << n) - 1
-    while left:
-        for x in bits(left):
-            around = adjacent[x] & left
+    rest = (1 << n) - 1
+    while rest:
+        for x in bits(rest):
+            around = adjacent[x] & rest
             outgoing = mask_of(y for y in bits(around) if into[y] >> x & 1)
             undirected = around & ~outgoing & ~into[x]
             if not outgoing and all(not around & ~adjacent[y] & ~(1 << y) for y in bits(undirected)):
                 parents[x] = around
-                left &= ~(1 << x)
+                rest &= ~(1 << x)
                 break
         else:
             return None
@@ -77,7 +80,7 @@ def _extend(adjacent: list[int], into: list[int]) -> DAG | None:
 
 
 def representatives(n: int) -> list[int]:
-    """One DAG for each Markov equivalence class over n nodes up to renaming: its smallest number, ascending.
+    """Return a DAG for each Markov equivalence class over n nodes up to renaming: its smallest number, ascending.
 
     2, 5, 20, 142 and 2,201 for n = 2 … 6. Numbers as in `dag.from_integer`. Memory and time grow with
     2^(n(n-1)/2): n = 7 takes seconds, n = 8 is out of reach.
@@ -86,12 +89,12 @@ def representatives(n: int) -> list[int]:
 
 
 def unlabelled_dags(n: int) -> list[int]:
-    """One DAG for each isomorphism class over n nodes: 2, 6, 31, 302 and 5,984 for n = 2 … 6."""
+    """Return a DAG for each isomorphism class over n nodes: 2, 6, 31, 302 and 5,984 for n = 2 … 6."""
     return _smallest(n, up_to_equivalence=False)
 
 
 def _smallest(n: int, *, up_to_equivalence: bool) -> list[int]:
-    """The smallest number of every component that swaps of neighbouring positions k, k+1 connect.
+    """Return the smallest number of every component that swaps of neighbouring positions k, k+1 connect.
 
     A number is a DAG together with one of its topological orders. Swapping neighbours without an edge leads
     to another order of the same DAG, and such swaps reach all its orders. Swapping neighbours whose edge is
@@ -114,7 +117,7 @@ def _smallest(n: int, *, up_to_equivalence: bool) -> list[int]:
 
 
 def _swap(n: int, k: int, numbers: NDArray[np.int64], up_to_equivalence: bool) -> NDArray[np.int64]:
-    """Each number with positions k and k+1 swapped where that is allowed, itself elsewhere."""
+    """Return each number with positions k and k+1 swapped where that is allowed, itself elsewhere."""
     index = {pair: bit for bit, pair in enumerate(combinations(range(n), 2))}
     exchanged = [(index[i, k], index[i, k + 1]) for i in range(k)]
     columns = len(exchanged)
@@ -133,7 +136,10 @@ def _swap(n: int, k: int, numbers: NDArray[np.int64], up_to_equivalence: bool) -
 
 
 def pattern(dag: DAG) -> tuple[set[frozenset[int]], set[tuple[int, int]]]:
-    """(skeleton, edges of v-structures): equal for two DAGs iff they are Markov equivalent (Verma and Pearl 1990)."""
+    """Return (skeleton, edges of v-structures), equal for two DAGs iff they are Markov equivalent.
+
+    Verma and Pearl (1990).
+    """
     neighbours = [above | below for above, below in zip(dag, children(dag), strict=True)]
     skeleton = {frozenset((u, v)) for v, above in enumerate(dag) for u in bits(above)}
     arrows = {(u, v) for v, above in enumerate(dag) for u in bits(above) if above & ~neighbours[u] & ~(1 << u)}

@@ -18,7 +18,7 @@ BATCH = 256
 
 
 class Relation(StrEnum):
-    """What a hypothesis claims of (i, j); in Table 2's order.
+    """A claim of a hypothesis about (i, j); in Table 2's order.
 
     - parent, child: the edge i → j (j → i) exists.
     - ancestor, descendant: a directed path of two or more edges leads from i to j (j to i), whether or not
@@ -43,24 +43,27 @@ Holds = dict[Relation, tuple[int, ...]]
 
 
 def relations(dag: DAG) -> Holds:
-    """Which relations hold in one DAG, for every ordered pair of nodes."""
-    return shared([dag])
+    """Return which relations hold in one DAG, for every ordered pair of nodes."""
+    return common_relations([dag])
 
 
-def shared(dags: Iterable[DAG]) -> Holds:
-    """Which relations hold in every one of the DAGs: the valid hypotheses of a class (§3.5). Empty without DAGs."""
+def common_relations(dags: Iterable[DAG]) -> Holds:
+    """Return which relations hold in all of the DAGs: the valid hypotheses of a class (§3.5). Empty without DAGs."""
     common: Holds = {}
     source = iter(dags)
     while batch := list(islice(source, BATCH)):
-        here = _shared(batch)
+        here = _common_to_batch(batch)
         common = {r: tuple(a & b for a, b in zip(common[r], here[r], strict=True)) for r in here} if common else here
         if not any(any(rows) for rows in common.values()):
             break
     return common
 
 
-def _shared(dags: Sequence[DAG]) -> Holds:
-    """All DAGs at once: a fact about (u, v) is a cell of bits, bit k for DAG k, and a row of cells is one int."""
+def _common_to_batch(dags: Sequence[DAG]) -> Holds:
+    """Return which relations hold in all DAGs of one batch.
+
+    A fact about (u, v) is a cell of bits, bit k for DAG k, and a row of cells is one int.
+    """
     n, size = len(dags[0]), len(dags)
     forward, backward = [0] * n, [0] * n  # cell v of row u: is there an edge u → v (v → u)?
     for k, dag in enumerate(dags):

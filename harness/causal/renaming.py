@@ -13,7 +13,7 @@ into it. Equal for two DAGs iff they are Markov equivalent (Verma and Pearl 1990
 
 
 def smallest(dag: DAG) -> int:
-    """The smallest number of a DAG whose class is that of the given one up to renaming: its representative.
+    """Return the smallest number among the DAGs of this class up to renaming: its representative.
 
     A number is a DAG with one of its topological orders, and the orders of a class's members are those in
     which sinks can be taken from the pattern one by one (Dor and Tarsi 1992). A number's highest bits belong to
@@ -27,22 +27,22 @@ def smallest(dag: DAG) -> int:
     ties: set[tuple[int, tuple[int, ...]]] = {((1 << n) - 1, (0,) * n)}
     for place in reversed(range(n)):
         width -= n - 1 - place
-        best = min(after[x] for left, after in ties for x in _sinks(left, pattern))
+        best = min(after[x] for rest, after in ties for x in _sinks(rest, pattern))
         number |= best >> place + 1 << width
         ties = {
             (
-                left & ~(1 << x),
+                rest & ~(1 << x),
                 tuple(0 if u == x else a | (pattern[0][x] >> u & 1) << place for u, a in enumerate(after)),
             )
-            for left, after in ties
-            for x in _without_twins(_sinks(left, pattern), pattern)
+            for rest, after in ties
+            for x in _without_twins(_sinks(rest, pattern), pattern)
             if after[x] == best
         }
     return number
 
 
 def symmetries(dag: DAG) -> int:
-    """How many renamings of the nodes leave the class as it is."""
+    """Return how many renamings of the nodes leave the class as it is."""
     n, (neighbours, tails) = len(dag), _pattern(dag)
     heads = children(tails)
     kinds = [(len(list(bits(neighbours[v]))), tails[v].bit_count(), heads[v].bit_count()) for v in range(n)]
@@ -53,11 +53,11 @@ def symmetries(dag: DAG) -> int:
         return 1
 
     def extensions(images: list[int]) -> int:
-        """How many symmetries begin with these images of nodes 0, 1, …"""
+        """Return how many symmetries begin with these images of nodes 0, 1, …"""
         v = len(images)
         if v == n:
             return 1
-        found = 0
+        total = 0
         for w in candidates[v]:
             if w not in images and all(
                 neighbours[v] >> u & 1 == neighbours[w] >> x & 1
@@ -65,14 +65,14 @@ def symmetries(dag: DAG) -> int:
                 and heads[v] >> u & 1 == heads[w] >> x & 1
                 for u, x in enumerate(images)
             ):
-                found += extensions([*images, w])
-        return found
+                total += extensions([*images, w])
+        return total
 
     return extensions([])
 
 
 def labellings(n: int, number: int) -> int:
-    """How many labelled classes an unlabelled one stands for: n! over the symmetries of its pattern."""
+    """Return how many labelled classes an unlabelled one stands for: n! over the symmetries of its pattern."""
     return factorial(n) // symmetries(from_integer(n, number))
 
 
@@ -82,26 +82,26 @@ def _pattern(dag: DAG) -> Pattern:
     return neighbours, tails
 
 
-def _sinks(left: int, pattern: Pattern) -> Iterator[int]:
-    """The nodes that are a sink of some member among the nodes that are left."""
+def _sinks(rest: int, pattern: Pattern) -> Iterator[int]:
+    """Yield the nodes of `rest` that are a sink of some member of the class restricted to `rest`."""
     neighbours, tails = pattern
-    for x in bits(left):
-        around = neighbours[x] & left
+    for x in bits(rest):
+        around = neighbours[x] & rest
         undirected = list(bits(around & ~tails[x]))
         if not any(tails[y] >> x & 1 or around & ~neighbours[y] & ~(1 << y) for y in undirected):
             yield x
 
 
 def _without_twins(nodes: Iterator[int], pattern: Pattern) -> list[int]:
-    """One of each two nodes whose exchange is a symmetry."""
+    """Return the nodes without those that a symmetry exchanges with an earlier one."""
     neighbours, tails = pattern
     heads = children(tails)
-    kept: list[int] = []
+    distinct: list[int] = []
     for x in nodes:
-        for y in kept:
+        for y in distinct:
             both = ~(1 << x | 1 << y)
             if all(not (kind[x] ^ kind[y]) & both for kind in (neighbours, tails, heads)):
                 break
         else:
-            kept.append(x)
-    return kept
+            distinct.append(x)
+    return distinct

@@ -14,21 +14,22 @@ from itertools import combinations
 from harness.causal.dag import DAG, bits, children, mask_of
 
 
-def d_connected(dag: DAG, source: int, given: Sequence[int]) -> tuple[int, ...]:
-    """For each node, which of the conditioning sets leave it d-connected with `source`.
+def d_connected(dag: DAG, source: int, conditions: Sequence[int]) -> tuple[int, ...]:
+    """Return, for each node, which of the conditioning sets leave it d-connected with `source`.
 
     Entry v has bit s set iff v is d-connected with `source` given the set `given[s]`. A set that contains
     `source` or v says nothing about them: its bit is 0.
     """
     start = [0] * len(dag)
-    has = _holders(len(dag), given)
-    start[source] = (1 << len(given)) - 1 & ~has[source]
+    has = _holders(len(dag), conditions)
+    start[source] = (1 << len(conditions)) - 1 & ~has[source]
     return tuple(0 if v == source else reached for v, reached in enumerate(_balls(dag, start, has)))
 
 
 def _balls(dag: DAG, start: Sequence[int], has: Sequence[int]) -> list[int]:
-    """For each node, which balls get there. Bit s of start[v] says that ball s begins at v, bit s of has[v] that the
-    set which is given for ball s holds v.
+    """Return, for each node, which balls get there, as a bit mask over the balls.
+
+    Bit s of start[v] says that ball s begins at v, bit s of has[v] that the conditioning set of ball s holds v.
     """
     n, below = len(dag), children(dag)
     up, down = list(start), [0] * n  # the ball came from a child; from a parent
@@ -50,19 +51,14 @@ def _balls(dag: DAG, start: Sequence[int], has: Sequence[int]) -> list[int]:
     return [(up[v] | down[v]) & ~has[v] for v in range(n)]
 
 
-def _holders(n: int, given: Sequence[int]) -> list[int]:
-    """For each node, which of the sets hold it."""
-    return [mask_of(s for s, z in enumerate(given) if z >> v & 1) for v in range(n)]
-
-
-def d_separated(dag: DAG, a: int, b: int, given: int = 0) -> bool:
-    """Whether `given` (a set of nodes) d-separates a from b, two different nodes outside it."""
-    return not d_connected(dag, a, [given])[b]
+def _holders(n: int, sets: Sequence[int]) -> list[int]:
+    """Return, for each node, which of the sets hold it, as a bit mask over the sets."""
+    return [mask_of(s for s, z in enumerate(sets) if z >> v & 1) for v in range(n)]
 
 
 @cache
 def conditioning_sets(n: int, i: int, j: int) -> tuple[tuple[int, ...], ...]:
-    """All sets of the other nodes as sorted tuples, in lexicographic order: (), (2,), (2, 3), (3,), …"""
+    """Return all sets of the other nodes as sorted tuples, in lexicographic order: (), (2,), (2, 3), (3,), …"""
     others = [k for k in range(n) if k not in (i, j)]
     return tuple(sorted(s for size in range(len(others) + 1) for s in combinations(others, size)))
 
@@ -72,25 +68,25 @@ Independence = tuple[int, int, tuple[int, ...]]
 
 
 def independences(dag: DAG) -> list[Independence]:
-    """Every d-separation of the graph, in lexicographic order of (i, j, conditioning set)."""
+    """Return every d-separation of the graph, in lexicographic order of (i, j, conditioning set)."""
     n = len(dag)
     start, has = _all_balls(n)
     reached = _balls(dag, start, has)
-    found: list[Independence] = []
+    statements: list[Independence] = []
     for i, j in combinations(range(n), 2):
         connected = reached[j] >> (i << n)
-        found += [(i, j, given) for mask, given in _numbered_sets(n, i, j) if not connected >> mask & 1]
-    return found
+        statements += [(i, j, condition) for mask, condition in _numbered_sets(n, i, j) if not connected >> mask & 1]
+    return statements
 
 
 @cache
 def _all_balls(n: int) -> tuple[list[int], list[int]]:
-    """(start, has) for balls from every node with every set of nodes given: ball i · 2^n + s is from i, given s."""
+    """Return (start, has) for balls from each node with each conditioning set: ball i · 2^n + s is from i, given s."""
     holders, everything = _holders(n, range(1 << n)), (1 << (1 << n)) - 1
     start = [(everything & ~holders[v]) << (v << n) for v in range(n)]
-    return start, [sum(held << (i << n) for i in range(n)) for held in holders]
+    return start, [sum(holder << (i << n) for i in range(n)) for holder in holders]
 
 
 @cache
 def _numbered_sets(n: int, i: int, j: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    return tuple((mask_of(given), given) for given in conditioning_sets(n, i, j))
+    return tuple((mask_of(condition), condition) for condition in conditioning_sets(n, i, j))

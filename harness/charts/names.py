@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from harness.leaderboard.families import family
 from harness.leaderboard.rows import Row
+from harness.storage.configuration import as_options
 from harness.storage.run_folder import safe
 from harness.storage.runs import Kind
 
 _FAMILIES: dict[str, Kind] = {"Random Baselines": "baseline", "Exact Reasoner": "reasoner"}
-_ALGORITHM = re.compile(r"samples=\d+,seed=\d+")
-"""How harness.discover names its data, in the place of a prompt."""
 
 
 def run_ids(rows: Sequence[Row]) -> list[str]:
@@ -35,7 +33,7 @@ def places(task: str, sets: Sequence[Sequence[Row]]) -> list[str]:
     It is told by the set alone, so that no name passes to another set when runs are added. Sets that share a variant
     all have more in their names: their labels where these differ, then the beginning of their items' digest.
     """
-    variants = [min((row.variant for row in rows), key=_simple) for rows in sets]
+    variants = [min(rows, key=_simple).variant for rows in sets]
     found = [task if one == "default" else f"{task}/{safe(one).replace(',', '+')}" for one in variants]
     headlines = [rows[0].result.headline for rows in sets]
     items = [(rows[0].items or str(rows[0].result.overall.items))[:8] for rows in sets]
@@ -53,9 +51,9 @@ def places(task: str, sets: Sequence[Sequence[Row]]) -> list[str]:
     return found
 
 
-def _simple(variant: str) -> tuple[bool, int, str]:
-    """The default first, then fewer settings before more."""
-    return variant != "default", variant.count(","), variant
+def _simple(row: Row) -> tuple[int, str]:
+    """Return what sorts the default settings first, then fewer settings before more."""
+    return len(row.settings), row.variant
 
 
 def labels(rows: Sequence[Row], parts: Sequence[str] = ("prompt", "variant", "folder", "path")) -> list[str]:
@@ -79,16 +77,20 @@ def labels(rows: Sequence[Row], parts: Sequence[str] = ("prompt", "variant", "fo
 
 def data_of_all(rows: Sequence[Row]) -> list[str]:
     """Settings of the data that all runs of algorithms share, such as seed=0; none where there is one run."""
-    said = [row.prompt.split(",") for row in rows if _ALGORITHM.fullmatch(row.prompt)]
-    return [one for one in said[0] if all(one in other for other in said)] if len(said) > 1 else []
+    data = [_data(row) for row in rows if row.run.data]
+    return [one for one in data[0] if all(one in other for other in data)] if len(data) > 1 else []
+
+
+def _data(row: Row) -> list[str]:
+    """Return the settings of the data that an algorithm has learned from, as its command takes them."""
+    return [f"{name}={value}" for name, value in as_options(row.run.data).items()]
 
 
 def _differing(row: Row, part: str, shared: Sequence[str]) -> str:
     """A part of a row, of an algorithm's data what is not the same for all of them."""
-    told = str(getattr(row, part))
-    if part == "prompt" and _ALGORITHM.fullmatch(told):
-        return ",".join(one for one in told.split(",") if one not in shared)
-    return told
+    if part == "prompt" and row.run.data:
+        return ",".join(one for one in _data(row) if one not in shared)
+    return str(getattr(row, part))
 
 
 def reference(row: Row, run: str, label: str) -> dict[str, Any]:

@@ -25,7 +25,8 @@ from harness.charts.values import (
     Unit,
 )
 from harness.leaderboard.rows import Row
-from harness.tables.metrics import TITLES, intervals_said, main_metrics
+from harness.tables.metrics import TITLES, interval_notes, main_metrics
+from harness.tasks.find import benchmark_of
 from harness.types import Scores
 
 COUNTS = ("tp", "fp", "fn", "tn", "unreadable_positive", "unreadable_negative", "failed_positive", "failed_negative")
@@ -98,7 +99,7 @@ class SideBySide:
         return HeatChart(**common, breakdown=breakdown, metrics=metrics, columns=columns, rows=rows)
 
     def confusion(self) -> Iterator[Chart]:
-        """What became of positives and negatives; results of earlier versions do not tell."""
+        """Yield what became of positives and negatives, of the runs whose task counts it."""
         rows = [
             ConfusionRow(**ref, counts={name: row.result.overall.confusion.get(name, 0) for name in COUNTS})
             for ref, row in zip(self.refs, self.rows, strict=True)
@@ -140,18 +141,12 @@ class SideBySide:
         )
 
     def scales(self) -> Iterator[Chart]:
-        """CausalBench: scores by network, smallest first."""
-        from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load
-
+        """Scores by network, smallest first, where the benchmark knows the sizes of its networks."""
         found = {name for row in self.rows for name in _parts(row).get("network", {})}
-        if len(found) < 2 or not found <= set(NETWORKS):
+        sizes = benchmark_of(self.task).graph_sizes
+        if len(found) < 2 or sizes is None or not (graphs := sizes(found)):
             return
-        networks = [
-            NetworkColumn(name=name, nodes=len(graph.variables), edges=len(edges(graph)), scale=SCALES[name])
-            for name in NETWORKS
-            if name in found
-            for graph in [load(name)]
-        ]
+        networks = [NetworkColumn(name=g.name, nodes=g.nodes, edges=g.edges, scale=g.scale) for g in graphs]
         networks.sort(key=lambda network: (network.nodes, network.edges))
         parts = [[_parts(row).get("network", {}).get(one.name) for one in networks] for row in self.rows]
         for metric in self.metrics:
@@ -170,7 +165,7 @@ class SideBySide:
 
 def lines_said(rows: Sequence[Scores]) -> list[str]:
     """What tables say of their intervals."""
-    return [said.replace("In brackets:", "Lines:") for said in intervals_said(rows)]
+    return [note.replace("In brackets:", "Lines:") for note in interval_notes(rows)]
 
 
 def title_of(metric: str) -> str:

@@ -14,10 +14,8 @@ from harness.leaderboard.build import differing, items_of, items_said, merit
 from harness.leaderboard.rows import Row
 from harness.storage.run_folder import variant
 from harness.tables.metrics import main_metrics
-
-STEPS = {"none": "original", **{name: name for name in ("paraphrase", "refactorization", "permutation")}}
-"""The perturbations of Corr2Cause by what charts call them."""
-_SETTING = "perturbation"
+from harness.tasks.benchmark import PERTURBATION
+from harness.tasks.find import benchmark_of
 
 
 @dataclass
@@ -26,11 +24,14 @@ class _Chain:
 
     rest: tuple[str, ...]
     """All that they agree in."""
+    steps: Sequence[str]
+    """What there may be, in the order of charts."""
     by_step: dict[str, Row] = field(default_factory=dict)
 
     @property
     def first(self) -> Row:
-        return next(self.by_step[step] for step in STEPS.values() if step in self.by_step)
+        """Return the run of the first step that there is."""
+        return next(self.by_step[step] for step in self.steps if step in self.by_step)
 
     def beside(self, other: _Chain) -> bool:
         """Whether both may stand in one chart: the same label set, some step in both, and there the same items."""
@@ -41,7 +42,7 @@ class _Chain:
 
 def charts(task: str, rows: Sequence[Row], names: Mapping[int, str]) -> Iterator[Chart]:
     """A chart for each metric and set of chains; `names` are the runs' by the id() of their rows."""
-    chains = [chain for chain in _chains(rows) if len(chain.by_step) > 1]
+    chains = [chain for chain in _chains(rows, benchmark_of(task).perturbations) if len(chain.by_step) > 1]
     sets: list[list[_Chain]] = []
     for chain in sorted(chains, key=lambda chain: (chain.first.variant != "default", merit(chain.first))):
         for found in sets:
@@ -55,28 +56,28 @@ def charts(task: str, rows: Sequence[Row], names: Mapping[int, str]) -> Iterator
         yield from _charts(task, place, heading, found, names)
 
 
-def _chains(rows: Sequence[Row]) -> list[_Chain]:
+def _chains(rows: Sequence[Row], perturbations: Mapping[str, str]) -> list[_Chain]:
     chains: list[_Chain] = []
     for row in rows:
-        step = STEPS.get(str(row.settings.get(_SETTING, "none")))
+        step = perturbations.get(str(row.settings.get(PERTURBATION, "none")))
         if step is None or not row.complete:
             continue
         rest = (_without(row), row.prompt, row.model, row.folder, _configured(row))
         chain = next((one for one in chains if one.rest == rest and step not in one.by_step), None)
         if chain is None:
-            chains.append(chain := _Chain(rest))
+            chains.append(chain := _Chain(rest, list(perturbations.values())))
         chain.by_step[step] = row
     return chains
 
 
 def _others(row: Row) -> dict[str, Any]:
     """Return the settings of a run's task but for the perturbation."""
-    return {name: value for name, value in row.settings.items() if name != _SETTING}
+    return {name: value for name, value in row.settings.items() if name != PERTURBATION}
 
 
 def _without(row: Row) -> str:
     """Return the variant that the run has without its perturbation."""
-    return variant(_others(row)) if _SETTING in row.settings else row.variant
+    return variant(_others(row)) if PERTURBATION in row.settings else row.variant
 
 
 def _configured(row: Row) -> str:
@@ -91,11 +92,11 @@ def _headings(sets: Sequence[Sequence[_Chain]]) -> list[str]:
     plain = ["; ".join(differing({one.rest[0] for one in found}, [one.first for one in found])) for found in sets]
     rows = [{step: row for chain in found for step, row in chain.by_step.items()} for found in sets]
     said = []
-    for heading, mine in zip(plain, rows, strict=True):
+    for heading, mine, found in zip(plain, rows, sets, strict=True):
         same = [other for name, other in zip(plain, rows, strict=True) if name == heading]
         own = [
             f"{step}: {items_said(mine[step])}"
-            for step in STEPS.values()
+            for step in found[0].steps
             if step in mine and any(step not in one or items_of(one[step]) != items_of(mine[step]) for one in same)
         ]
         said.append("; ".join([heading, *own]))
@@ -106,7 +107,7 @@ def _charts(task: str, place: str, heading: str, chains: Sequence[_Chain], names
     chains = sorted(chains, key=lambda chain: merit(chain.first))
     firsts = [chain.first for chain in chains]
     said = labels([_plain(row) for row in firsts])
-    steps = [step for step in STEPS.values() if any(step in chain.by_step for chain in chains)]
+    steps = [step for step in chains[0].steps if any(step in chain.by_step for chain in chains)]
     everything = [row.result.overall for chain in chains for row in chain.by_step.values()]
     for metric in dict.fromkeys(name for row in firsts for name in main_metrics(row.result.overall)):
         rows = [
@@ -129,9 +130,10 @@ def _charts(task: str, place: str, heading: str, chains: Sequence[_Chain], names
 
 
 def _plain(row: Row) -> Row:
-    """Return the row with the variant that all of its chain share."""
+    """Return the row with the variant and the settings that all of its chain share."""
     place = {**row.run.place, "variant": _without(row)}
-    return replace(row, run=replace(row.run, place=place))
+    manifest = {**row.run.manifest, "configuration": {**row.configuration, "task": _others(row)}}
+    return replace(row, run=replace(row.run, place=place, manifest=manifest))
 
 
 def _point(row: Row | None, metric: str, names: Mapping[int, str]) -> Point | None:

@@ -158,7 +158,7 @@ class CostChart(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkColumn:
-    """A network of CausalBench."""
+    """A network that items are about."""
 
     name: str
     nodes: int

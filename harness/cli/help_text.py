@@ -31,7 +31,7 @@ harness: can language models reason about cause and effect?
   python -m harness.export results to=csv               for other programs: csv, parquet, hf, inspect, eee, lm_eval
   python -m harness.items task=corr2cause out=F.jsonl   the items, for your own tools
   python -m harness.cache stats                         the stored answers; also export, import, prune, verify
-  python -m harness.tasks.corr2cause stats              Tables 1 and 3 of the Corr2Cause paper, measured
+  python -m harness.published table=1                   Tables 1 and 3 of the Corr2Cause paper, measured
 
 A run goes on where it was stopped: answers are stored as they land and asked for once. Settings of your own:
 configs/<group>/<name>.yaml and prompts/<task>/<name>.yaml in the working directory are found as well.

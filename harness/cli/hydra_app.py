@@ -9,15 +9,16 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from functools import partial
 from typing import Any
 
 from harness.cli import help_text
-from harness.errors import HarnessError, Interrupted, unknown
+from harness.cli.exit_code import exit_code
+from harness.errors import HarnessError, unknown
 from harness.runtime import console, secrets, signals, streams
 from harness.settings import CONFIGS, listed
 from harness.storage.atomic_write import full
 
-ERROR = 1
 _SETTING = re.compile(r"(?!hydra)[\w/.@+~]+=")
 """key=value, where the key is not one of Hydra's own."""
 
@@ -33,30 +34,15 @@ def launch(job: Callable[[Any], int], config_name: str, conclude: Callable[[], i
         secrets.refuse_arguments(sys.argv[1:])
         return _hydra(job, config_name)
 
-    return max(_ended(begin, config_name), _ended(conclude, config_name))
-
-
-def _ended(action: Callable[[], int], config_name: str) -> int:
-    """The exit code of a part of a command; what ends it early is said in one sentence."""
-    try:
-        code = action()
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:  # the reader of our output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ERROR
-    except Interrupted as reason:
-        print(reason, file=sys.stderr)
-        return signals.INTERRUPTED
-    except KeyboardInterrupt:  # a sweep's; by itself Ctrl-C raises none in a command
-        print(signals.sentence(), file=sys.stderr)
-        return signals.INTERRUPTED
-    except Exception as error:
+    def complain(error: Exception) -> None:
         if any(argument.replace(" ", "").lower() in ("debug=true", "debug=1") for argument in sys.argv[1:]):
-            print(secrets.masked(console.clean(traceback.format_exc())), end="", file=sys.stderr)
+            print(secrets.mask_keys(console.clean(traceback.format_exc())), end="", file=sys.stderr)
         else:
             console.complain(sentence(error, config_name, sys.argv[1:]))
-        return ERROR
+
+    # A sweep's Ctrl-C; by itself it raises nothing in a command.
+    ended = partial(exit_code, interrupted=signals.sentence(), complain=complain)
+    return max(ended(begin), ended(conclude))
 
 
 def _hydra(job: Callable[[Any], int], config_name: str) -> int:
@@ -83,7 +69,7 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
         if any(argument.startswith(("--cfg", "-c", "--info", "-i")) for argument in sys.argv[1:]):
             with redirect_stdout(io.StringIO()) as shown:  # what the config files say, keys too
                 run()
-            print(secrets.masked_yaml(shown.getvalue()), end="")
+            print(secrets.mask_keys_in_yaml(shown.getvalue()), end="")
         else:
             run()
     except SystemExit as end:
@@ -177,8 +163,8 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
 
 
 def _groups(config_name: str) -> list[str]:
-    """The config groups that a command chooses from."""
-    return {"items": ["task"], "discover": ["task", "algorithm"]}.get(config_name, ["task", "model", "cache"])
+    """Return the config groups that a command chooses from: those of its file's `defaults:`, one a line."""
+    return re.findall(r"^  - (\w+): ", (CONFIGS / f"{config_name}.yaml").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def _unknown_key(key: str, config_name: str, arguments: Sequence[str]) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
-from harness.errors import ConfigError, HarnessError, unknown
-from harness.runtime import console, streams
-from harness.runtime.signals import INTERRUPTED
+from harness.cli.exit_code import exit_code
+from harness.errors import ConfigError, nearest, unknown
+from harness.runtime import streams
 from harness.settings import first_sentence
 from harness.tables import terminal
 from harness.tables.table import Part
@@ -25,55 +24,72 @@ S = TypeVar("S")
 _SETTING = re.compile(r"(\w+)=(.*)", re.DOTALL)
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda value: _words(value))]
 """Several, as in by=relation,num_nodes."""
+Output = str | Sequence[Part] | int
+"""What a job returns: what is to be printed, or the exit code of one that has printed it all."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a command's own commands: what it takes, and what it does."""
+
+    settings: type[Any]
+    job: Callable[[list[str], Any], Output]
 
 
 def command(
-    help: str, settings: type[S], job: Callable[[list[str], S], str | Sequence[Part]], given: Sequence[str] | None
+    help: str, settings: type[S], job: Callable[[list[str], S], Output], given: Sequence[str] | None = None
 ) -> int:
-    """Prints what the job makes of the command line, or the help, or one sentence; the exit code."""
+    """Print the help, what the job makes of the command line, or one sentence; return the exit code."""
+    return _run(help, given, lambda arguments: job(*parsed(arguments, settings)))
+
+
+def commands(
+    help: str, choices: Mapping[str, Choice], given: Sequence[str] | None = None, *, interrupted: str = "interrupted."
+) -> int:
+    """Do the same for a command whose first word chooses one of several jobs; `interrupted` is said after Ctrl-C."""
+
+    def job(arguments: Sequence[str]) -> Output:
+        if not arguments or "=" in arguments[0] or arguments[0].startswith("-"):
+            raise ConfigError(f"the first word says what to do: {', '.join(choices)}. --help tells what each one does.")
+        if arguments[0] not in choices:
+            raise ConfigError(unknown("command", arguments[0], choices))
+        chosen = choices[arguments[0]]
+        return chosen.job(*parsed(arguments[1:], chosen.settings))
+
+    return _run(help, given, job, interrupted)
+
+
+def _run(
+    help: str, given: Sequence[str] | None, job: Callable[[Sequence[str]], Output], interrupted: str = "interrupted."
+) -> int:
     arguments = list(sys.argv[1:] if given is None else given)
 
     def run() -> int:
         if {"-h", "--help"} & set(arguments):
             print(help)
             return 0
-        said = job(*parsed(arguments, settings))
+        output = job(arguments)
+        if isinstance(output, int):
+            return output
         with suppress(BrokenPipeError):  # | head
-            terminal.show([said] if isinstance(said, str) else said)
+            terminal.show([output] if isinstance(output, str) else output)
             sys.stdout.flush()
         return 0
 
-    return ended(run)
-
-
-def ended(action: Callable[[], int]) -> int:
-    """Return a command's exit code, which is what it returns; say in one sentence what ends it otherwise."""
     streams.prepare()
-    try:
-        code = action()
-        sys.stdout.flush()
-        return code
-    except HarnessError as error:
-        console.complain(error)
-        return 1
-    except BrokenPipeError:  # the reader of our output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt as stop:
-        print(stop if stop.args else "interrupted.", file=sys.stderr)
-        return INTERRUPTED
+    return exit_code(run, interrupted=interrupted)
 
 
 def parsed(arguments: Sequence[str], settings: type[S]) -> tuple[list[str], S]:
-    """What stands alone, and the settings. A folder may have = in its name: what exists is a place."""
+    """Return what stands alone, and the settings. A folder may have = in its name: what exists is a place."""
     names: list[str] = []
     chosen: dict[str, str] = {}
     known = [f.name for f in fields(settings)]  # type: ignore[arg-type]
-    for argument in arguments:
+    for place, argument in enumerate(arguments):
         setting = _SETTING.fullmatch(argument)
         if setting is None or Path(argument).exists():
-            if argument.startswith("-"):
-                raise ConfigError(f"there is no option {argument}: settings are key=value ({', '.join(known)}).")
+            if argument.startswith("-") and argument != "-":
+                raise ConfigError(_without_dashes(arguments[place:], settings))
             names.append(argument)
         elif setting[1] not in known:
             raise ConfigError(unknown("setting", setting[1], known))
@@ -83,6 +99,18 @@ def parsed(arguments: Sequence[str], settings: type[S]) -> tuple[list[str], S]:
         return names, TypeAdapter(settings).validate_python(chosen)
     except ValidationError as error:
         raise ConfigError(first_sentence(error, "")) from None
+
+
+def _without_dashes(arguments: Sequence[str], settings: type[Any]) -> str:
+    """Return the sentence about an option, the first of the arguments: how it is written as a setting."""
+    kinds = get_type_hints(settings)
+    option, equals, value = arguments[0].partition("=")
+    name = option.strip("-").replace("-", "_")
+    if name not in kinds:
+        return f"there is no option {option}{nearest(name, kinds)}: settings are key=value ({', '.join(kinds)})."
+    if not equals:
+        value = "true" if kinds[name] is bool else next(iter(arguments[1:]), "…")
+    return f"there is no option {option}: write {name}={value}, as all settings are key=value ({', '.join(kinds)})."
 
 
 def _words(value: Any) -> Any:

@@ -51,7 +51,7 @@ an interval over clusters and a p from swapping A and B in whole clusters; all p
 
 @dataclass(frozen=True)
 class Settings:
-    """HELP says what each one means."""
+    """The command's settings; HELP says what each one means."""
 
     metrics: Words = ("f1",)
     by: Words = ()
@@ -65,15 +65,15 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the comparison; the exit code."""
+    """Print the comparison and return the exit code."""
     return key_value.command(HELP, Settings, job, arguments)
 
 
-def job(given: list[str], settings: Settings) -> list[Part]:
-    """The comparison in words and tables; writes it where settings say so."""
-    if len(given) < 2:
+def job(folders: list[str], settings: Settings) -> list[Part]:
+    """Return the comparison in words and tables, and write it where settings say so."""
+    if len(folders) < 2:
         raise ConfigError("give two runs or more: python -m harness.compare A B (--help for the rest).")
-    if twice := [name for name in given if given.count(name) > 1]:
+    if twice := [name for name in folders if folders.count(name) > 1]:
         raise ConfigError(f"{twice[0]} is given twice: a run is compared with another one.")
     for name in settings.metrics or ("",):
         if name not in METRICS:
@@ -82,8 +82,8 @@ def job(given: list[str], settings: Settings) -> list[Part]:
         raise ConfigError(f"out={settings.out}: the name has to end in .json, .md or .csv.")
     if settings.out:
         check(settings.out)
-    found = compare(
-        [load(name) for name in given],
+    comparisons = compare(
+        [load(name) for name in folders],
         all_pairs=settings.pairs == "all",
         metrics=tuple(dict.fromkeys(settings.metrics)),
         by=settings.by,
@@ -92,49 +92,49 @@ def job(given: list[str], settings: Settings) -> list[Part]:
         resamples=settings.resamples,
         seed=settings.seed,
     )
-    shown = list(parts(found, items=settings.items, resamples=settings.resamples))
+    comparison_parts = list(parts(comparisons, items=settings.items, resamples=settings.resamples))
     if settings.out:
-        _write(Path(settings.out), found, settings, shown)
-    return shown
+        _write(Path(settings.out), comparisons, settings, comparison_parts)
+    return comparison_parts
 
 
-def _write(path: Path, found: list[Comparison], settings: Settings, shown: Sequence[Part]) -> None:
+def _write(path: Path, comparisons: list[Comparison], settings: Settings, parts: Sequence[Part]) -> None:
     if path.suffix == ".json":
-        content = json.dumps(_json(found, settings), indent=2, ensure_ascii=False)
+        content = json.dumps(_json(comparisons, settings), indent=2, ensure_ascii=False)
     elif path.suffix == ".csv":
-        content = _csv(found)
+        content = _csv(comparisons)
     else:
-        content = f"# Comparison\n\n{markdown(shown)}"
+        content = f"# Comparison\n\n{markdown(parts)}"
     with written(str(path)) as file:
         file.write(f"{content.rstrip()}\n".encode(errors="replace").decode())  # half characters as question marks
 
 
-def _json(found: list[Comparison], settings: Settings) -> dict[str, Any]:
+def _json(comparisons: list[Comparison], settings: Settings) -> dict[str, Any]:
     return {
         "settings": {"metrics": settings.metrics, "resamples": settings.resamples, "seed": settings.seed},
         "comparisons": [
             {
-                "a": {"name": one.first, "path": str(one.runs[0].path), **one.runs[0].place},
-                "b": {"name": one.second, "path": str(one.runs[1].path), **one.runs[1].place},
-                "labels": one.pairing.labels,
-                "shared": one.pairing.shared,
-                "in_a_only": one.pairing.first_only,
-                "in_b_only": one.pairing.second_only,
-                "failed": one.pairing.failed,
+                "a": {"name": comparison.first, "path": str(comparison.runs[0].path), **comparison.runs[0].place},
+                "b": {"name": comparison.second, "path": str(comparison.runs[1].path), **comparison.runs[1].place},
+                "labels": comparison.pairing.labels,
+                "shared": comparison.pairing.shared,
+                "in_a_only": comparison.pairing.first_only,
+                "in_b_only": comparison.pairing.second_only,
+                "failed": comparison.pairing.failed,
                 "unreadable": {
                     name: {"replies": lost, "count_as": run.unreadable}
-                    for name, lost, run in zip("ab", one.pairing.unreadable, one.runs, strict=True)
+                    for name, lost, run in zip("ab", comparison.pairing.unreadable, comparison.runs, strict=True)
                 },
-                "rows": _rows(one),
-                "differing": as_json(one.pairing.differing),
+                "rows": _rows(comparison),
+                "differing": as_json(comparison.pairing.differing),
             }
-            for one in found
+            for comparison in comparisons
         ],
     }
 
 
-def _rows(one: Comparison) -> list[dict[str, Any]]:
-    """A dictionary for each group and metric; shares as fractions."""
+def _rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return a dictionary for each group and metric; shares as fractions."""
     return [
         {
             "breakdown": row.group[0],
@@ -143,29 +143,33 @@ def _rows(one: Comparison) -> list[dict[str, Any]]:
             "positives": row.positives,
             "clusters": row.clusters,
             "unit": row.unit,
-            "metric": measured.difference.metric,
-            "a": measured.difference.first,
-            "b": measured.difference.second,
-            "difference": measured.difference.value,
-            "low": measured.difference.interval and measured.difference.interval[0],
-            "high": measured.difference.interval and measured.difference.interval[1],
-            "standard_error": measured.difference.error,
-            "detectable": detectable(measured.difference.error),
-            "p": measured.difference.p,
-            "p_holm": measured.p_holm,
-            "swaps": row.swaps and row.swaps.tried,
+            "metric": metric.difference.metric,
+            "a": metric.difference.first,
+            "b": metric.difference.second,
+            "difference": metric.difference.value,
+            "low": metric.difference.interval and metric.difference.interval[0],
+            "high": metric.difference.interval and metric.difference.interval[1],
+            "standard_error": metric.difference.error,
+            "detectable": detectable(metric.difference.error),
+            "p": metric.difference.p,
+            "p_holm": metric.p_holm,
+            "swaps": row.swaps and row.swaps.number,
             "swaps_exact": row.swaps and row.swaps.exact,
             **{f"right_{name}": count for name, count in asdict(row.mcnemar).items()},
             "mcnemar_p": row.mcnemar.p,
             "mcnemar_p_holm": row.mcnemar_holm,
         }
-        for row in one.rows
-        for measured in row.metrics
+        for row in comparison.rows
+        for metric in row.metrics
     ]
 
 
-def _csv(found: list[Comparison]) -> str:
-    rows = [{"run_a": one.first, "run_b": one.second, **row} for one in found for row in _rows(one)]
+def _csv(comparisons: list[Comparison]) -> str:
+    rows = [
+        {"run_a": comparison.first, "run_b": comparison.second, **row}
+        for comparison in comparisons
+        for row in _rows(comparison)
+    ]
     return csv_text(list(rows[0]), rows)
 
 

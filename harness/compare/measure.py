@@ -15,7 +15,7 @@ from harness.scoring.significance import McNemar, holm
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MetricRow:
     """A difference, and its p corrected for all others of the same call."""
 
     difference: Difference
@@ -32,7 +32,7 @@ class Row:
     clusters: int
     unit: str
     """What the clusters are where they are parts of a single one, else empty."""
-    metrics: tuple[Measured, ...]
+    metrics: tuple[MetricRow, ...]
     swaps: Swaps | None
     """None of one cluster."""
     mcnemar: McNemar
@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs compared."""
+    """Two runs and their differences."""
 
     first: str
     second: str
@@ -56,7 +56,7 @@ class Comparison:
 
 
 def compare(
-    read: Sequence[Replies],
+    replies: Sequence[Replies],
     *,
     all_pairs: bool,
     metrics: Sequence[str],
@@ -66,79 +66,82 @@ def compare(
     resamples: int,
     seed: int,
 ) -> list[Comparison]:
-    """The first run against each other one, or every pair of them."""
-    called = runs.names(read)
-    chosen = list(combinations(range(len(read)), 2)) if all_pairs else [(0, k) for k in range(1, len(read))]
-    found = []
-    for i, j in chosen:
-        pairing = pairs.pair(read[i], read[j], by=by, labels=labels, least=least)
+    """Compare the first run with each other one, or every pair of them."""
+    names = runs.names(replies)
+    index_pairs = list(combinations(range(len(replies)), 2)) if all_pairs else [(0, k) for k in range(1, len(replies))]
+    comparisons = []
+    for i, j in index_pairs:
+        pairing = pairs.pair(replies[i], replies[j], by=by, labels=labels, least=least)
         rows = tuple(_row(pairing, group, metrics, resamples, seed) for group in pairing.counts)
-        found.append(Comparison(called[i], called[j], (read[i], read[j]), pairing, rows))
-    return _corrected(found)
+        comparisons.append(Comparison(names[i], names[j], (replies[i], replies[j]), pairing, rows))
+    return _correct_p_values(comparisons)
 
 
 def _row(pairing: Pairing, group: Group, metrics: Sequence[str], resamples: int, seed: int) -> Row:
     cells, unit = pairing.cells(group)
-    found, swaps = differences(cells, metrics, resamples=resamples, seed=seed)
+    row_differences, swaps = differences(cells, metrics, resamples=resamples, seed=seed)
     table = pairs.mcnemar(cells)
-    measured = tuple(Measured(difference, None) for difference in found)
-    return Row(group, int(cells.sum()), int(cells[:, 1].sum()), len(cells), unit, measured, swaps, table, table.p)
+    metrics_of_row = tuple(MetricRow(difference, None) for difference in row_differences)
+    return Row(group, int(cells.sum()), int(cells[:, 1].sum()), len(cells), unit, metrics_of_row, swaps, table, table.p)
 
 
-def _corrected(found: Sequence[Comparison]) -> list[Comparison]:
-    """Holm over all p-values of the swaps; McNemar's are a family of their own, being the same question once more."""
-    rows = [row for comparison in found for row in comparison.rows]
-    swapped = iter(holm([one.difference.p for row in rows for one in row.metrics]))
+def _correct_p_values(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Correct all p-values of the swaps together (Holm).
+
+    McNemar's are a family of their own, being the same question once more.
+    """
+    rows = [row for comparison in comparisons for row in comparison.rows]
+    swapped = iter(holm([metric.difference.p for row in rows for metric in row.metrics]))
     exact = iter(holm([row.mcnemar_holm for row in rows]))
 
-    def redone(row: Row) -> Row:
-        metrics = tuple(Measured(one.difference, next(swapped)) for one in row.metrics)
+    def with_corrected_p(row: Row) -> Row:
+        metrics = tuple(MetricRow(metric.difference, next(swapped)) for metric in row.metrics)
         return replace(row, metrics=metrics, mcnemar_holm=next(exact) or 0.0)
 
-    return [replace(comparison, rows=tuple(map(redone, comparison.rows))) for comparison in found]
+    return [replace(comparison, rows=tuple(map(with_corrected_p, comparison.rows))) for comparison in comparisons]
 
 
-def remarks(found: Sequence[Comparison]) -> Iterator[str]:
-    """What has to be said of the pairing before any number: who lacks what, and how it counts."""
-    for one in found:
-        p = one.pairing
-        names = f"{one.second} and {one.first}" if len(found) > 1 else "They"
-        said = [
+def remarks(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield what has to be said of the pairing before any number: who lacks what, and how it counts."""
+    for comparison in comparisons:
+        p = comparison.pairing
+        names = f"{comparison.second} and {comparison.first}" if len(comparisons) > 1 else "They"
+        facts = [
             f"{n:,} items are in {name} only"
-            for n, name in ((p.first_only, one.first), (p.second_only, one.second))
+            for n, name in ((p.first_only, comparison.first), (p.second_only, comparison.second))
             if n
         ]
         if p.failed:
-            said.append(f"{p.failed:,} failed in one of them or both")
-        if said:
-            yield f"{names} share {p.shared:,} answered items; {', '.join(said)}: those count nowhere."
-        for run, name, lost in zip(one.runs, (one.first, one.second), p.unreadable, strict=True):
+            facts.append(f"{p.failed:,} failed in one of them or both")
+        if facts:
+            yield f"{names} share {p.shared:,} answered items; {', '.join(facts)}: those count nowhere."
+        for run, name, lost in zip(comparison.runs, (comparison.first, comparison.second), p.unreadable, strict=True):
             if lost:
                 counts = "No" if run.unreadable == "no" else "wrong"
                 yield f"{lost:,} replies of {name} could not be read and count as {counts}."
             if not run.complete:
                 yield f"{name} is not complete."
-        if one.runs[0].unreadable != one.runs[1].unreadable and any(p.unreadable):
+        if comparison.runs[0].unreadable != comparison.runs[1].unreadable and any(p.unreadable):
             yield "The two were run with different task.unreadable."
         if not p.differing:
-            yield f"{one.second} and {one.first} gave the same answer to every item."
+            yield f"{comparison.second} and {comparison.first} gave the same answer to every item."
 
 
-def reasons(found: Sequence[Comparison]) -> Iterator[str]:
-    """Why there is a dash, and what p rests on."""
-    rows = [row for comparison in found for row in comparison.rows]
+def reasons(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield why there is a dash, and what p rests on."""
+    rows = [row for comparison in comparisons for row in comparison.rows]
     if any(row.clusters == 1 for row in rows):
         yield "One cluster: no interval and no test; nothing is known about how much another cluster would differ."
     if any(1 < row.clusters < FEWEST for row in rows):
         yield f"Fewer than {FEWEST} clusters: no interval."
-    if any(_thin(row, one.difference) for row in rows for one in row.metrics):
+    if any(_thin(row, metric.difference) for row in rows for metric in row.metrics):
         yield f"No interval either where a metric rests on fewer than {FEWEST} clusters."
-    if any(one.difference.same for row in rows for one in row.metrics):
+    if any(metric.difference.same for row in rows for metric in row.metrics):
         yield "No interval either where each resample has the same difference: that says nothing of other clusters."
     for unit in sorted({row.unit for row in rows if row.unit}):
         yield f"Rows of one cluster draw and swap whole {unit} within it."
-    if torn := sum(_torn(one.difference) for row in rows for one in row.metrics):
-        where = "In one row" if torn == 1 else f"In {torn:,} rows"
+    if contradictions := sum(_contradicts(metric.difference) for row in rows for metric in row.metrics):
+        where = "In one row" if contradictions == 1 else f"In {contradictions:,} rows"
         yield f"{where} the interval leaves out 0 though p is above 0.05: of few clusters it is too bold; go by p."
     if floors := [row.swaps.least for row in rows if row.swaps and row.swaps.exact and row.swaps.least > 0.05]:
         where = "In one row" if len(floors) == 1 else f"In {len(floors):,} rows"
@@ -149,5 +152,5 @@ def _thin(row: Row, d: Difference) -> bool:
     return row.clusters >= FEWEST and d.value is not None and d.interval is None and not d.same
 
 
-def _torn(d: Difference) -> bool:
+def _contradicts(d: Difference) -> bool:
     return d.interval is not None and d.p is not None and d.p > 0.05 and not d.interval[0] <= 0 <= d.interval[1]

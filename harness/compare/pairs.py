@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from harness.compare.runs import Replies, Reply
 from harness.errors import ConfigError, DataError, unknown
-from harness.scoring.classification import Unreadable
 from harness.scoring.significance import McNemar
+from harness.scoring.units import unordered
 
 if TYPE_CHECKING:
     from harness.scoring.paired import Cells
+from harness.types import Unreadable
 
 Group = tuple[str, str]
 """(breakdown, group), as in relation, parent."""
@@ -104,7 +105,7 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
         if a.answer != b.answer:
             found.differing.append(Differing(item, gold, a.answer, b.answer, a.span, b.span))
         cell = 4 * gold + 2 * _counted(a, gold, first.unreadable) + _counted(b, gold, second.unreadable)
-        part = _part(a)
+        part = unordered(a.unit)
         for group in _groups(a, by):
             counts[group][a.cluster][cell] += 1
             if part:
@@ -156,7 +157,7 @@ def _disagreeing(items: Sequence[str], first: Replies, second: Replies, labels: 
 
 
 def _check(by: Sequence[str], run: Replies) -> None:
-    known = {name for groups in {reply.groups for reply in run.by_item.values()} for name, _ in groups} - {"pair"}
+    known = {name for groups in {reply.groups for reply in run.by_item.values()} for name, _ in groups}
     for name in by:
         if name not in known:
             raise ConfigError(unknown("breakdown", name, known))
@@ -166,14 +167,6 @@ def _groups(reply: Reply, by: Sequence[str]) -> Iterator[Group]:
     yield OVERALL
     if by:
         yield from ((name, group) for name, group in reply.groups if name in by)
-
-
-def _part(reply: Reply) -> str:
-    """The unordered pair of variables that an item of CausalBench asks about."""
-    for name, group in reply.groups:
-        if name == "pair":
-            return " ".join(sorted(group.split(" -> ")))
-    return ""
 
 
 def _counted(reply: Reply, gold: int, unreadable: Unreadable) -> int:

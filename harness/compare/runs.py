@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import DataError
-from harness.scoring.classification import Unreadable
-from harness.scoring.samples import Draws
+from harness.scoring.samples import Votes
 from harness.storage import records, runs
 from harness.storage.files import inside
 from harness.storage.run_folder import MANIFEST, PARTIAL, RECORDS, RESULT, records_in
-from harness.types import Record
+from harness.types import Record, Unreadable
 
 _PLACE = ("model", "prompt", "variant", "task")
 
@@ -22,6 +21,8 @@ class Reply(NamedTuple):
     """One item's record, as small as it can be: a run may have a million."""
 
     cluster: str
+    unit: str
+    """Within one cluster; empty where the cluster is one."""
     groups: tuple[tuple[str, str], ...]
     labels: tuple[tuple[str, int], ...]
     answer: int | None
@@ -58,11 +59,11 @@ def load(name: str) -> Replies:
     headline = run.result.headline if run else None
     samples = run.samples if run else runs.samples_of(manifest)
     replies: dict[str, Reply] = {}
-    known: dict[Any, Any] = {}
+    cache: dict[Any, Any] = {}
     for record in _votes(records.read(file), headline or "published", samples):
         if record.item in replies:
             raise DataError(f"{file} holds the item {record.item} twice: a comparison takes one run.")
-        replies[record.item] = _reply(record, known)
+        replies[record.item] = _reply(record, cache)
     if not replies:
         raise DataError(f"{file} holds no records.")
     place = run.place if run else manifest.get("run") or {}
@@ -83,14 +84,14 @@ def _beside(folder: Path) -> tuple[runs.Run | None, Mapping[str, Any]]:
 
 def _votes(read: Iterator[Record], headline: str, samples: int) -> Iterator[Record]:
     """Yield one record an item: of a run with several answers to each, the vote, as its scores have it."""
-    return read if samples == 1 else Draws(headline, samples).votes(read)
+    return read if samples == 1 else Votes(headline, samples).votes(read)
 
 
 def names(several: Sequence[Replies]) -> list[str]:
-    """What to call each: the parts of its place that tell it from the others, else its path."""
+    """Return a name for each: the parts of its place that tell it from the others, else its path."""
     parts = [part for part in _PLACE if len({run.place.get(part) for run in several}) > 1]
-    called = [" ".join(run.place[part] for part in parts) if run.place and parts else str(run.path) for run in several]
-    return called if len(set(called)) == len(called) else [str(run.path) for run in several]
+    texts = [" ".join(run.place[part] for part in parts) if run.place and parts else str(run.path) for run in several]
+    return texts if len(set(texts)) == len(texts) else [str(run.path) for run in several]
 
 
 def _file(path: Path) -> Path:
@@ -109,16 +110,17 @@ def _file(path: Path) -> Path:
     raise DataError(f"{path} is not the folder of one run{'; there are some below it' if below else ''}{hint}.")
 
 
-def _reply(record: Record, known: dict[Any, Any]) -> Reply:
-    """`known` keeps one copy of what many records share."""
+def _reply(record: Record, cache: dict[Any, Any]) -> Reply:
+    """Return what a comparison needs of a record; `cache` keeps one copy of what many records share."""
     groups, labels = tuple(record.groups.items()), tuple(record.labels.items())
     failed = record.answer is None
     span = getattr(record.outcome, "kind", "") if record.answer is None else record.answer.span
     return Reply(
-        known.setdefault(record.cluster, record.cluster),
-        known.setdefault(groups, groups),
-        known.setdefault(labels, labels),
+        cache.setdefault(record.cluster, record.cluster),
+        cache.setdefault(record.unit, record.unit),
+        cache.setdefault(groups, groups),
+        cache.setdefault(labels, labels),
         None if record.answer is None else record.answer.label,
         failed,
-        known.setdefault(span, span),
+        cache.setdefault(span, span),
     )

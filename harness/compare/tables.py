@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.compare.measure import Comparison, Measured, Row, reasons, remarks
+from harness.compare.measure import Comparison, MetricRow, Row, reasons, remarks
 from harness.compare.pairs import Differing
 from harness.scoring.significance import detectable
 from harness.tables.metrics import TITLES
@@ -14,156 +14,164 @@ _SPAN = 48
 """Characters of a reply that are shown."""
 
 
-def parts(found: Sequence[Comparison], *, items: int, resamples: int) -> Iterator[Part]:
-    """All of it; `items` differing ones of each pair of runs."""
-    yield "\n".join(_opening(found))
-    named = "" if len(found) > 1 else f"A is {found[0].first}, B is {found[0].second}. "
-    yield f"{named}Metrics in percent."
-    yield _differences(found)
-    yield "\n".join([*_verdicts(found), *reasons(found), *_method(found, resamples)])
+def parts(comparisons: Sequence[Comparison], *, items: int, resamples: int) -> Iterator[Part]:
+    """Yield all of a comparison; `items` differing items of each pair of runs."""
+    yield "\n".join(_opening(comparisons))
+    names = "" if len(comparisons) > 1 else f"A is {comparisons[0].first}, B is {comparisons[0].second}. "
+    yield f"{names}Metrics in percent."
+    yield _differences(comparisons)
+    yield "\n".join([*_verdicts(comparisons), *reasons(comparisons), *_method(comparisons, resamples)])
     yield "Items by who had them right (McNemar; its exact p takes items for independent, so it ignores clusters):"
-    yield _mcnemar(found)
-    for one in found if items else ():
-        yield from _differing(one, items)
+    yield _mcnemar(comparisons)
+    for comparison in comparisons if items else ():
+        yield from _differing(comparison, items)
 
 
-def _opening(found: Sequence[Comparison]) -> Iterator[str]:
-    first = found[0]
-    labels = ", ".join(sorted({one.pairing.labels for one in found}))
+def _opening(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    first = comparisons[0]
+    labels = ", ".join(sorted({comparison.pairing.labels for comparison in comparisons}))
     number, unit = first.rows[0].clusters, first.rows[0].unit
     clusters = f"{number:,} {unit or ('cluster' if number == 1 else 'clusters')}"
     task = first.runs[0].place.get("task")
     yield f"{first.rows[0].items:,} items{f' of {task}' if task else ''} in {clusters}, {labels} labels."
-    if "paper" in {one.pairing.labels for one in found}:
+    if "paper" in {comparison.pairing.labels for comparison in comparisons}:
         yield "The paper's labels, but F1 of Yes over questions: its own numbers over cells are not compared."
-    yield from remarks(found)
+    yield from remarks(comparisons)
 
 
-def _differences(found: Sequence[Comparison]) -> Table:
-    several, grouped = len(found) > 1, any(len(one.rows) > 1 for one in found)
-    header = [*_names(found), *(["items"] if grouped else []), "A", "B", "B − A", "95% interval", "p", "p (Holm)"]
+def _differences(comparisons: Sequence[Comparison]) -> Table:
+    several, by_group = len(comparisons) > 1, any(len(comparison.rows) > 1 for comparison in comparisons)
+    header = [
+        *_names(comparisons),
+        *(["items"] if by_group else []),
+        "A",
+        "B",
+        "B − A",
+        "95% interval",
+        "p",
+        "p (Holm)",
+    ]
     header = [*header, "detectable"]
-    if grouped:
+    if by_group:
         header.append("clusters")
     body = []
-    for one in found:
-        for row in one.rows:
-            for measured in row.metrics:
-                d = measured.difference
+    for comparison in comparisons:
+        for row in comparison.rows:
+            for metric in row.metrics:
+                d = metric.difference
                 body.append(
                     [
-                        *([one.first, one.second] if several else []),
-                        *([row.title] if grouped else []),
+                        *([comparison.first, comparison.second] if several else []),
+                        *([row.title] if by_group else []),
                         TITLES[d.metric],
-                        *([f"{row.items:,}"] if grouped else []),
+                        *([f"{row.items:,}"] if by_group else []),
                         _percent(d.first),
                         _percent(d.second),
                         _signed(d.value),
                         "–" if d.interval is None else f"{_signed(d.interval[0])} … {_signed(d.interval[1])}",
                         _p(d.p),
-                        _p(measured.p_holm),
+                        _p(metric.p_holm),
                         _percent(detectable(d.error)),
-                        *([f"{row.clusters:,}"] if grouped else []),
+                        *([f"{row.clusters:,}"] if by_group else []),
                     ]
                 )
     return Table.of(
-        header, body, text_columns=len(_names(found)), spare=("detectable", "clusters", "items", "p", "A", "B")
+        header, body, text_columns=len(_names(comparisons)), spare=("detectable", "clusters", "items", "p", "A", "B")
     )
 
 
-def _names(found: Sequence[Comparison]) -> list[str]:
-    several, grouped = len(found) > 1, any(len(one.rows) > 1 for one in found)
-    return [*(["A is", "B is"] if several else []), *(["group"] if grouped else []), "metric"]
+def _names(comparisons: Sequence[Comparison]) -> list[str]:
+    several, by_group = len(comparisons) > 1, any(len(comparison.rows) > 1 for comparison in comparisons)
+    return [*(["A is", "B is"] if several else []), *(["group"] if by_group else []), "metric"]
 
 
-def _verdicts(found: Sequence[Comparison]) -> Iterator[str]:
-    """A sentence for each pair of runs, about the first metric over all items."""
-    for one in found:
-        yield _verdict(one, one.rows[0], one.rows[0].metrics[0])
+def _verdicts(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a sentence for each pair of runs, about the first metric over all items."""
+    for comparison in comparisons:
+        yield _verdict(comparison, comparison.rows[0], comparison.rows[0].metrics[0])
 
 
-def _verdict(one: Comparison, row: Row, measured: Measured) -> str:
-    d, title = measured.difference, TITLES[measured.difference.metric]
+def _verdict(comparison: Comparison, row: Row, metric: MetricRow) -> str:
+    d, title = metric.difference, TITLES[metric.difference.metric]
+    a, b = comparison.first, comparison.second
     if d.value is None:
-        return (
-            f"{title} is undefined for {one.first if d.first is None else one.second}: there is no difference to test."
-        )
+        return f"{title} is undefined for {a if d.first is None else b}: there is no difference to test."
     way = "above" if d.value > 0 else "below"
-    said = f"{one.second} is {100 * abs(d.value):.2f} points of {title} {way} {one.first}"
+    finding = f"{b} is {100 * abs(d.value):.2f} points of {title} {way} {a}"
     if not d.value:
-        said = f"{one.second} and {one.first} have the same {title}"
-    if measured.p_holm is None:
-        return f"{said}."
-    proof = "more than chance" if measured.p_holm <= 0.05 else "no more than chance can make"
-    corrected = "" if measured.p_holm == d.p else ", Holm"
+        finding = f"{b} and {a} have the same {title}"
+    if metric.p_holm is None:
+        return f"{finding}."
+    proof = "more than chance" if metric.p_holm <= 0.05 else "no more than chance can make"
+    corrected = "" if metric.p_holm == d.p else ", Holm"
     power = detectable(d.error)
-    seen = (
+    power_text = (
         ""
         if power is None
         else f" A true difference of {100 * power:.1f} points would have been seen in 80% of such comparisons."
     )
-    return f"{said}: {proof} (p = {_p(measured.p_holm)}{corrected}).{seen}"
+    return f"{finding}: {proof} (p = {_p(metric.p_holm)}{corrected}).{power_text}"
 
 
-def _method(found: Sequence[Comparison], resamples: int) -> Iterator[str]:
-    rows = [row for one in found for row in one.rows]
-    if any(measured.difference.interval for row in rows for measured in row.metrics):
+def _method(comparisons: Sequence[Comparison], resamples: int) -> Iterator[str]:
+    rows = [row for comparison in comparisons for row in comparison.rows]
+    if any(metric.difference.interval for row in rows for metric in row.metrics):
         yield f"Interval: {resamples:,} resamples of whole clusters, the same for both."
-    exact = [row.swaps for row in rows if row.swaps and row.swaps.exact]
-    drawn = [row.swaps for row in rows if row.swaps and not row.swaps.exact]
-    if exact:
+    exact_swaps = [row.swaps for row in rows if row.swaps and row.swaps.exact]
+    random_swaps = [row.swaps for row in rows if row.swaps and not row.swaps.exact]
+    if exact_swaps:
         yield "p: the two swapped in whole clusters, in every possible way" + (
-            f" ({exact[0].tried:,})." if len({swaps.tried for swaps in exact}) == 1 else "."
+            f" ({exact_swaps[0].number:,})." if len({swaps.number for swaps in exact_swaps}) == 1 else "."
         )
-    if drawn:
-        many = " where they are many" if exact else ""
-        yield f"p: the two swapped in whole clusters, {drawn[0].tried:,} times at random{many}."
-    count = sum(measured.difference.p is not None for row in rows for measured in row.metrics)
+    if random_swaps:
+        many = " where they are many" if exact_swaps else ""
+        yield f"p: the two swapped in whole clusters, {random_swaps[0].number:,} times at random{many}."
+    count = sum(metric.difference.p is not None for row in rows for metric in row.metrics)
     if count > 1:
         yield f"p (Holm): corrected for the {count:,} p-values of this table."
-    if any(measured.difference.error for row in rows for measured in row.metrics):
+    if any(metric.difference.error for row in rows for metric in row.metrics):
         yield "Detectable: the true difference that 80% of such comparisons find at p < 0.05, 2.80 standard errors."
 
 
-def _mcnemar(found: Sequence[Comparison]) -> Table:
-    several, grouped = len(found) > 1, any(len(one.rows) > 1 for one in found)
-    names = [name for name in _names(found) if name != "metric"]
+def _mcnemar(comparisons: Sequence[Comparison]) -> Table:
+    several, by_group = len(comparisons) > 1, any(len(comparison.rows) > 1 for comparison in comparisons)
+    names = [name for name in _names(comparisons) if name != "metric"]
     body = []
-    for one in found:
-        for row in one.rows:
+    for comparison in comparisons:
+        for row in comparison.rows:
             table = row.mcnemar
             counts = (table.both, table.first_only, table.second_only, table.neither)
             body.append(
                 [
-                    *([one.first, one.second] if several else []),
-                    *([row.title] if grouped else []),
+                    *([comparison.first, comparison.second] if several else []),
+                    *([row.title] if by_group else []),
                     *(f"{count:,}" for count in counts),
                     _p(table.p),
-                    *([_p(row.mcnemar_holm)] if several or grouped else []),
+                    *([_p(row.mcnemar_holm)] if several or by_group else []),
                 ]
             )
-    header = [*names, "both", "A only", "B only", "neither", "p", *(["p (Holm)"] if several or grouped else [])]
+    header = [*names, "both", "A only", "B only", "neither", "p", *(["p (Holm)"] if several or by_group else [])]
     return Table.of(header, body, text_columns=len(names), spare=("p (Holm)", "neither", "both"))
 
 
-def _differing(one: Comparison, items: int) -> Iterator[Part]:
-    found = one.pairing.differing
-    if not found:
+def _differing(comparison: Comparison, items: int) -> Iterator[Part]:
+    differing = comparison.pairing.differing
+    if not differing:
         return
-    shown = min(items, len(found))
-    yield (
-        f"{len(found):,} items answered differently by A, {one.first}, and B, {one.second}"
-        + (f"; the first {shown:,} of them (items=N for more, out=FILE.json for all):" if shown < len(found) else ":")
+    number = min(items, len(differing))
+    more = (
+        f"; the first {number:,} of them (items=N for more, out=FILE.json for all)" if number < len(differing) else ""
     )
+    yield f"{len(differing):,} items answered differently by A, {comparison.first}, and B, {comparison.second}{more}:"
     body = [
-        [d.item, _said(d.gold), _said(d.first), _said(d.second), _short(d.first_span), _short(d.second_span)]
-        for d in found[:shown]
+        [d.item, *map(_answer_text, (d.gold, d.first, d.second)), _short(d.first_span), _short(d.second_span)]
+        for d in differing[:number]
     ]
     header = ["item", "gold", "A", "B", "A's words", "B's words"]
     yield Table.of(header, body, text_columns=6, spare=("B's words", "A's words"))
 
 
-def _said(answer: int | None) -> str:
+def _answer_text(answer: int | None) -> str:
     return "unreadable" if answer is None else ("No", "Yes")[answer]
 
 
@@ -189,7 +197,7 @@ def _p(value: float | None) -> str:
 
 
 def as_json(differing: Iterable[Differing]) -> list[dict[str, object]]:
-    """Items with both answers: 1, 0 or null."""
+    """Return the differing items with both answers: 1, 0 or null."""
     return [
         {"item": d.item, "gold": d.gold, "a": d.first, "b": d.second, "a_span": d.first_span, "b_span": d.second_span}
         for d in differing

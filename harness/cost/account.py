@@ -55,8 +55,9 @@ class Spending:
 
         `manifest` is where an earlier run may have written the price down.
         """
-        paid = price_lookup.paid(model)
-        price = price_lookup.price_of(model, _remembered(manifest)) if paid else price_lookup.FREE
+        service = model.traits.service
+        paid = price_lookup.paid(service)
+        price = price_lookup.price_of(service, _remembered(manifest)) if paid else price_lookup.FREE
         budget = Budget(**limits)
         ledger = Ledger(price if paid else None, paid=paid)
         till = Till(budget, price, model, ledger.discard)
@@ -65,9 +66,10 @@ class Spending:
     @property
     def provenance(self) -> dict[str, JSON]:
         """For the manifest: the prices, and by what they were found."""
-        if not self.paid or self.price is None:
+        service = self.model.traits.service
+        if service is None or not self.paid or self.price is None:
             return {}
-        key = {"key": price_lookup.key_of(self.model)} if self.price.source.startswith(price_lookup.PACKAGE) else {}
+        key = {"key": price_lookup.key_of(service)} if self.price.source.startswith(price_lookup.PACKAGE) else {}
         return {"price": {**self.price.told, **key}}
 
     def check(self) -> None:

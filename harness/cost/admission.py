@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from operator import length_hint
+from contextlib import closing
 
 from harness.cost.till import Till
 from harness.cost.token_estimate import Size
 from harness.errors import BudgetReached
-from harness.protocols import Admission, Landing, Model, Outcome
+from harness.protocols import Admission, Model, Outcomes, Wrapper
 from harness.runtime.signals import STOP
 from harness.types import Request, Usage
 
@@ -71,7 +71,7 @@ class Admitted(Admission):
             raise
 
 
-class Budgeted:
+class Budgeted(Wrapper):
     """A model that is asked nothing more once a limit is reached. It goes directly around the model."""
 
     def __init__(
@@ -81,37 +81,29 @@ class Budgeted:
 
         `count`: the till gets the usage of replies that were no answer without a limit as well.
         """
-        self._model = model
+        super().__init__(model)
         self._till = till
         self._before = before
         self._count = count
-        self.name = model.name
-        self.identity = model.identity
-        self.accepts = model.accepts
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """The model's outcomes. Raises BudgetReached once no further request may go out, after those under way."""
         if (before := self._before) is not None:
             self._before = None
             before()
         self._till.begin()
         if not self._till.budget and not self._count:
-            return self._model.respond(requests)
-        at_hand: list[Iterator[Outcome]] = []
-        return Landing(self._within(iter(requests), at_hand), lambda: length_hint(at_hand[-1]) if at_hand else 0)
+            return self.model.respond(requests)
+        return self._within(iter(requests))
 
-    def _within(self, source: Iterator[Request], at_hand: list[Iterator[Outcome]]) -> Generator[Outcome]:
+    def _within(self, source: Iterator[Request]) -> Generator[Outcomes]:
         admitted = Admitted(source, self._till)
         while True:
-            outcomes = self._model.respond(admitted)
-            at_hand[:] = [outcomes]
-            try:
-                for request, outcome in outcomes:
-                    self._till.settle(request, outcome)
-                    yield request, outcome
-            finally:
-                if isinstance(outcomes, Landing | Generator):
-                    outcomes.close()
+            with closing(self.model.respond(admitted)) as landing:
+                for landed in landing:
+                    for request, outcome in landed:
+                        self._till.settle(request, outcome)
+                    yield landed
             self._till.forfeit()
             if STOP.requested:
                 return

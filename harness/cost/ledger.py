@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from dataclasses import fields
 
 from harness.codec import request_digest
 from harness.cost.price import Price, dollars
-from harness.protocols import Model, Outcome
+from harness.protocols import Model, Outcomes, Wrapper
 from harness.types import JSON, Request, Response, Usage
 
 _KINDS = tuple(f.name for f in fields(Usage))
@@ -100,20 +101,19 @@ class Ledger:
         ]
 
 
-class Metered:
+class Metered(Wrapper):
     """A model whose answers are entered into a ledger as they pass. It goes outside the cache."""
 
     def __init__(self, model: Model, ledger: Ledger) -> None:
         """Wraps `model`."""
-        self._model = model
+        super().__init__(model)
         self._ledger = ledger
-        self.name = model.name
-        self.identity = model.identity
-        self.accepts = model.accepts
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
-        """The model's outcomes as they are."""
-        for request, outcome in self._model.respond(requests):
-            if isinstance(outcome, Response):
-                self._ledger.add(request, outcome)
-            yield request, outcome
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield the model's outcomes as they are."""
+        with closing(self.model.respond(requests)) as landing:
+            for landed in landing:
+                for request, outcome in landed:
+                    if isinstance(outcome, Response):
+                        self._ledger.add(request, outcome)
+                yield landed

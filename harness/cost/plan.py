@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from harness.codec import request_digest
 from harness.cost.token_estimate import Size, size
 from harness.prompting.prompts import Prompt
-from harness.protocols import Model, Task
+from harness.protocols import Model, Service, Task
 from harness.runtime.signals import STOP
 from harness.types import Item, Message, Request, Response, Transcript
 
@@ -72,7 +72,7 @@ class _Pass:
     """The state of one pass."""
 
     prompt: Prompt
-    model: object
+    service: Service | None
     peek: Peek
     plan: Plan
     seen: set[int] = field(default_factory=set)
@@ -85,13 +85,12 @@ class _Pass:
         if name in self.seen:
             return known
         self.seen.add(name)
-        declines = getattr(self.model, "declines", None)
         if known is not None:
             self.plan.answered += 1
-        elif declines is not None and declines(request):
+        elif self.service is not None and self.service.declines(request):
             self.plan.declined += 1
         else:
-            asked.add(size(request, self.model), unknown * self.prompt.words.opening_max_tokens)
+            asked.add(size(request, self.service), unknown * self.prompt.words.opening_max_tokens)
         return known
 
     def transcript(self, opening: tuple[str, ...], draw: int) -> tuple[Transcript, int]:
@@ -131,7 +130,7 @@ def plan_of(
     The requests about the first `examples` items are kept to be shown.
     """
     plan = Plan()
-    walk = _Pass(prompt, model, peek, plan)
+    walk = _Pass(prompt, model.traits.service, peek, plan)
     for item in _told(task, plan, say):
         opening = prompt.opening(item.fields)
         for draw in range(samples):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from harness.cost.budget import Budget
 from harness.cost.plan import Asked, Plan
 from harness.cost.price import Price, dollars
-from harness.protocols import Model
+from harness.protocols import Model, Service
 from harness.types import ChatRequest, ChoiceRequest, PairRequest, Request
 
 LONG = 6000
@@ -18,7 +18,8 @@ def lines(plan: Plan, model: Model, price: Price | None, budget: Budget, *, paid
     """The plan: what is asked, of whom, for how much, how long."""
     asked = plan.asked
     openings = f", {plan.turns.calls:,} of them before the questions (openings)" * (plan.turns.calls > 0)
-    where = f" at {model.base_url}" if hasattr(model, "base_url") else ""
+    service = model.traits.service
+    where = f" at {service.base_url}" if service else ""
     declined = f", {plan.declined:,} longer than the model's context and not sent" * (plan.declined > 0)
     yield (
         f"Plan: {plan.items:,} items; {plan.answered:,} answers in the cache already{declined}; {asked.calls:,} calls "
@@ -36,7 +37,7 @@ def lines(plan: Plan, model: Model, price: Price | None, budget: Budget, *, paid
         else:
             amounts = dollars(least) if most - least < 1e-9 else f"{dollars(least)} to {dollars(most)}"
             yield f"Cost: {amounts} ({price})."
-    yield _time(asked, model)
+    yield _time(asked, service)
     if budget:
         yield f"Limit of this run: {budget}."
 
@@ -51,18 +52,17 @@ def costs(asked: Asked, price: Price | None) -> tuple[float | None, float | None
     return least, price.uncached(more, asked.output_most, more // max(asked.calls, 1))
 
 
-def _time(asked: Asked, model: Model) -> str:
+def _time(asked: Asked, service: Service | None) -> str:
     """How long it takes at the rates that the user has given; the server's own are found only while it is asked."""
+    if service is None:
+        return "Time: unknown."
     rates: dict[str, tuple[float, float]] = {}
-    if requests := getattr(model, "requests_per_minute", None):
+    if requests := service.requests_per_minute:
         rates["requests_per_minute"] = asked.calls, requests
-    if tokens := getattr(model, "tokens_per_minute", None):
+    if tokens := service.tokens_per_minute:
         rates["tokens_per_minute"] = asked.input + asked.output_most, tokens
     if not rates:
-        known = hasattr(model, "requests_per_minute")
-        return "Time: unknown" + (
-            " (model.requests_per_minute and model.tokens_per_minute are not set)." if known else "."
-        )
+        return "Time: unknown (model.requests_per_minute and model.tokens_per_minute are not set)."
     name, (amount, rate) = max(rates.items(), key=lambda rate: rate[1][0] / rate[1][1])
     minutes = amount / rate
     span = f"{60 * minutes:,.0f} seconds" if minutes < 2 else f"{minutes:,.0f} minutes"

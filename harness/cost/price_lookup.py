@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.cost.price import Price, Steps, from_told
 from harness.models.api.addresses import on_this_machine
+from harness.protocols import Service
 
 PACKAGE = "genai-prices"
 _BEYOND = ("requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "input_mchars")
@@ -20,50 +21,42 @@ _BEYOND = ("requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "
 FREE = Price(((0, 0.0),), ((0, 0.0),), source="on this machine")
 
 
-def paid(model: object) -> bool:
-    """Whether a model's answers may cost money: it is behind an address that is not this machine, or has a price."""
-    base_url = getattr(model, "base_url", None)
-    return isinstance(base_url, str) and (not on_this_machine(base_url) or _own(model) is not None)
+def paid(service: Service | None) -> bool:
+    """Return whether answers may cost money: they come from another machine than this one, or have a price."""
+    return service is not None and (not on_this_machine(service.base_url) or _own(service) is not None)
 
 
-def price_of(model: object, remembered: Mapping[str, Any] | None = None) -> Price | None:
-    """What a model's tokens cost; None where nobody knows.
+def price_of(service: Service | None, remembered: Mapping[str, Any] | None = None) -> Price | None:
+    """Return what a model's tokens cost; None where nobody knows.
 
     `remembered` is what the manifest of an earlier run says: while the table is the same, it saves the half second
     that reading the table takes.
     """
-    if (own := _own(model)) is not None:
-        return own
-    base_url = getattr(model, "base_url", None)
-    if not isinstance(base_url, str):
+    if service is None:
         return None
-    if on_this_machine(base_url):
+    if (own := _own(service)) is not None:
+        return own
+    if on_this_machine(service.base_url):
         return FREE
-    name, tier = str(getattr(model, "model", "")), getattr(model, "extra", {}).get("service_tier")
-    if (known := _remembered(remembered or {}, name, base_url, tier)) is not None:
+    if (known := _remembered(remembered or {}, service)) is not None:
         return known
-    return _listed(name, base_url, tier)
+    return _listed(service.model, service.base_url, service.tier)
 
 
-def key_of(model: object) -> str:
-    """What a remembered price was looked up by."""
-    tier = getattr(model, "extra", {}).get("service_tier")
-    return _key(str(getattr(model, "model", "")), str(getattr(model, "base_url", "")), tier)
+def key_of(service: Service) -> str:
+    """Return what a remembered price was looked up by."""
+    name = f"{PACKAGE} {metadata.version(PACKAGE)} {service.base_url} {service.model} {service.tier or ''}"
+    return name.strip()
 
 
-def _key(name: str, base_url: str, tier: object) -> str:
-    return f"{PACKAGE} {metadata.version(PACKAGE)} {base_url} {name} {tier or ''}".strip()
+def _own(service: Service) -> Price | None:
+    given: dict[str, Any] = {name: ((0, float(usd)),) for name, usd in (service.price or {}).items() if usd is not None}
+    return Price(**given, source="the model's config") if given else None
 
 
-def _own(model: object) -> Price | None:
-    said: Mapping[str, float | None] = getattr(model, "price", None) or {}
-    steps: dict[str, Any] = {name: ((0, float(usd)),) for name, usd in said.items() if usd is not None}
-    return Price(**steps, source="the model's config") if steps else None
-
-
-def _remembered(said: Mapping[str, Any], name: str, base_url: str, tier: object) -> Price | None:
+def _remembered(said: Mapping[str, Any], service: Service) -> Price | None:
     try:
-        if said.get("key") != _key(name, base_url, tier):
+        if said.get("key") != key_of(service):
             return None
         price = from_told(said)
         over = price.until is not None and datetime.now(UTC).date() >= date.fromisoformat(price.until)
@@ -72,7 +65,7 @@ def _remembered(said: Mapping[str, Any], name: str, base_url: str, tier: object)
     return None if over else price
 
 
-def _listed(name: str, base_url: str, tier: object) -> Price | None:
+def _listed(name: str, base_url: str, tier: str | None) -> Price | None:
     """The entry of genai-prices that holds today; None without one, or where tokens are not all that it bills."""
     try:
         from genai_prices.data_snapshot import get_snapshot
@@ -87,7 +80,7 @@ def _listed(name: str, base_url: str, tier: object) -> Price | None:
     if model is None:
         return None
     now = datetime.now(UTC)
-    context = {"service_tier": tier} if isinstance(tier, str) else None
+    context = {"service_tier": tier} if tier is not None else None
     dated = model.prices if isinstance(model.prices, list) else []
     starts = [day for entry in dated if (day := getattr(entry.constraint, "start_date", None)) is not None]
     # An hour of the day changes the price: the dearest hour is taken.

@@ -51,7 +51,7 @@ class Till:
         """
         self.budget = budget
         self._price = price
-        self._model = model
+        self._service = model.traits.service
         self._discard = discard
         self._counted = Amounts()
         self._uncounted: Counter[Size] = Counter()
@@ -84,10 +84,9 @@ class Till:
 
     def size(self, request: Request) -> Size:
         """The size of one try of a request; nothing where it will not be sent or nothing is limited."""
-        declines: Callable[[Request], Failure | None] | None = getattr(self._model, "declines", None)
-        if not self.budget or (declines is not None and declines(request)):
+        if not self.budget or (self._service is not None and self._service.declines(request)):
             return _NOTHING
-        return size(request, self._model)
+        return size(request, self._service)
 
     def room(self, size: Size) -> bool:
         """Whether a first try may go out beside those under way. Tries that are repeated go before."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from harness.models.api.token_bound import tokens_at_least
+from harness.protocols import Service
 from harness.types import ChatRequest, ChoiceRequest, PairRequest, Request
 
 _LONG = 4096
@@ -34,8 +34,8 @@ class Size:
         return self.input_most + self.output_most
 
 
-def size(request: Request, model: object) -> Size:
-    """The size of a request to a model.
+def size(request: Request, service: Service | None) -> Size:
+    """Return the size of a request to a server, or to a model on this machine.
 
     A token is at least a byte of UTF-8, so `input_most` holds for every vocabulary that is made of bytes; a token for
     3.8 characters is what English comes to. A server that obeys max_tokens writes no more than `output_most`.
@@ -51,13 +51,8 @@ def size(request: Request, model: object) -> Size:
         calls = len(request.choices)
         return Size(calls, calls * about, calls * most + sum(map(_bytes, request.choices)), 0, calls, calls * length)
     if isinstance(request, ChatRequest):
-        return Size(1, about, most, 1, request.max_tokens + room_to_think(model), length)
+        return Size(1, about, most, 1, request.max_tokens + (service.room_to_think if service else 0), length)
     return Size(1, about, most, 0, 0, length)
-
-
-def room_to_think(model: Any) -> int:
-    """Tokens that a reasoning model may write beside a prompt's max_tokens."""
-    return int(model.reasoning_tokens) if getattr(model, "reasons", False) else 0
 
 
 def _about(text: str) -> int:

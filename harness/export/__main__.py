@@ -44,51 +44,51 @@ the extra harness[hub]. In eee, source_organization_name is "unknown": fill in w
 
 @dataclass(frozen=True)
 class Settings:
-    """HELP says what each one means."""
+    """The command's settings; HELP says what each one means."""
 
     to: Literal["", "csv", "parquet", "hf", "inspect", "eee", "lm_eval"] = ""
     out: str | None = None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the files; the exit code."""
+    """Write the files and return the exit code."""
     return key_value.command(HELP, Settings, job, arguments)
 
 
-def job(given: list[str], settings: Settings) -> str:
-    """Writes what settings ask for; the sentence that tells of it."""
+def job(folders: list[str], settings: Settings) -> str:
+    """Write what the settings ask for and return the sentence that says so."""
     if not settings.to:
         raise ConfigError(f"say what to write: to= one of {', '.join(TARGETS)} (--help for the rest).")
-    if not given:
+    if not folders:
         raise ConfigError(f"give folders of runs: python -m harness.export results to={settings.to}.")
     if settings.out is not None:
         check(settings.out, folder=settings.to not in FILES)
-    every = below(given)
+    every = below(folders)
     for error in (run.manifest_error for run in every):
         if error:
             raise error
     runs = every if settings.to in BARE else _with_records(every)
     try:
-        said = _write(runs, settings)
+        message = _write(runs, settings)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: nothing was written; the same command begins again.") from None
     if len(runs) < len(every):
         bare = f"{len(every) - len(runs):,} of {len(every):,} runs"
         print(f"{bare} have no records and are left out: their commands make them again.", file=sys.stderr)
-    return said
+    return message
 
 
 def _with_records(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that have records. Raises DataError where none has."""
-    kept = [run for run in runs if run.records_file]
-    if not kept and len(runs) == 1:
+    with_records = [run for run in runs if run.records_file]
+    if not with_records and len(runs) == 1:
         raise no_records(runs[0].folder)
-    if not kept:
+    if not with_records:
         raise DataError(
             f"none of the {len(runs):,} runs has its {RECORDS} (git leaves most of them out): their commands make them "
             "again."
         )
-    return kept
+    return with_records
 
 
 def _write(runs: Sequence[Run], settings: Settings) -> str:

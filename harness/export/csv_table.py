@@ -6,15 +6,15 @@ import csv
 from collections.abc import Sequence
 from typing import Any
 
-from harness.export.folder import counted
-from harness.export.table import columns, rows
+from harness.export.folder import number_of
 from harness.storage.atomic_write import written
+from harness.storage.flat_table import columns, rows
 from harness.storage.runs import Run
 from harness.tables.csv_cells import inert
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:
-    """Writes the file; says so."""
+    """Write the file and return the sentence that says so."""
     out = out or "records.csv"
     types = columns(runs)
     count = 0
@@ -25,7 +25,7 @@ def write(runs: Sequence[Run], out: str | None) -> str:
         for row in rows(runs, types):
             writer.writerow([_cell(value) for value in row.values()])
             count += 1
-    return "" if out == "-" else f"{out}: {count:,} records of {counted(runs)}."
+    return "" if out == "-" else f"{out}: {count:,} records of {number_of(runs)}."
 
 
 def _cell(value: Any) -> Any:

@@ -18,9 +18,9 @@ from harness.codec import digest, text_digest
 from harness.errors import DataError
 from harness.export.eee_items import Rows
 from harness.export.eee_model import model_info, reasons, relationship, sampling
-from harness.export.eee_prompt import sent
+from harness.export.eee_prompt import prompt_words
 from harness.export.eee_source import source_data
-from harness.export.folder import counted, filled
+from harness.export.folder import number_of, unfinished_folder
 from harness.storage.runs import Run
 from harness.tables.table import LOW_IS_GOOD
 from harness.types import Metric, Scores
@@ -40,23 +40,21 @@ _RESERVED = re.compile(r"(CON|PRN|AUX|NUL|COM[1-9]|LPT[1-9])(\..*)?", re.IGNOREC
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:
-    """Writes the files; says so."""
+    """Write the files and return the sentence that says so."""
     out = out or "eee_records"
-    with filled(out) as top:
+    with unfinished_folder(out) as top:
         for run in runs:
-            _put(run, top)
+            _write_run(run, top)
     bare = sum(run.records_file is None for run in runs)
     without = f"; {bare} without records.jsonl, so with scores only" if bare else ""
-    return f"{out}: {counted(runs)} as records of Every Eval Ever {VERSION}{without}."
+    return f"{out}: {number_of(runs)} as records of Every Eval Ever {VERSION}{without}."
 
 
-def _put(run: Run, top: Path) -> None:
+def _write_run(run: Run, top: Path) -> None:
     info = model_info(run)
     # The data store takes version 4 alone; chance is replaced by what the run is.
-    named = digest(
-        [run.result_json, *(run.manifest.get(name) for name in ("configuration_digest", "started", "ended"))]
-    )
-    uuid = UUID(bytes=bytes.fromhex(named)[:16], version=4)
+    key = digest([run.result_json, *(run.manifest.get(name) for name in ("configuration_digest", "started", "ended"))])
+    uuid = UUID(bytes=bytes.fromhex(key)[:16], version=4)
     developer, _, model = info["id"].rpartition("/")
     parts = (run.place["task"].replace("/", "_"), developer or "unknown", model)
     place = "/".join(["data", *map(_component, parts)])
@@ -65,7 +63,7 @@ def _put(run: Run, top: Path) -> None:
     if (folder / f"{uuid}.json").exists():
         raise DataError(f"{run.folder} holds the same run as another of the folders: give it once.")
     log = _log(run, info)
-    prompt = sent(run)
+    prompt = prompt_words(run)
     rows = None
     if run.records_file:
         same = {
@@ -85,13 +83,13 @@ def _put(run: Run, top: Path) -> None:
             "total_rows": rows.count,
         }
     generation = _generation(run, prompt, rows.max_tokens if rows else None)
-    log["evaluation_results"] = [one | {"generation_config": generation} for one in _results(run)]
+    log["evaluation_results"] = [result | {"generation_config": generation} for result in _results(run)]
     text = json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / f"{uuid}.json").write_text(f"{text}\n", encoding="utf-8")
 
 
 def _component(name: str) -> str:
-    """A name as a part of a path that every system takes, as the data store asks."""
+    """Return a name as a part of a path that every system takes, as the data store asks."""
     part = _UNPORTABLE.sub("_", name).rstrip(". ") or "unknown"
     if len(part.encode()) > 160:
         part = f"{part[:40]}-{text_digest(name)[:12]}"
@@ -101,7 +99,7 @@ def _component(name: str) -> str:
 def _log(run: Run, info: dict[str, Any]) -> dict[str, Any]:
     harness = run.manifest.get("harness") or {}
     ended = _epoch(run, "ended")
-    told = {name: harness.get(name) for name in ("commit", "dirty")}
+    version = {name: harness.get(name) for name in ("commit", "dirty")}
     return {
         "schema_version": VERSION,
         "evaluation_id": "/".join([".".join(run.place.values()).replace("/", "."), info["id"], ended]),
@@ -120,7 +118,7 @@ def _log(run: Run, info: dict[str, Any]) -> dict[str, Any]:
         "eval_library": {
             "name": "harness",
             "version": str(harness.get("version") or "unknown"),
-            "additional_details": {name: _text(value) for name, value in told.items() if value is not None},
+            "additional_details": {name: _text(value) for name, value in version.items() if value is not None},
         },
         "model_info": info,
         "evaluation_results": [],
@@ -128,7 +126,7 @@ def _log(run: Run, info: dict[str, Any]) -> dict[str, Any]:
 
 
 def _results(run: Run) -> Iterator[dict[str, Any]]:
-    """Overall under every label set, and by one breakdown at a time under the headline's."""
+    """Yield a result for each metric: overall under every label set, by single breakdowns under the headline's."""
     source = source_data(run)
     for labels, breakdowns in run.result.scores.items():
         for breakdown, groups in breakdowns.items():
@@ -152,14 +150,14 @@ def _result_id(labels: str, breakdown: str, group: str, metric: str) -> str:
 
 
 def _evaluation(run: Run, labels: str, breakdown: str, group: str) -> str:
-    """Such as corr2cause.published.relation.parent; settings of the task stand where they are not the default."""
+    """Return a name such as corr2cause.published.relation.parent, with the task's settings that are not the default."""
     variant = [] if run.place["variant"] == "default" else [run.place["variant"]]
     within = [] if (breakdown, group) == ("overall", "all") else [breakdown, group]
     return ".".join([run.place["task"].replace("/", "."), *variant, labels, *within])
 
 
 def _mean_of_rows(run: Run) -> str | None:
-    """Accuracy is the mean of the rows; other metrics are means of nothing, and a vote's are not of its draws."""
+    """Return the id of the result that is the mean of the rows: accuracy, unless answers are majorities of samples."""
     if run.result.overall["accuracy"] is None or run.samples > 1:
         return None
     return _result_id(run.result.headline, "overall", "all", "accuracy")
@@ -181,7 +179,7 @@ def _metric(run: Run, metric: Metric, labels: str, breakdown: str, group: str) -
 
 
 def _score(run: Run, metric: Metric, row: Scores, where: tuple[str, str, str]) -> dict[str, Any]:
-    """The value, its interval, and as texts what else the row says."""
+    """Return the value, its interval, and as texts what else the row says."""
     method = run.result_json.get("interval") or {}
     uncertainty: dict[str, Any] = {"num_samples": row.items - row.failed}
     if metric.interval:
@@ -193,7 +191,7 @@ def _score(run: Run, metric: Metric, row: Scores, where: tuple[str, str, str]) -
         }
         uncertainty["num_bootstrap_samples"] = row.resamples
     counts = {name: getattr(row, name) for name in ("items", "positives", "unreadable", "failed", "clusters")}
-    said = {
+    facts = {
         **dict(zip(("labels", "breakdown", "group"), where, strict=True)),
         **counts,
         "cluster": row.unit or None,
@@ -201,15 +199,19 @@ def _score(run: Run, metric: Metric, row: Scores, where: tuple[str, str, str]) -
         "no_interval": metric.no_interval or None,
         **({"confusion": dict(row.confusion)} if row.confusion else {}),
     }
-    details = {name: _text(value) for name, value in said.items() if value is not None}
+    details = {name: _text(value) for name, value in facts.items() if value is not None}
     return {"score": metric.value, "details": details, "uncertainty": uncertainty}
 
 
 def _generation(run: Run, prompt: dict[str, str], max_tokens: int | None) -> dict[str, Any]:
-    """How the replies were made: what was sent to a server, the words, the settings."""
-    given = sampling(run)
+    """Return how the replies were made: the sampling parameters, the words, the settings."""
+    numbers = sampling(run)
     arguments = {
-        **{name: given[name] for name in ("temperature", "top_p", "top_k") if isinstance(given.get(name), int | float)},
+        **{
+            name: numbers[name]
+            for name in ("temperature", "top_p", "top_k")
+            if isinstance(numbers.get(name), int | float)
+        },
         **({"max_tokens": max_tokens} if max_tokens else {}),
         **({"reasoning": True} if reasons(run) else {}),
         **({"prompt_template": prompt["template"]} if "template" in prompt else {}),

@@ -11,14 +11,15 @@ from typing import Any
 
 from harness.codec import digest
 from harness.storage.atomic_write import written
-from harness.storage.runs import Line, Run, turns
+from harness.storage.record_lines import Line, turns
+from harness.storage.runs import Run
 
 WORDS = {0: "No", 1: "Yes"}
 
 
 @dataclass
 class Rows:
-    """Writes the rows and counts what the run's own record says of them."""
+    """The rows of a run's records, counted as they are written."""
 
     run: Run
     same: Mapping[str, str]
@@ -34,7 +35,10 @@ class Rows:
     _digest: Any = field(default_factory=hashlib.sha256)
 
     def write(self, path: Path) -> None:
-        """A line for each record. ASCII, because readers of the format take U+2028 and its like for line ends."""
+        """Write a line for each record.
+
+        In ASCII, because readers of the format take U+2028 and its like for line ends.
+        """
         with written(str(path)) as file:
             for line in self.run.lines():
                 row = json.dumps(self._row(line), allow_nan=False) + "\n"
@@ -46,39 +50,41 @@ class Rows:
         self.sha256 = self._digest.hexdigest()
 
     def _row(self, line: Line) -> dict[str, Any]:
-        said = turns(line)
+        messages = turns(line)
         replied = "failure" not in line
-        talk = any(one["role"] == "assistant" for one in said)
-        raw = said[-1]["content"] if talk else "\n\n".join(one["content"] for one in said)
-        asked = {"raw": raw, "reference": [WORDS[self.run.gold(line)]]}
+        talk = any(message["role"] == "assistant" for message in messages)
+        raw = messages[-1]["content"] if talk else "\n\n".join(message["content"] for message in messages)
+        question = {"raw": raw, "reference": [WORDS[self.run.gold(line)]]}
         choices = (line["request"] or {}).get("choices")
         right = bool(self.run.right(line))
         score = {"score": float(right), "is_correct": right}
-        found: dict[str, Any] = {
+        row: dict[str, Any] = {
             **self.same,
             # A failed call is in no metric, so its row names no result.
             **({"evaluation_result_id": self.result} if self.result and replied else {}),
             "sample_id": line["item"],
-            **({"sample_hash": digest(asked)} if said else {}),
+            **({"sample_hash": digest(question)} if messages else {}),
             "interaction_type": "multi_turn" if talk else "single_turn",
-            "input": {**asked, **({"choices": choices} if choices else {})},
+            "input": {**question, **({"choices": choices} if choices else {})},
         }
         if talk:
-            spoken = [*said, {"role": "assistant", "content": line["response"]["text"]}] if replied else said
-            found["messages"] = [{"turn_idx": number, **one} for number, one in enumerate(spoken)]
-            score["num_turns"] = len(spoken)
+            conversation = (
+                [*messages, {"role": "assistant", "content": line["response"]["text"]}] if replied else messages
+            )
+            row["messages"] = [{"turn_idx": number, **message} for number, message in enumerate(conversation)]
+            score["num_turns"] = len(conversation)
         else:
-            found["output"] = {"raw": [line["response"]["text"]] if replied else []}
-        found["answer_attribution"] = self._read(line, len(said) if talk else 0, talk) if replied else []
-        found["evaluation"] = score
+            row["output"] = {"raw": [line["response"]["text"]] if replied else []}
+        row["answer_attribution"] = self._read(line, len(messages) if talk else 0, talk) if replied else []
+        row["evaluation"] = score
         if replied:
-            found |= _cost(line["response"])
+            row |= _cost(line["response"])
         else:
-            found["error"] = f"{line['failure']['kind']}: {line['failure']['detail']}"
-        return found | {"metadata": _metadata(line)}
+            row["error"] = f"{line['failure']['kind']}: {line['failure']['detail']}"
+        return row | {"metadata": _metadata(line)}
 
     def _read(self, line: Line, turn: int, talk: bool) -> list[dict[str, Any]]:
-        """The answer and where it was found; nothing for a reply that could not be read."""
+        """Return the answer and where in the reply it stands; nothing for a reply that could not be read."""
         label = line["answer"]["label"]
         if label is None:
             return []
@@ -97,32 +103,33 @@ class Rows:
 
 
 def _cost(response: Mapping[str, Any]) -> dict[str, Any]:
-    """Tokens, where both ends were counted, and time, where it was taken."""
+    """Return tokens, if both input and output were counted, and seconds, if they were measured."""
     tokens = response.get("usage", {})
-    found: dict[str, Any] = {}
-    put, got = tokens.get("input"), tokens.get("output")
-    if put is not None and got is not None:
+    cost: dict[str, Any] = {}
+    input_tokens, output_tokens = tokens.get("input"), tokens.get("output")
+    if input_tokens is not None and output_tokens is not None:
         rest = {
             "input_tokens_cache_read": tokens.get("cached_input"),
             "input_tokens_cache_write": tokens.get("cache_write"),
             "reasoning_tokens": tokens.get("reasoning"),
         }
-        found["token_usage"] = {
-            "input_tokens": put,
-            "output_tokens": got,
-            "total_tokens": put + got,
+        cost["token_usage"] = {
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+            "total_tokens": input_tokens + output_tokens,
             **{name: count for name, count in rest.items() if count is not None},
         }
     if response.get("seconds"):
-        found["performance"] = {"latency_ms": round(response["seconds"] * 1000, 3)}
-    return found
+        cost["performance"] = {"latency_ms": round(response["seconds"] * 1000, 3)}
+    return cost
 
 
 def _metadata(line: Line) -> dict[str, str]:
-    """All else that the record says, as texts."""
+    """Return all else that the record says, as texts."""
     response, answer = line.get("response", {}), line.get("answer", {})
-    said = {
+    facts = {
         "cluster": line["cluster"],
+        "unit": line.get("unit"),
         **{f"group_{name}": group for name, group in line["groups"].items()},
         **{f"label_{name}": label for name, label in line["labels"].items()},
         "sample": line["sample"],
@@ -132,7 +139,7 @@ def _metadata(line: Line) -> dict[str, str]:
         **{name: response.get(name) for name in ("finish_reason", "served_model", "cached")},
         "cost_usd": line.get("cost_usd"),
     }
-    return {name: _text(value) for name, value in said.items() if value is not None}
+    return {name: _text(value) for name, value in facts.items() if value is not None}
 
 
 def _text(value: Any) -> str:

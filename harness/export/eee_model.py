@@ -33,7 +33,10 @@ _HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
 def model_info(run: Run) -> dict[str, Any]:
-    """Its id is `developer/model`, or the model alone where nobody can tell the developer."""
+    """Return the schema's model_info.
+
+    The id is `developer/model`, or the model alone where the developer is unknown.
+    """
     config, identity = _part(run, "config"), _part(run, "configuration")
     kind = str(identity.get("kind"))
     host = _host(config) if "endpoint" in identity else None
@@ -54,48 +57,48 @@ def model_info(run: Run) -> dict[str, Any]:
 
 
 def relationship(run: Run, developer: str | None) -> str:
-    """Of who evaluates to who made the model: `other` where nobody can tell."""
+    """Return the relationship of the evaluator to the model's developer; `other` if unknown."""
     if str(_part(run, "configuration").get("kind")) in OWN:
         return "first_party"
     return "third_party" if developer else "other"
 
 
 def sampling(run: Run) -> Mapping[str, Any]:
-    """The sampling parameters that were sent to a server; nothing for other models."""
-    found = _part(run, "configuration").get("sampling")
-    return found if isinstance(found, dict) else {}
+    """Return the sampling parameters that were sent to a server; nothing for other models."""
+    parameters = _part(run, "configuration").get("sampling")
+    return parameters if isinstance(parameters, dict) else {}
 
 
 def reasons(run: Run) -> bool:
-    """Whether the model was run as one that thinks before it answers."""
+    """Test whether the model was run as one that thinks before it answers."""
     return "reasoning_tokens" in _part(run, "configuration")
 
 
 def _part(run: Run, name: str) -> Mapping[str, Any]:
-    """What the settings or the configuration say of the model."""
-    said = run.manifest.get(name)
-    found = said.get("model") if isinstance(said, dict) else None
-    return found if isinstance(found, dict) else {}
+    """Return the entry `model` of a part of the manifest; nothing where there is none."""
+    part = run.manifest.get(name)
+    model = part.get("model") if isinstance(part, dict) else None
+    return model if isinstance(model, dict) else {}
 
 
 def _name(run: Run, kind: str, host: str | None, config: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
-    shown = run.place["model"]
+    display_name = run.place["model"]
     if kind in OWN:
-        return f"harness/{_last(shown)}"
+        return f"harness/{_last(display_name)}"
     if kind in LIBRARY:
-        return f"causal-learn/{_last(shown)}"
+        return f"causal-learn/{_last(display_name)}"
     if kind in LOCAL:
-        path = str(config.get("path") or shown)
+        path = str(config.get("path") or display_name)
         if path in OWNERS:
             return f"{OWNERS[path]}/{path}"
         # A folder says nothing of who made what is in it.
-        return path if _HUB.fullmatch(path) and not Path(path).exists() else _last(shown)
+        return path if _HUB.fullmatch(path) and not Path(path).exists() else _last(display_name)
     if "endpoint" in identity:
-        asked = str(identity.get("model") or shown)
-        if host == OPENAI and "/" not in asked:
-            return f"openai/{asked}"
-        return asked if _HUB.fullmatch(asked) else _last(asked)
-    return _last(shown)
+        requested = str(identity.get("model") or display_name)
+        if host == OPENAI and "/" not in requested:
+            return f"openai/{requested}"
+        return requested if _HUB.fullmatch(requested) else _last(requested)
+    return _last(display_name)
 
 
 def _last(name: str) -> str:
@@ -104,7 +107,7 @@ def _last(name: str) -> str:
 
 
 def _host(config: Mapping[str, Any]) -> str | None:
-    """Where the server stands; None on this machine, whose address says nothing."""
+    """Return the server's host; None on this machine, whose address says nothing."""
     try:
         url = str(config.get("base_url") or "")
         return None if on_this_machine(url) else urlsplit(url).hostname
@@ -126,7 +129,7 @@ def _engine(run: Run, kind: str, identity: Mapping[str, Any]) -> dict[str, str] 
 
 
 def _deployment(kind: str, host: str | None, developer: str | None) -> dict[str, str]:
-    """Who ran the model and whether its weights are public; `unknown` unless it is plain."""
+    """Return who ran the model and whether its weights are public; `unknown` unless it is plain."""
     if host == OPENAI:
         return {"deployment_type": "externally_managed", "model_availability": "closed_weights"}
     here = "self_deployed" if kind in (*OWN, *LIBRARY, *LOCAL) else "unknown"

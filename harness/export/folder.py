@@ -16,8 +16,8 @@ UNFINISHED = ".unfinished"
 
 
 @contextmanager
-def filled(out: str) -> Iterator[Path]:
-    """A folder to write to, made where it is not there: what is written appears in `out` once all of it is whole.
+def unfinished_folder(out: str) -> Iterator[Path]:
+    """Yield a folder to write to; its content appears in `out` once all of it is whole.
 
     Raises StoreError where something is in `out`, or cannot be written. An interruption leaves nothing behind.
     """
@@ -41,6 +41,6 @@ def filled(out: str) -> Iterator[Path]:
                 path.rmdir()
 
 
-def counted(runs: Sequence[Run], what: str = "run") -> str:
-    """How many, in words: 1 run, 2 runs."""
+def number_of(runs: Sequence[Run], what: str = "run") -> str:
+    """Return how many there are, in words: 1 run, 2 runs."""
     return f"{len(runs):,} {what}{'s' * (len(runs) != 1)}"

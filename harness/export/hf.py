@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.errors import ConfigError, HarnessError
-from harness.export.folder import counted, filled
-from harness.export.table import columns, rows
+from harness.export.folder import number_of, unfinished_folder
+from harness.storage.flat_table import columns, rows
 from harness.storage.runs import Run
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:
-    """Writes the folder; says so."""
+    """Write the folder and return the sentence that says so."""
     try:
         from datasets import Dataset, Features, Value
         from datasets.utils.logging import disable_progress_bar
@@ -25,13 +25,13 @@ def write(runs: Sequence[Run], out: str | None) -> str:
     kinds = {str: "string", int: "int64", float: "float64", bool: "bool"}
     features = Features({name: Value(kinds[kind]) for name, kind in types.items()})
 
-    def found() -> Iterator[dict[str, Any]]:
+    def all_rows() -> Iterator[dict[str, Any]]:
         yield from rows(runs, types)
 
     try:
         # Of its own, so that no earlier export is taken for this one.
-        with filled(path) as folder, tempfile.TemporaryDirectory() as cache:
-            data = Dataset.from_generator(found, features=features, cache_dir=cache)
+        with unfinished_folder(path) as folder, tempfile.TemporaryDirectory() as cache:
+            data = Dataset.from_generator(all_rows, features=features, cache_dir=cache)
             data.save_to_disk(str(folder))
     except HarnessError:
         raise
@@ -39,4 +39,4 @@ def write(runs: Sequence[Run], out: str | None) -> str:
         if isinstance(error.__cause__, HarnessError):
             raise error.__cause__ from None
         raise
-    return f'{path}: {len(data):,} records of {counted(runs)}; datasets.load_from_disk("{path}") reads it.'
+    return f'{path}: {len(data):,} records of {number_of(runs)}; datasets.load_from_disk("{path}") reads it.'

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import text_digest
-from harness.export.folder import counted, filled
+from harness.export.folder import number_of, unfinished_folder
+from harness.storage.record_lines import PLACE, Line, turns
 from harness.storage.run_folder import safe
-from harness.storage.runs import PLACE, Line, Run, turns
+from harness.storage.runs import Run
 
 VERSION = 2
 """Of the log's schema."""
@@ -24,15 +25,15 @@ SUMMARY = 1000
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:
-    """Writes the logs; says so."""
+    """Write the logs and return the sentence that says so."""
     out = out or "inspect_logs"
-    with filled(out) as folder:
+    with unfinished_folder(out) as folder:
         for run in runs:
             # Inspect's own names: when_task_which. It splits them at _, and shows one log only of those with one id.
             when = _started(run).replace(":", "-")
-            named = safe("-".join(run.place[part] for part in PLACE)).replace("_", "-")
-            _log(run, folder / f"{when}_{named}_{_task_id(run)}.eval")
-    return f"{out}: {counted(runs, 'log')}; inspect view --log-dir {out} shows them."
+            name = safe("-".join(run.place[part] for part in PLACE)).replace("_", "-")
+            _log(run, folder / f"{when}_{name}_{_task_id(run)}.eval")
+    return f"{out}: {number_of(runs, 'log')}; inspect view --log-dir {out} shows them."
 
 
 def _log(run: Run, path: Path) -> None:
@@ -40,44 +41,44 @@ def _log(run: Run, path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for line in run.lines():
             sample = _sample(run, line)
-            _put(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample)
+            _write_json(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample)
             summaries.append(_summary(sample))
             failed += "failure" in line
         header = _header(run, summaries, failed)
         start = {name: header[name] for name in ("version", "eval", "plan")}
-        _put(archive, "_journal/start.json", start)
-        _put(archive, "summaries.json", summaries)
-        _put(archive, "header.json", header)
+        _write_json(archive, "_journal/start.json", start)
+        _write_json(archive, "summaries.json", summaries)
+        _write_json(archive, "header.json", header)
 
 
 def _task_id(run: Run) -> str:
-    """One for each folder: Inspect takes logs of one task id for the same evaluation, tried again."""
+    """Return an id for each folder: Inspect takes logs of one task id for the same evaluation, tried again."""
     return text_digest("/".join([*run.place.values(), str(run.folder.resolve())]))[:22]
 
 
-def _put(archive: zipfile.ZipFile, name: str, content: Any) -> None:
+def _write_json(archive: zipfile.ZipFile, name: str, content: Any) -> None:
     archive.writestr(name, json.dumps(content, ensure_ascii=False))
 
 
 def _sample(run: Run, line: Line) -> dict[str, Any]:
     model = run.place["model"]
-    asked = turns(line)
+    messages = turns(line)
     sample = {
         "id": line["item"],
         "epoch": line["sample"] + 1,
-        "input": asked or "",
+        "input": messages or "",
         "target": WORDS[run.gold(line)],
-        "metadata": {"cluster": line["cluster"], "groups": line["groups"], "labels": line["labels"]},
-        "messages": asked,
+        "metadata": {name: line[name] for name in ("cluster", "unit", "groups", "labels") if name in line},
+        "messages": messages,
         "store": {},
         "events": [],
         "attachments": {},
         "model_usage": {},
     }
     if "failure" in line:
-        said = f"{line['failure']['kind']}: {line['failure']['detail']}"
-        error = {"message": said, "traceback": said, "traceback_ansi": said}
-        return sample | {"error": error, "output": {"model": model, "choices": [], "error": said}}
+        error_text = f"{line['failure']['kind']}: {line['failure']['detail']}"
+        error = {"message": error_text, "traceback": error_text, "traceback_ansi": error_text}
+        return sample | {"error": error, "output": {"model": model, "choices": [], "error": error_text}}
     response, answer = line["response"], line["answer"]
     reply = {"role": "assistant", "content": response["text"], "source": "generate", "model": model}
     stop = STOPS.get(response.get("finish_reason") or "", "unknown")
@@ -90,7 +91,7 @@ def _sample(run: Run, line: Line) -> dict[str, Any]:
         **({"reason": "invalid_response_format"} if answer["label"] is None else {}),
     }
     return sample | {
-        "messages": [*asked, reply],
+        "messages": [*messages, reply],
         "output": {
             "model": response.get("served_model") or model,
             "choices": [{"message": reply, "stop_reason": stop}],
@@ -107,11 +108,11 @@ def _sample(run: Run, line: Line) -> dict[str, Any]:
 def _usage(tokens: dict[str, int], usd: float | None) -> dict[str, Any] | None:
     if not tokens:
         return None
-    put, got = tokens.get("input") or 0, tokens.get("output") or 0
+    input_tokens, output_tokens = tokens.get("input") or 0, tokens.get("output") or 0
     return {
-        "input_tokens": put,
-        "output_tokens": got,
-        "total_tokens": put + got,
+        "input_tokens": input_tokens,
+        "output_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
         "input_tokens_cache_write": tokens.get("cache_write"),
         "input_tokens_cache_read": tokens.get("cached_input"),
         "reasoning_tokens": tokens.get("reasoning"),
@@ -120,13 +121,16 @@ def _usage(tokens: dict[str, int], usd: float | None) -> dict[str, Any] | None:
 
 
 def _summary(sample: dict[str, Any]) -> dict[str, Any]:
-    """The sample's line in the list of samples."""
+    """Return the sample's line in the list of samples."""
     names = ("id", "epoch", "target", "scores", "model_usage", "total_time")
-    asked = [one["content"] for one in sample["input"]] if sample["input"] else []
+    prompts = [message["content"] for message in sample["input"]] if sample["input"] else []
     return {
         **{name: sample[name] for name in names if name in sample},
-        "input": "\n\n".join(asked)[:SUMMARY],
-        "metadata": {"cluster": sample["metadata"]["cluster"], **sample["metadata"]["groups"]},
+        "input": "\n\n".join(prompts)[:SUMMARY],
+        "metadata": {
+            **{name: sample["metadata"][name] for name in ("cluster", "unit") if name in sample["metadata"]},
+            **sample["metadata"]["groups"],
+        },
         **({"error": sample["error"]["message"][:SUMMARY]} if "error" in sample else {}),
         "completed": "error" not in sample,
         "message_count": len(sample["messages"]),
@@ -134,8 +138,8 @@ def _summary(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _header(run: Run, summaries: list[dict[str, Any]], failed: int) -> dict[str, Any]:
-    items = list(dict.fromkeys(one["id"] for one in summaries))
-    epochs = max(one["epoch"] for one in summaries)
+    items = list(dict.fromkeys(sample["id"] for sample in summaries))
+    epochs = max(sample["epoch"] for sample in summaries)
     harness = run.manifest.get("harness") or {}
     tokens = {name: getattr(run.result.usage, name) for name in run.result.usage.__slots__}
     usage = _usage({name: count for name, count in tokens.items() if count is not None}, None)
@@ -176,12 +180,12 @@ def _header(run: Run, summaries: list[dict[str, Any]], failed: int) -> dict[str,
     }
 
 
-def _score(run: Run, scored: int, failed: int) -> dict[str, Any]:
-    """The result's metrics, as they stand in result.json; undefined ones are left out."""
+def _score(run: Run, replies: int, failed: int) -> dict[str, Any]:
+    """Return the result's metrics, as they stand in result.json; undefined ones are left out."""
     return {
         "name": SCORER,
         "scorer": SCORER,
-        "scored_samples": scored,
+        "scored_samples": replies,
         "unscored_samples": failed,
         "params": {},
         "metrics": {

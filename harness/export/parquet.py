@@ -7,9 +7,9 @@ from itertools import islice
 from pathlib import Path
 
 from harness.errors import ConfigError
-from harness.export.folder import counted
-from harness.export.table import columns, rows
+from harness.export.folder import number_of
 from harness.storage.atomic_write import cannot_write
+from harness.storage.flat_table import columns, rows
 from harness.storage.runs import Run
 
 BATCH = 10_000
@@ -17,7 +17,7 @@ BATCH = 10_000
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:
-    """Writes the file; says so."""
+    """Write the file and return the sentence that says so."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -29,12 +29,12 @@ def write(runs: Sequence[Run], out: str | None) -> str:
     types = columns(runs)
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     schema = pa.schema([(name, kinds[kind]) for name, kind in types.items()])
-    count, found = 0, rows(runs, types)
+    count, table_rows = 0, rows(runs, types)
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with parquet.ParquetWriter(temporary, schema) as writer:
-            while batch := list(islice(found, BATCH)):
+            while batch := list(islice(table_rows, BATCH)):
                 writer.write_table(pa.Table.from_pylist(batch, schema=schema))
                 count += len(batch)
         temporary.replace(path)
@@ -42,4 +42,4 @@ def write(runs: Sequence[Run], out: str | None) -> str:
         raise cannot_write(str(path), error) from error
     finally:
         temporary.unlink(missing_ok=True)
-    return f"{path}: {count:,} records of {counted(runs)}."
+    return f"{path}: {count:,} records of {number_of(runs)}."

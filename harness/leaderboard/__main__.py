@@ -73,17 +73,7 @@ class Settings:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the leaderboard, and writes LEADERBOARD.md unless told otherwise."""
-    return key_value.command(HELP, Settings, job, _dashed(sys.argv[1:] if arguments is None else arguments))
-
-
-def _dashed(arguments: Sequence[str]) -> list[str]:
-    """`--out FILE` and `--out=FILE` as out=FILE."""
-    found: list[str] = []
-    given = iter(arguments)
-    for argument in given:
-        name, equals, value = argument.partition("=")
-        found.append(f"out={value if equals else next(given, '')}" if name == "--out" else argument)
-    return found
+    return key_value.command(HELP, Settings, job, arguments)
 
 
 def job(given: list[str], settings: Settings) -> str | list[Part]:

@@ -14,13 +14,13 @@ from harness.tables.metrics import (
     COUNTS,
     NUMBERS,
     TITLES,
-    count_shown,
-    even,
-    interval_shown,
-    intervals_said,
+    count_text,
+    even_decimals,
+    interval_notes,
+    interval_text,
     main_metrics,
+    metric_text,
     metrics_of,
-    shown,
     spare,
 )
 from harness.tables.table import LOW_IS_GOOD, NEITHER, Cell, Column, Line, Table
@@ -213,7 +213,7 @@ def _table(
     return Table(
         task,
         columns,
-        even(columns, lines),
+        even_decimals(columns, lines),
         above=f"{by}, metrics in percent{''.join(f'; {one}' for one in same)}.",
         notes=[*([drawn] if drawn else []), *said],
         heading=found.heading,
@@ -242,20 +242,20 @@ def _places(rows: Sequence[Row], choice: Choice) -> list[_Place]:
 def _cell(place: _Place, row: Row, intervals: Intervals) -> Cell:
     scores = place.of(row)
     if place.number in COUNTS:
-        return Cell("–") if scores is None else Cell(count_shown(scores, place.number), getattr(scores, place.number))
+        return Cell("–") if scores is None else Cell(count_text(scores, place.number), getattr(scores, place.number))
     metric = (scores and scores.metric(place.number)) or Metric(place.number, None)
     drawn = ""
     if intervals == "brackets":
-        drawn = interval_shown(metric)
+        drawn = interval_text(metric)
     elif intervals == "pm" and metric.interval:
         low, high = metric.interval
         half, decimals = (high - low) / 2, max(1, NUMBERS.get(metric.name, 2) - 1)
         drawn = f"± {half * (1 if metric.name in NUMBERS else 100):,.{decimals}f}"
-    return Cell(shown(metric.name, metric.value), metric.value, metric.interval, drawn)
+    return Cell(metric_text(metric.name, metric.value), metric.value, metric.interval, drawn)
 
 
 def _intervals(scores: Sequence[Scores], intervals: Intervals) -> list[str]:
-    said = intervals_said(scores)
+    said = interval_notes(scores)
     if said and intervals == "pm":
         return [
             said[0].replace("In brackets:", "After ±, half the width of") + " They are not symmetric: see brackets.",

@@ -1,31 +1,21 @@
-"""Algorithms side by side with Table XI of the paper, with the convention of each distance named."""
+"""Algorithms side by side with what a paper prints of them, with the convention of each distance named."""
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import resources
 from statistics import fmean, stdev
 
 from harness.leaderboard.build import build
+from harness.leaderboard.published_numbers import rows_of
 from harness.leaderboard.rows import Row
-from harness.tables.metrics import shown
+from harness.tables.metrics import metric_text
 from harness.tables.table import Part, Table
-from harness.tasks.causalbench.networks import NETWORKS
+from harness.tasks.benchmark import Benchmark, PublishedAlgorithms
+from harness.tasks.find import benchmark_of
 
-_PUBLISHED = {"hc": "HC", "hc_bdeu": "HC", "mmhc": "MMHC", "pc": "PC"}
-"""Table XI's columns by the names of our configs."""
-_UNMATCHED = ("MIGA", "DAG-GNN", "ENSAOBS")
-"""Algorithms of Table XI that are not here; they stand in the table as published."""
-_TITLES = {"shd": "SHD", "published": "Table XI", "cell_shd": "cell SHD", "sid": "SID", "f1": "F1"}
-_NOTES = """\
-SHD counts the pairs of variables whose edge differs; a reversal or an unknown direction counts once. Cell SHD counts
-cells of the adjacency matrix; a reversal counts twice (the paper's measure for language models). Table XI's numbers for
-algorithms count edges; sample sizes are not told. An undirected edge counts as both directions. F1, in percent, is that
-of "does a directly cause b?"."""
+_TITLES = {"shd": "SHD", "published": "", "cell_shd": "cell SHD", "sid": "SID", "f1": "F1"}
 
 
 def table(rows: Sequence[Row]) -> Sequence[Part]:
@@ -35,37 +25,42 @@ def table(rows: Sequence[Row]) -> Sequence[Part]:
     the first method, which does not ask that, get the leaderboard's table. The interval is Student's t over the seeds:
     it tells of the sampling of data, not of networks.
     """
-    if any("structure" not in row.result.scores["exact"] for row in rows):
+    benchmark = benchmark_of(rows[0].task)
+    known = benchmark.algorithms
+    if known is None or any("structure" not in row.result.scores["exact"] or len(row.run.data) < 2 for row in rows):
         return build(rows)
+    published = _published(benchmark, known)
     # By seed: a network that was learned alone and among others from the same data is one graph, not two.
-    found: dict[tuple[str, str, int], dict[str, Mapping[str, float | None]]] = defaultdict(dict)
+    found: dict[tuple[str, str, int], dict[int, Mapping[str, float | None]]] = defaultdict(dict)
     for row in rows:
-        samples, seed = (part.partition("=")[2] for part in row.prompt.split(","))
         for network in row.result.scores["exact"]["network"]:
-            found[network, row.model, int(samples)][seed] = _values(row, network)
+            found[network, row.model, row.run.data["observations"]][row.run.data["seed"]] = _values(row, network)
     lines = [
         [
             network,
             algorithm,
-            f"{samples:,}",
+            f"{observations:,}",
             str(len(values)),
-            *(_cell(name, network, algorithm, list(values.values())) for name in _TITLES),
+            *(
+                _cell(name, list(values.values()), published.get((network, known.names.get(algorithm, "")), ""))
+                for name in _TITLES
+            ),
         ]
-        for (network, algorithm, samples), values in sorted(found.items(), key=_place)
+        for (network, algorithm, observations), values in sorted(found.items(), key=lambda line: _place(known, line[0]))
     ]
     lines += [
-        [network, f"{model} (published)", "", "", "", published, *[""] * (len(_TITLES) - 2)]
-        for (network, model), published in _published().items()
-        if model in _UNMATCHED and any(network == learned for learned, _, _ in found)
+        [network, f"{model} (published)", "", "", "", printed, *[""] * (len(_TITLES) - 2)]
+        for (network, model), printed in published.items()
+        if model in known.others and any(network == learned for learned, _, _ in found)
     ]
-    lines.sort(key=lambda line: NETWORKS.index(line[0]))  # stable: what was published comes last of its network
-    header = ["network", "algorithm", "samples", "seeds", *_TITLES.values()]
-    return [Table.of(header, lines, text_columns=2, spare=("seeds", "SID", "cell SHD")), _NOTES]
+    lines.sort(key=lambda line: known.networks.index(line[0]))  # stable: what was published comes last of its network
+    header = ["network", "algorithm", "samples", "seeds", *({**_TITLES, "published": known.table}).values()]
+    return [Table.of(header, lines, text_columns=2, spare=("seeds", "SID", "cell SHD")), known.note]
 
 
-def _place(found: tuple[tuple[str, str, int], object]) -> tuple[int, int, str]:
-    network, algorithm, samples = found[0]
-    return NETWORKS.index(network), samples, algorithm
+def _place(known: PublishedAlgorithms, key: tuple[str, str, int]) -> tuple[int, int, str]:
+    network, algorithm, observations = key
+    return known.networks.index(network), observations, algorithm
 
 
 def _values(row: Row, network: str) -> Mapping[str, float | None]:
@@ -75,14 +70,14 @@ def _values(row: Row, network: str) -> Mapping[str, float | None]:
     return {"shd": exact["shd"], "cell_shd": paper["cell_shd"], "sid": exact["sid"], "f1": exact["f1"]}
 
 
-def _cell(name: str, network: str, algorithm: str, values: Sequence[Mapping[str, float | None]]) -> str:
+def _cell(name: str, values: Sequence[Mapping[str, float | None]], published: str) -> str:
     if name == "published":
-        return _published().get((network, _PUBLISHED.get(algorithm, "")), "")
+        return published
     known = [value for one in values if (value := one[name]) is not None]
     if not known or len(known) < len(values):
         return "–"
     if len(known) == 1:
-        return shown(name, known[0])
+        return metric_text(name, known[0])
     from scipy.stats import t
 
     half = float(t.ppf(0.975, len(known) - 1)) * stdev(known) / math.sqrt(len(known))
@@ -90,9 +85,7 @@ def _cell(name: str, network: str, algorithm: str, values: Sequence[Mapping[str,
     return f"{scale * fmean(known):.1f} ± {scale * half:.1f}"
 
 
-@cache
-def _published() -> Mapping[tuple[str, str], str]:
-    """Table XI: SHD by network and algorithm."""
-    file = resources.files("harness") / "data" / "published" / "causalbench.csv"
-    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
-    return {(row["network"], row["model"]): row["value"] for row in rows if row["table"] == "Table XI"}
+def _published(benchmark: Benchmark, algorithms: PublishedAlgorithms) -> Mapping[tuple[str, str], str]:
+    """Return the printed SHD by network and algorithm."""
+    rows = (row for row in rows_of(benchmark) if row.table == algorithms.table)
+    return {(row.setting["network"], row.model): row.printed["shd"] for row in rows}

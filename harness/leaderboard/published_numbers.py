@@ -1,78 +1,35 @@
-"""Numbers that the papers print, as rows beside which measured ones can stand.
-
-They are shipped in harness/data/published/, and so are the counts behind Corr2Cause's Tables 4 and 5a: recall gives the
-true positives among 342, precision the false ones, F1 and accuracy confirm both to the last printed digit.
-"""
+"""Numbers that the papers print, as rows beside which measured ones can stand."""
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib import resources
 
 from harness.errors import ConfigError, unknown
-from harness.scoring.classification import Counts, decisions
-from harness.scoring.proportions import Interval, intervals
+from harness.scoring.classification import decisions
 from harness.tables.metrics import TITLES
 from harness.tables.table import LOW_IS_GOOD, NEITHER, Cell, Column, Line, Part, Table
+from harness.tasks.benchmark import Benchmark
+from harness.tasks.find import benchmark_of, every
+from harness.tasks.published import Row
 
-NO_SCORES = ("I", "VIII", "XII")
-"""Tables of CausalBench that are settings, statistics and check marks."""
-METRICS = ("f1", "precision", "recall", "accuracy")
 PLAIN = (
     "Intervals: 95%, Wilson's, from the counts behind the printed digits, as if items were independent; F1's by way of "
     "TP/(TP+FP+FN). Whose answers stood in which cluster is not known, so these are too narrow."
 )
 NONE = "No row has an interval: the counts behind these numbers are not known."
-VERSIONS = {
-    "corr2cause": "data v1.0: 2,246 test items, 342 of them positive",
-    "causalbench": "the paper's own data, of which no version is told",
-}
-SOURCES = {
-    "corr2cause": "Jin et al., Can Large Language Models Infer Causation from Correlation?, ICLR 2024",
-    "causalbench": "Zhou et al., CausalBench: A Comprehensive Benchmark for Causal Learning Capability of LLMs",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a paper's table."""
-
-    benchmark: str
-    table: str
-    """As in Table 4, Table XI."""
-    setting: Mapping[str, str]
-    """What else tells it from other rows: group, perturbation, relation; task, prompt format, network."""
-    model: str
-    printed: Mapping[str, str]
-    """The digits as they stand in the paper, by metric: in percent or as fractions (`percent` tells which)."""
-    counts: Counts | None = None
-    """What the digits were computed from; None where that cannot be told."""
-    contradicted: tuple[str, ...] = ()
-    """Metrics that do not fit the row's other digits."""
-
-    @property
-    def intervals(self) -> Mapping[str, Interval | None]:
-        """95%, by metric, as fractions (see PLAIN); empty where the counts are not known."""
-        return intervals(self.counts) if self.counts else {}
-
-    @property
-    def version(self) -> str:
-        """Of the data that the number was measured on."""
-        return VERSIONS[self.benchmark]
-
-    def percent(self, metric: str) -> bool:
-        """Whether the paper prints the metric in percent: CausalBench does so in one column only."""
-        return self.benchmark == "corr2cause" or (self.table, metric) == ("Table IX", "accuracy")
 
 
 @cache
+def rows_of(benchmark: Benchmark) -> tuple[Row, ...]:
+    """Return the rows that a benchmark's paper prints, in its order."""
+    return tuple(benchmark.published())
+
+
 def rows() -> tuple[Row, ...]:
     """All published rows, in the papers' order."""
-    return (*_corr2cause(), *_causalbench())
+    return tuple(row for benchmark in every() for row in rows_of(benchmark))
 
 
 def table(name: str) -> list[Row]:
@@ -83,22 +40,51 @@ def table(name: str) -> list[Row]:
 
 def tables(name: str) -> list[list[Row]]:
     """The rows of a table, and of each part where it has some: 5 is 5a and 5b. Raises ConfigError."""
-    wanted = name.strip().lower().removeprefix("table ")
-    there: dict[str, list[Row]] = {}
+    fitting = _fitting(name)
+    only_one("table", name, papers(name))
+    if not fitting:
+        message = no_scores("published table", name.strip().lower().removeprefix("table ").rpartition("/")[2])
+        raise ConfigError(message or unknown("published table", name, dict.fromkeys(map(_named, rows())), place))
+    return list(fitting.values())
+
+
+def papers(name: str) -> list[str]:
+    """Return the names of the benchmarks that have a table of that name."""
+    return list(dict.fromkeys(benchmark for benchmark, _ in _fitting(name)))
+
+
+def only_one(kind: str, name: str, benchmarks: Sequence[str]) -> None:
+    """Raise ConfigError where several benchmarks have a table of that name."""
+    if len(several := dict.fromkeys(benchmarks)) > 1:
+        either = " or ".join(f"{kind}={benchmark}/{name.rpartition('/')[2]}" for benchmark in several)
+        raise ConfigError(f"{kind}={name} is a table of several papers: write {either}.")
+
+
+def _fitting(name: str) -> dict[tuple[str, str], list[Row]]:
+    """Return the rows of the tables that a name such as 5, 5a or causalbench/XI means, by benchmark and table."""
+    benchmark, _, wanted = name.strip().lower().removeprefix("table ").rpartition("/")
+    there: dict[tuple[str, str], list[Row]] = {}
     for row in rows():
-        there.setdefault(row.table.removeprefix("Table "), []).append(row)
-    found = [there[one] for one in there if wanted in (one.lower(), one.rstrip("ab"))]
-    if not found:
-        raise ConfigError(no_scores("published table", wanted) or unknown("published table", name, there, place))
-    return found
+        called = _named(row).lower()
+        if benchmark in ("", row.benchmark.lower()) and wanted in (called, called.rstrip("ab")):
+            there.setdefault((row.benchmark, _named(row)), []).append(row)
+    return there
+
+
+def _named(row: Row) -> str:
+    return row.table.removeprefix("Table ")
 
 
 def no_scores(kind: str, name: str) -> str:
     """The sentence for a table that is none of results; empty for others."""
-    if name.upper() not in NO_SCORES:
-        return ""
-    others = f"{', '.join(NO_SCORES[:-1])} and {NO_SCORES[-1]}"
-    return f"there is no {kind} {name.upper()}: Tables {others} of CausalBench are settings and lists, not scores."
+    for benchmark in every():
+        if name.upper() in (one.upper() for one in benchmark.no_scores):
+            *others, last = benchmark.no_scores
+            names = f"Tables {', '.join(others)} and {last}" if others else f"Table {last}"
+            verb = "are" if others else "is one of"
+            said = f"{names} of {benchmark.title} {verb} settings and lists, not scores."
+            return f"there is no {kind} {name.upper()}: {said}"
+    return ""
 
 
 def place(name: str) -> tuple[int, int, str]:
@@ -119,7 +105,7 @@ def printed_column(metric: str) -> Column:
 
 def parts(found: Sequence[Row]) -> list[Part]:
     """Rows of one table, in words and as a table."""
-    first = found[0]
+    first, benchmark = found[0], benchmark_of(found[0].benchmark)
     metrics = list(dict.fromkeys(name for row in found for name in row.printed))
     telling = [name for name in first.setting if len({row.setting.get(name) for row in found}) > 1]
     known = any(row.counts for row in found)
@@ -134,7 +120,7 @@ def parts(found: Sequence[Row]) -> list[Part]:
             cells += [_cell(row, name), *([Cell(_shown(row, name))] if known else [])]
         lines.append(Line(cells))
     return [
-        f"PUBLISHED, not measured here: {first.table} of {SOURCES[first.benchmark]} ({first.version}).",
+        f"PUBLISHED, not measured here: {first.table} of {benchmark.source} ({benchmark.data_version}).",
         Table(columns=columns, lines=lines, spare=[f"{name} 95%" for name in ("recall", "precision", "accuracy")]),
         "\n".join([PLAIN if known else NONE, *marked(found)]),
     ]
@@ -164,34 +150,3 @@ def _cell(row: Row, name: str) -> Cell:
 def _shown(row: Row, name: str) -> str:
     found = row.intervals.get(name)
     return "–" if found is None or name in row.contradicted else f"{100 * found[0]:.1f} … {100 * found[1]:.1f}"
-
-
-def _corr2cause() -> Iterator[Row]:
-    counts = {(row["table"], row["model"]): row for row in _file("corr2cause_counts.csv")}
-    for row in _file("corr2cause.csv"):
-        known = counts.get((row["table"], row["model"]))
-        yield Row(
-            row["benchmark"],
-            row["table"],
-            {name: row[name] for name in ("group", "perturbation", "relation")},
-            row["model"],
-            {name: row[name] for name in METRICS if row[name]},
-            None if known is None else Counts(**{name: int(known[name]) for name in ("tp", "fp", "fn", "tn")}),
-            () if known is None else tuple(known["contradicted"].split()),
-        )
-
-
-def _causalbench() -> Iterator[Row]:
-    """The file has a row for each number: those of a model in one setting become one row."""
-    found: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in _file("causalbench.csv"):
-        key = tuple(row[name] for name in ("table", "task", "prompt_format", "network", "model"))
-        found.setdefault(key, {})[row["metric"]] = row["value"]
-    for (name, task, prompt_format, network, model), printed in found.items():
-        setting = {"task": task, "prompt_format": prompt_format, "network": network}
-        yield Row("causalbench", name, setting, model, printed)
-
-
-def _file(name: str) -> Iterator[dict[str, str]]:
-    file = resources.files("harness") / "data" / "published" / name
-    yield from csv.DictReader(file.read_text(encoding="utf-8").splitlines())

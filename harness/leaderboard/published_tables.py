@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from harness.leaderboard.published_numbers import NONE, PLAIN, SOURCES, marked, printed_column, rows
-from harness.leaderboard.published_numbers import Row as Published
+from harness.leaderboard.published_numbers import NONE, PLAIN, marked, printed_column, rows_of
 from harness.leaderboard.rows import Row
 from harness.tables.table import Cell, Column, Line, Table
+from harness.tasks.benchmark import Benchmark
+from harness.tasks.find import benchmark_of
+from harness.tasks.published import Row as Published
 
 
 def published(task: str, measured: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Table]:
-    """A table for each of the papers' that was measured on the task, in the perturbations that the runs have."""
-    benchmark, _, part = task.partition("/")
-    perturbations = {_perturbation(row) for row in measured if row.task == task}
+    """A table for each of the papers' that was measured on the task, with settings that some of the runs have."""
+    benchmark = benchmark_of(task)
+    runs = [{**benchmark.defaults, **row.settings} for row in measured if row.task == task]
     found: dict[str, list[Published]] = defaultdict(list)
-    for row in rows():
-        if row.benchmark != benchmark or re.split("[_:]", row.setting.get("task", ""))[0] != part:
+    for row in rows_of(benchmark):
+        if (row.task or row.benchmark) != task:
             continue
-        if row.setting.get("perturbation", "original") not in perturbations and benchmark == "corr2cause":
+        if any(all(str(run.get(name)) != value for run in runs) for name, value in row.asked.items()):
             continue
         if row.setting.get("relation", "all") == "all" or "relation" in by:
             found[row.table].append(row)
     for name, fitting in found.items():
-        yield _table(task, name, fitting)
+        yield _table(benchmark, task, name, fitting)
 
 
-def _perturbation(row: Row) -> str:
-    """Return the perturbation of a run by the name that the paper gives it."""
-    name = str(row.settings.get("perturbation", "none"))
-    return "original" if name == "none" else name
-
-
-def _table(task: str, name: str, found: Sequence[Published]) -> Table:
+def _table(benchmark: Benchmark, task: str, name: str, found: Sequence[Published]) -> Table:
     first = found[0]
     metrics = list(dict.fromkeys(metric for row in found for metric in row.printed))
     telling = [key for key in first.setting if key != "group" and len({row.setting.get(key) for row in found}) > 1]
@@ -57,10 +52,10 @@ def _table(task: str, name: str, found: Sequence[Published]) -> Table:
         task,
         columns,
         lines,
-        above=f"From {SOURCES[first.benchmark]}; {first.version}. Digits as printed, {digits}.",
+        above=f"From {benchmark.source}; {benchmark.data_version}. Digits as printed, {digits}.",
         notes=[" ".join([PLAIN if any(row.counts for row in found) else NONE, *marked(found)])],
-        heading=f"PUBLISHED, not measured here: {name} ({first.version})",
-        published=first.version,
+        heading=f"PUBLISHED, not measured here: {name} ({benchmark.data_version})",
+        published=benchmark.data_version,
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from harness.codec import request_digest
-from harness.protocols import Outcome
+from harness.protocols import Outcomes, Traits
 from harness.seeding import uniform
 from harness.types import JSON, ChatRequest, Request, Response
 
@@ -26,7 +26,6 @@ class Baseline:
     seed: int = 0
 
     accepts: ClassVar[tuple[type[Request], ...]] = (ChatRequest,)
-    instant: ClassVar[bool] = True
 
     @property
     def identity(self) -> Mapping[str, JSON]:
@@ -34,14 +33,14 @@ class Baseline:
         return {"kind": "baseline", "p_yes": self.p_yes} | ({"seed": self.seed} if 0 < self.p_yes < 1 else {})
 
     @property
-    def draws(self) -> bool:
-        """Whether a second answer to the same request can be another one."""
-        return 0 < self.p_yes < 1
+    def traits(self) -> Traits:
+        """What a run has to know of it."""
+        return Traits(instant=True, varies=0 < self.p_yes < 1)
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
-        """One word for each request."""
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield one word for each request."""
         for request in requests:
-            yield request, Response(text="Yes" if self._says_yes(request) else "No")
+            yield [(request, Response(text="Yes" if self._says_yes(request) else "No"))]
 
     def _says_yes(self, request: Request) -> bool:
         return self.p_yes == 1 or (self.p_yes > 0 and uniform(self.seed, request_digest(request)) < self.p_yes)
@@ -51,7 +50,10 @@ class Baseline:
 class Majority(Baseline):
     """Always the likelier answer; `p_yes` is the share of Yes in the data that it may know."""
 
-    draws: ClassVar[bool] = False
+    @property
+    def traits(self) -> Traits:
+        """What a run has to know of it."""
+        return Traits(instant=True)
 
     def _says_yes(self, request: Request) -> bool:
         return self.p_yes > 0.5

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from harness.protocols import Outcome
+from harness.protocols import Outcomes, Traits
 from harness.types import JSON, ChatRequest, Failure, Request, Response
 
 
@@ -16,6 +16,7 @@ class Scripted:
     says: Callable[[Request], Response | Failure]
     name: str = "scripted"
     accepts: tuple[type[Request], ...] = (ChatRequest,)
+    traits: Traits = field(default_factory=Traits)
     asked: list[Request] = field(default_factory=list)
 
     @property
@@ -23,8 +24,8 @@ class Scripted:
         """Its name: two scripts of one name share answers."""
         return {"kind": "scripted", "name": self.name}
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
-        """What the script says, one at a time."""
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield what the script says, one at a time."""
         for request in requests:
             self.asked.append(request)
-            yield request, self.says(request)
+            yield [(request, self.says(request))]

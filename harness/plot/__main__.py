@@ -56,13 +56,13 @@ KINDS = {
     "scale": "no run here is over two networks or more",
 }
 """The kinds of chart, and why there may be none of a kind."""
-SHOWN = 8
+NAMES_IN_MESSAGE = 8
 """Names of charts that a message has room for."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """HELP says what each one means."""
+    """The command's settings; HELP says what each one means."""
 
     chart: Words = ()
     metric: Words = ("f1", "macro_f1")
@@ -85,12 +85,12 @@ class _Figure:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the figures; the exit code."""
+    """Write the figures and return the exit code."""
     return key_value.command(HELP, Settings, job, arguments)
 
 
-def job(given: list[str], settings: Settings) -> str:
-    """Writes what settings ask for; what was written, and what belongs into the captions."""
+def job(folders: list[str], settings: Settings) -> str:
+    """Write what the settings ask for and return the lines that say so, with what belongs into the captions."""
     for format in settings.format:
         if format not in ("pdf", "svg", "png"):
             raise ConfigError(unknown("format", format, ("pdf", "svg", "png")))
@@ -99,72 +99,75 @@ def job(given: list[str], settings: Settings) -> str:
         import matplotlib  # noqa: F401 (is it there?)
     except ImportError:
         raise ConfigError('figures need matplotlib: python -m pip install "harness[plot]".') from None
-    figures = _chosen(charts_of(below(given or ["results"])), settings)
-    written: list[str] = []
+    figures = _figures_to_draw(charts_of(below(folders or ["results"])), settings)
+    lines: list[str] = []
     notes: dict[str, None] = {}
     try:
-        _write(figures, settings, written, notes)
+        _write(figures, settings, lines, notes)
     except KeyboardInterrupt:
-        number = len(written)
-        whole = f"{number} of {len(figures)} figures {'is' if number == 1 else 'are'} in {settings.out}/, each whole"
-        raise KeyboardInterrupt(f"interrupted: {whole if number else 'no figure was written'}.") from None
-    return "\n".join([*written, *(["", "For the captions:", *notes] if notes else [])])
+        number = len(lines)
+        progress = f"{number} of {len(figures)} figures {'is' if number == 1 else 'are'} in {settings.out}/, each whole"
+        raise KeyboardInterrupt(f"interrupted: {progress if number else 'no figure was written'}.") from None
+    return "\n".join([*lines, *(["", "For the captions:", *notes] if notes else [])])
 
 
-def _write(figures: Sequence[_Figure], settings: Settings, written: list[str], notes: dict[str, None]) -> None:
-    """Writes the figures; a line of each goes to `written`, what belongs into captions to `notes`."""
+def _write(figures: Sequence[_Figure], settings: Settings, lines: list[str], notes: dict[str, None]) -> None:
+    """Write the figures.
+
+    A line for each goes to `lines`, what belongs into captions to `notes`, so that an interruption keeps both.
+    """
     from harness.plot.paper import PAGE, WIDTHS, style
 
     with style():
         for figure in Progress("figures").watch(figures, figures):
-            sheet = _drawn(figure, WIDTHS[settings.width])
+            sheet = _sheet(figure, WIDTHS[settings.width])
             files = [
                 Path(settings.out, f"{safe(figure.name.replace('/', '-'))}.{format}") for format in settings.format
             ]
             for file, format in zip(files, settings.format, strict=True):
-                _put(file, sheet.drawn(format), settings.out)
+                _write_file(file, sheet.file_bytes(format), settings.out)
             heading = f" ({figure.chart.heading})" if figure.chart.heading else ""
             high = f"; {sheet.height:.0f} inches high, more than a page" if sheet.height > PAGE else ""
-            written.append(f"{' '.join(map(str, files))}: {figure.chart.title}{heading}{high}")
+            lines.append(f"{' '.join(map(str, files))}: {figure.chart.title}{heading}{high}")
             notes.update(dict.fromkeys(figure.chart.notes))
 
 
-def _chosen(charts: Sequence[Chart], settings: Settings) -> list[_Figure]:
-    """The figures to draw: those that have something in them. Raises ConfigError where nothing fits."""
+def _figures_to_draw(charts: Sequence[Chart], settings: Settings) -> list[_Figure]:
+    """Return the figures to draw: those that have values. Raises ConfigError where nothing fits."""
     figures = [figure for chart in charts for figure in _figures(chart) if not _empty(figure)]
     if not figures:
         raise ConfigError("there is nothing to draw: no run is complete, or none has scores. Give other folders.")
-    known = {figure.metric for figure in figures if figure.metric}
+    metrics = {figure.metric for figure in figures if figure.metric}
     for name in settings.metric if settings.metric != Settings.metric else ():
-        if name not in known:
-            raise ConfigError(unknown("metric", name, known))
+        if name not in metrics:
+            raise ConfigError(unknown("metric", name, metrics))
     for pattern in settings.chart:
         if not any(_fits(figure, pattern) for figure in figures):
             raise ConfigError(_no_chart(pattern, figures))
-    found = [
+    matches = [
         figure
         for figure in figures
         if (not settings.chart or any(_fits(figure, pattern) for pattern in settings.chart))
         and (figure.metric is None or figure.metric in settings.metric)
     ]
-    if not found:
+    if not matches:
         raise ConfigError(
             f"no chart fits both chart={','.join(settings.chart)} and metric={','.join(settings.metric)}."
         )
-    return found
+    return matches
 
 
 def _no_chart(pattern: str, figures: Sequence[_Figure]) -> str:
-    """The sentence for a chart that is not there: for a kind why, for a name the nearest ones."""
+    """Return the sentence for a chart that is not there: for a kind why, for a name the nearest ones."""
     if pattern in KINDS:
         return f"no chart of kind {pattern}: {KINDS[pattern]}."
     if "/" not in pattern:
         return unknown("chart", pattern, KINDS)
     names = sorted({figure.name for figure in figures})
     parts = {part for name in names for part in name.split("/")}
-    meant = "/".join(next(iter(get_close_matches(part, parts, 1)), part) for part in pattern.split("/"))
-    hint = f" (did you mean {meant!r}?)" if any(_fits(figure, meant) for figure in figures) else ""
-    near = sorted(get_close_matches(pattern, names, SHOWN, 0))
+    nearest = "/".join(next(iter(get_close_matches(part, parts, 1)), part) for part in pattern.split("/"))
+    hint = f" (did you mean {nearest!r}?)" if any(_fits(figure, nearest) for figure in figures) else ""
+    near = sorted(get_close_matches(pattern, names, NAMES_IN_MESSAGE, 0))
     more = f" and {len(names) - len(near):,} more" if len(names) > len(near) else ""
     return f"there is no chart {pattern!r}{hint}. There are {', '.join(near)}{more}."
 
@@ -181,7 +184,7 @@ def _fits(figure: _Figure, pattern: str) -> bool:
 
 
 def _empty(figure: _Figure) -> bool:
-    """Whether no value is in it."""
+    """Test whether the figure has no value."""
     chart = figure.chart
     if isinstance(chart, ScoresChart):
         return all(row.value is None for row in chart.rows)
@@ -195,7 +198,7 @@ def _empty(figure: _Figure) -> bool:
     return False
 
 
-def _drawn(figure: _Figure, width: float) -> Sheet:
+def _sheet(figure: _Figure, width: float) -> Sheet:
     from harness.plot import bars, heat, lines
 
     chart = figure.chart
@@ -213,7 +216,7 @@ def _drawn(figure: _Figure, width: float) -> Sheet:
     return lines.cost(chart, width)
 
 
-def _put(path: Path, content: bytes, out: str) -> None:
+def _write_file(path: Path, content: bytes, out: str) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,13 +16,13 @@ from harness.plot.paper import (
     in_lines,
     ink,
     legend_height,
+    legend_of_roles,
     lines_height,
     look,
     names_width,
-    roles_said,
     text_width,
 )
-from harness.tables.metrics import TITLES, shown
+from harness.tables.metrics import TITLES, metric_text
 
 _ROW = 0.15
 _PAD = 0.12
@@ -40,15 +40,15 @@ _SIDES = {
 
 
 def scores(chart: ScoresChart, width: float) -> Sheet:
-    """Points with intervals, the number beside each."""
+    """Draw points with intervals, the number beside each."""
     names = [row.label for row in chart.rows]
     left = EDGE + names_width(names, width) + _PAD
     right = text_width("100.00") + 0.1 + EDGE
-    said_names = in_lines(names, left - EDGE - _PAD)
-    rows = max(len(names), 2) * lines_height(said_names, _ROW)
-    handles, said = roles_said([row.role for row in chart.rows])
+    names_in_lines = in_lines(names, left - EDGE - _PAD)
+    rows = max(len(names), 2) * lines_height(names_in_lines, _ROW)
+    handles, labels = legend_of_roles([row.role for row in chart.rows])
     bottom = 0.33
-    sheet = Sheet(chart, width, rows + bottom + legend_height(said, width))
+    sheet = Sheet(chart, width, rows + bottom + legend_height(labels, width))
     axes = sheet.axes(left, 0, width - left - right, rows)
     for place, row in enumerate(chart.rows):
         if row.interval:
@@ -58,7 +58,7 @@ def scores(chart: ScoresChart, width: float) -> Sheet:
         if row.value is not None:
             axes.plot(100 * row.value, place, **look(row.role), clip_on=False, zorder=3)
         axes.annotate(
-            shown(chart.metric, row.value),
+            metric_text(chart.metric, row.value),
             (1, place),
             (right * 72 - EDGE * 72, 0),
             xycoords=("axes fraction", "data"),
@@ -66,23 +66,23 @@ def scores(chart: ScoresChart, width: float) -> Sheet:
             ha="right",
             va="center_baseline",
         )
-    _rows(axes, said_names)
+    _rows(axes, names_in_lines)
     axes.set_xlim(0, 100)
     axes.set_xlabel(f"{TITLES[chart.metric]} (%)", labelpad=1.5)
-    sheet.legend(handles, said, rows + bottom)
+    sheet.legend(handles, labels, rows + bottom)
     return sheet
 
 
 def confusion(chart: ConfusionChart, width: float) -> Sheet:
-    """Two bars for each run: the items whose answer is Yes, and those whose answer is No."""
+    """Draw two bars for each run: the items whose answer is Yes, and those whose answer is No."""
     from matplotlib.patches import Patch
 
     names = [row.label for row in chart.rows]
     left = EDGE + names_width(names, width, 0.37) + _PAD
     gap, head, bottom = 0.2, LINE + 0.03, 0.33
     each = (width - left - gap - 2 * EDGE - 0.05) / 2
-    said_names = in_lines(names, left - EDGE - _PAD)
-    rows = max(len(names), 2) * lines_height(said_names, _ROW + 0.02)
+    names_in_lines = in_lines(names, left - EDGE - _PAD)
+    rows = max(len(names), 2) * lines_height(names_in_lines, _ROW + 0.02)
     ends = [end for end in _ENDS if any(row.counts[side[end]] for row in chart.rows for side in _SIDES.values())]
     sheet = Sheet(chart, width, head + rows + bottom + legend_height(ends, width))
     totals = {
@@ -95,7 +95,7 @@ def confusion(chart: ConfusionChart, width: float) -> Sheet:
         axes = sheet.axes(left + number * (each + gap), head, each, rows)
         for place, row in enumerate(chart.rows):
             _bar(axes, place, {end: row.counts[side[end]] for end in ends}, each)
-        _rows(axes, said_names if not number else [""] * len(names))
+        _rows(axes, names_in_lines if not number else [""] * len(names))
         axes.set_xlim(0, 100)
         axes.set_xticks([0, 50, 100])
         axes.set_title(titles[number], pad=2.5)
@@ -119,7 +119,7 @@ def _bar(axes: Any, place: int, counts: Mapping[str, int], inches: float) -> Non
 
 
 def _rows(axes: Any, names: list[str]) -> None:
-    """The first row at the top, a name at each."""
+    """Set the upright axis: the first row at the top, a name at each."""
     axes.set_ylim(len(names) - 0.5 if len(names) > 1 else 1, -0.5 if len(names) > 1 else -1)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params("y", length=0, pad=72 * _PAD - 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.charts.values import HeatChart
-from harness.plot.paper import EDGE, LINE, PALE, Sheet, fitted, in_lines, ink, lines_height, names_width, text_width
+from harness.plot.paper import EDGE, LINE, PALE, Sheet, in_lines, ink, lines_height, names_width, shorten, text_width
 from harness.tables.metrics import TITLES
 
 _ROW = 0.165
@@ -16,7 +16,7 @@ _GAP = 0.1
 
 
 def heat(chart: HeatChart, width: float, metric: str) -> Sheet:
-    """Where the columns are too many for the width, the rest of them stands below, with the rows once more."""
+    """Draw a heat map; columns that the width has no room for stand below, with the rows once more."""
     from matplotlib import colormaps
     from matplotlib.patches import Rectangle
 
@@ -28,28 +28,28 @@ def heat(chart: HeatChart, width: float, metric: str) -> Sheet:
     most = max(1, int(space / _NARROW))
     number = -(-len(chart.columns) // most)
     across = -(-len(chart.columns) // number)
-    cell = min(space / across, _WIDE)
+    cell_width = min(space / across, _WIDE)
     titles = [column.title for column in chart.columns]
-    upright = max(map(text_width, titles)) > cell - 0.04
+    upright = max(map(text_width, titles)) > cell_width - 0.04
     head = min(max(map(text_width, titles)), 1.0) + 0.06 if upright else LINE + 0.02
     band = head + len(names) * row_height + _GAP
     sheet = Sheet(chart, width, number * band - _GAP, f": {TITLES[metric]} (%)")
-    said = fitted(titles, 1.0) if upright else titles
+    labels = shorten(titles, 1.0) if upright else titles
     colours = colormaps["cividis"]
     for part in range(number):
         columns = range(part * across, min((part + 1) * across, len(titles)))
-        axes = sheet.axes(left, part * band + head, cell * len(columns), len(names) * row_height)
+        axes = sheet.axes(left, part * band + head, cell_width * len(columns), len(names) * row_height)
         for place, row in enumerate(chart.rows):
             for x, column in enumerate(columns):
-                one = row.cells[column]
-                if one is None:
+                cell = row.cells[column]
+                if cell is None:
                     continue
-                value = one.values.get(metric)
+                value = cell.values.get(metric)
                 colour = PALE if value is None else colours(value)
                 axes.add_patch(Rectangle((x, place), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.6))
                 text = "–" if value is None else f"{100 * value:.0f}"
                 axes.text(x + 0.5, place + 0.5, text, color=ink(colour), ha="center", va="center_baseline")
-        _frame(axes, names, [said[column] for column in columns], upright)
+        _frame(axes, names, [labels[column] for column in columns], upright)
     return sheet
 
 

@@ -18,9 +18,9 @@ from harness.plot.paper import (
     Sheet,
     in_lines,
     legend_height,
+    legend_of_roles,
     lines_height,
     look,
-    roles_said,
     text_width,
 )
 from harness.storage.runs import Kind
@@ -45,7 +45,7 @@ class _Line:
 
 
 def robustness(chart: RobustnessChart, width: float) -> Sheet:
-    """Steps from left to right."""
+    """Draw a line for each run over the chart's steps, from left to right."""
     rows = [
         _Line(
             row.label,
@@ -59,14 +59,14 @@ def robustness(chart: RobustnessChart, width: float) -> Sheet:
 
 
 def scale(chart: ScaleChart, width: float) -> Sheet:
-    """Networks from the smallest to the largest, each with its number of variables."""
-    names = [f"{one.name} ({one.nodes})" for one in chart.networks]
+    """Draw a line for each run over the networks, small to large, each with its number of variables."""
+    names = [f"{network.name} ({network.nodes})" for network in chart.networks]
     rows = [_Line(row.label, row.role, row.values, row.intervals) for row in chart.rows]
     return _lines(chart, width, names, rows, chart.metric)
 
 
 def cost(chart: CostChart, width: float) -> Sheet:
-    """Points with intervals; a logarithmic axis where costs differ much."""
+    """Draw points with intervals; a logarithmic axis where costs differ much."""
     from matplotlib.lines import Line2D
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -100,7 +100,10 @@ def cost(chart: CostChart, width: float) -> Sheet:
 
 
 def _lines(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Line], metric: str) -> Sheet:
-    """The title says what the steps are."""
+    """Draw all lines in one frame, or each in its own where they are many.
+
+    The sheet's title says what the steps are.
+    """
     crowded = len(rows) > _MOST or len(rows) * len(steps) > _DENSE * width
     return (_frames if crowded else _one_frame)(chart, width, steps, rows, metric)
 
@@ -110,7 +113,7 @@ def _one_frame(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[
 
     names = [row.name for row in rows]
     across = width - _LEFT - EDGE
-    turn, bottom = _turned(steps, across / len(steps), _LEFT)
+    turn, bottom = _name_turn(steps, across / len(steps), _LEFT)
     frame = 1.8
     sheet = Sheet(chart, width, frame + bottom + legend_height(names, width))
     axes = sheet.axes(_LEFT, 0.04, across, frame - 0.04)
@@ -124,7 +127,10 @@ def _one_frame(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[
 
 
 def _looks(rows: Sequence[_Line]) -> list[dict[str, Any]]:
-    """Markers tell what answered; lines have a colour and dashes each, the first of a role that of the role."""
+    """Return colour, marker and dashes of each line.
+
+    Markers tell what answered; colours and dashes tell lines apart, and the first of a role has its role's colour.
+    """
     roles = [row.role for row in rows]
     colours = [look(role)["color"] if roles.index(role) == n else "" for n, role in enumerate(roles)]
     free = [colour for colour in COLOURS if colour not in colours]
@@ -136,7 +142,7 @@ def _looks(rows: Sequence[_Line]) -> list[dict[str, Any]]:
 
 
 def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Line], metric: str) -> Sheet:
-    """A frame for each run, which has the mark of what answered; the others pale behind it."""
+    """Draw a frame for each run, which has the mark of what answered; the others stay pale behind it."""
     from matplotlib.collections import LineCollection
 
     gap = 0.12
@@ -144,12 +150,12 @@ def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Li
     columns = max(1, int((width - _LEFT - EDGE + gap) / (need + gap)))
     down = math.ceil(len(rows) / columns)
     across = (width - _LEFT - EDGE + gap) / columns - gap
-    turn, bottom = _turned(steps, across / len(steps), 0.0)
+    turn, bottom = _name_turn(steps, across / len(steps), 0.0)
     names = in_lines([row.name for row in rows], across)
     head, frame = lines_height(names, LINE + 0.02), 0.62
     each = head + frame + 0.07
-    handles, said = roles_said([row.role for row in rows])
-    sheet = Sheet(chart, width, down * each + bottom + legend_height(said, width))
+    handles, labels = legend_of_roles([row.role for row in rows])
+    sheet = Sheet(chart, width, down * each + bottom + legend_height(labels, width))
     others = [_points(row) for row in rows]
     for number, row in enumerate(rows):
         x, y = number % columns, number // columns
@@ -161,7 +167,7 @@ def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Li
         _percent(axes, metric if not x else None)
         if number + columns < len(rows):
             axes.tick_params("x", labelbottom=False)
-    sheet.legend(handles, said, down * each + bottom)
+    sheet.legend(handles, labels, down * each + bottom)
     return sheet
 
 
@@ -170,7 +176,7 @@ def _points(row: _Line) -> list[tuple[float, float]]:
 
 
 def _draw(axes: Any, row: _Line, how: dict[str, Any], aside: float) -> None:
-    """The line, and the intervals a little aside from those of other lines."""
+    """Draw a line, and its intervals a little aside from those of other lines."""
     points = [(x + aside, y) for x, y in _points(row)]
     for (x, _), interval in zip(points, row.intervals, strict=True):
         if interval:
@@ -178,8 +184,8 @@ def _draw(axes: Any, row: _Line, how: dict[str, Any], aside: float) -> None:
     axes.plot(*zip(*points, strict=True), **how, clip_on=False, zorder=3)
 
 
-def _turned(steps: Sequence[str], slot: float, left: float) -> tuple[int, float]:
-    """How far names below an axis are turned so that none meets another or leaves the sheet; inches that they take."""
+def _name_turn(steps: Sequence[str], slot: float, left: float) -> tuple[int, float]:
+    """Return the degrees to turn the names below an axis by, so that none meets another, and the inches they take."""
     longest = max(map(text_width, steps))
     if longest < slot - 0.04:
         return 0, LINE + 0.1
@@ -197,7 +203,7 @@ def _steps(axes: Any, steps: Sequence[str], turn: int) -> None:
 
 
 def _percent(axes: Any, metric: str | None) -> None:
-    """An upright axis of percent; without a metric it has no numbers."""
+    """Set up an upright axis of percent; without a metric it has no numbers."""
     axes.set_ylim(0, 100)
     axes.set_yticks([0, 50, 100] if axes.get_position().height * axes.figure.get_figheight() < 1 else range(0, 101, 20))
     axes.tick_params("y", length=2, pad=1.5, labelleft=metric is not None)

@@ -67,7 +67,7 @@ _STYLE: dict[Any, Any] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Drawing in our style, whatever the user's matplotlibrc says."""
+    """Draw in our style within this context, whatever the user's matplotlibrc says."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -79,12 +79,15 @@ def style() -> Iterator[None]:
 class Sheet:
     """A figure of a given width whose height comes from what stands on it. Places in inches from the upper left."""
 
-    def __init__(self, chart: Chart, width: float, height: float, says: str = "") -> None:
-        """`height` is that of what stands below title and heading; `says` stands beside the title, such as a unit."""
+    def __init__(self, chart: Chart, width: float, height: float, suffix: str = "") -> None:
+        """Make an empty sheet.
+
+        `height` is that of what stands below title and heading; `suffix` stands beside the title, such as a unit.
+        """
         from matplotlib.figure import Figure
 
-        lines = [(line, TITLE, "black") for line in wrapped(f"{chart.title}{says}", width - 2 * EDGE, TITLE)]
-        lines += [(line, TEXT, GREY) for line in wrapped(chart.heading, width - 2 * EDGE, TEXT)]
+        lines = [(line, TITLE, "black") for line in wrap(f"{chart.title}{suffix}", width - 2 * EDGE, TITLE)]
+        lines += [(line, TEXT, GREY) for line in wrap(chart.heading, width - 2 * EDGE, TEXT)]
         self.title = chart.title
         self.width = width
         self.top = EDGE + LINE * len(lines) + 0.04
@@ -94,22 +97,22 @@ class Sheet:
             self.text(EDGE, EDGE + LINE * number, line, size=size, color=colour, va="top")
 
     def axes(self, left: float, top: float, width: float, height: float, **more: Any) -> Axes:
-        """Axes whose frame begins `top` below the heading."""
+        """Add axes whose frame begins `top` below the heading."""
         low = self.height - self.top - top - height
         place = (left / self.width, low / self.height, width / self.width, height / self.height)
         return self.figure.add_axes(place, **more)
 
     def text(self, x: float, y: float, text: str, **more: Any) -> None:
-        """Text; y counts from the upper edge of the sheet."""
+        """Add a text; y counts from the upper edge of the sheet."""
         self.figure.text(x / self.width, 1 - y / self.height, text, **more)
 
     def legend(self, handles: Sequence[Any], labels: Sequence[str], top: float) -> None:
-        """Names of what is drawn, in as many columns as fit; `legend_height` tells its height."""
+        """Add the names of what is drawn, in as many columns as fit; `legend_height` returns its height."""
         if not handles:
             return
         self.figure.legend(
             handles,
-            fitted(labels, self.width - 2 * EDGE - _HANDLE),
+            shorten(labels, self.width - 2 * EDGE - _HANDLE),
             loc="upper left",
             bbox_to_anchor=(EDGE / self.width, 1 - (self.top + top) / self.height, 1 - 2 * EDGE / self.width, 0),
             ncols=_columns(labels, self.width),
@@ -122,8 +125,11 @@ class Sheet:
             columnspacing=1.2,
         )
 
-    def drawn(self, format: str) -> bytes:
-        """The file. The same chart gives the same bytes: no dates are in it."""
+    def file_bytes(self, format: str) -> bytes:
+        """Return the sheet as a file.
+
+        The same chart gives the same bytes: no dates are in it.
+        """
         dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[format]
         file = io.BytesIO()
         self.figure.savefig(file, format=format, metadata={"Title": self.title, **dates})
@@ -135,40 +141,40 @@ _HANDLE = 0.48
 
 
 def look(role: Kind, colour: str = "") -> dict[str, Any]:
-    """Colour and marker of what answered; in another colour where one is given."""
+    """Return colour and marker of what answered; in another colour where one is given."""
     mark = MARKS[role]
     colour = colour or _SHADES[mark.colour]
     return {"color": colour, "marker": _SHAPES[mark.shape], "markerfacecolor": "white" if mark.open else colour}
 
 
-def roles_said(roles: Collection[Kind]) -> tuple[list[Any], list[str]]:
-    """Samples and names for a legend of what answered; none where it is the same for all."""
+def legend_of_roles(roles: Collection[Kind]) -> tuple[list[Any], list[str]]:
+    """Return samples and names for a legend of what answered; none where it is the same for all."""
     from matplotlib.lines import Line2D
 
-    told = [role for role in MARKS if role in roles] if len(set(roles)) > 1 else []
-    return [Line2D([], [], **look(role)) for role in told], [MARKS[role].title for role in told]
+    roles_in_legend = [role for role in MARKS if role in roles] if len(set(roles)) > 1 else []
+    return [Line2D([], [], **look(role)) for role in roles_in_legend], [MARKS[role].title for role in roles_in_legend]
 
 
 def legend_height(labels: Sequence[str], width: float) -> float:
-    """Inches that a legend takes."""
+    """Return the height of a legend in inches."""
     return math.ceil(len(labels) / _columns(labels, width)) * LINE + 0.06 if labels else 0.0
 
 
 def _columns(labels: Sequence[str], width: float) -> int:
-    """As many as fit: all of them in one line, or as many as the longest name leaves room for."""
+    """Return how many columns a legend has: all names in one line, or as many as the longest name leaves room for."""
     widths = [text_width(label) + _HANDLE for label in labels]
     space = width - 2 * EDGE
     return len(labels) if sum(widths) <= space else max(1, int(space / max(widths)))
 
 
 def text_width(text: str, size: float = TEXT) -> float:
-    """Inches."""
+    """Return the width of a text in inches; `size` is in points."""
     return sum(map(_advance, text)) * size / 72
 
 
 @cache
 def _advance(sign: str) -> float:
-    """The width of a character at a size of 1."""
+    """Return the width of a character at a size of 1."""
     from matplotlib.font_manager import findfont, get_font
     from matplotlib.ft2font import LoadFlags
 
@@ -178,41 +184,44 @@ def _advance(sign: str) -> float:
     return font.load_glyph(glyph, flags=LoadFlags.NO_HINTING).linearHoriAdvance / 65536 / 100
 
 
-def fitted(names: Sequence[str], inches: float) -> list[str]:
-    """The names, the long ones shortened in the middle; different names stay different."""
+def shorten(names: Sequence[str], inches: float) -> list[str]:
+    """Return the names, the long ones shortened in the middle; different names stay different."""
     for head in (0.6, 0.4, 0.2, 0.8):
-        found = [_shortened(name, inches, head) for name in names]
-        if len(set(found)) == len(set(names)):
-            return found
+        short_names = [_shortened(name, inches, head) for name in names]
+        if len(set(short_names)) == len(set(names)):
+            return short_names
     return [_shortened(f"{number}: {name}", inches, 0.6) for number, name in enumerate(names, 1)]
 
 
 def _shortened(name: str, inches: float, head: float) -> str:
-    found, kept = name, len(name)
-    while text_width(found) > inches + 1e-6 and kept > 2:
-        kept -= 1
-        first = max(1, round(kept * head))
-        found = f"{name[:first]}…{name[len(name) - (kept - first) :]}"
-    return found
+    short, length = name, len(name)
+    while text_width(short) > inches + 1e-6 and length > 2:
+        length -= 1
+        first = max(1, round(length * head))
+        short = f"{name[:first]}…{name[len(name) - (length - first) :]}"
+    return short
 
 
-def wrapped(text: str, inches: float, size: float) -> list[str]:
-    """The text in lines that fit; a word that is too long for one is broken."""
-    return _filled(text.split(), " ", inches, size)
+def wrap(text: str, inches: float, size: float) -> list[str]:
+    """Break a text into lines that fit; a word that is too long for a line is broken."""
+    return _fill(text.split(), " ", inches, size)
 
 
 def in_lines(names: Sequence[str], inches: float) -> list[str]:
-    """The names, the long ones in several lines: nothing of a name is left out, as that may tell it from others."""
-    return ["\n".join(_filled(name.split(" · "), " · ", inches, TEXT)) for name in names]
+    """Break long names into several lines.
+
+    Nothing of a name is left out, as that may tell it from others.
+    """
+    return ["\n".join(_fill(name.split(" · "), " · ", inches, TEXT)) for name in names]
 
 
-def lines_height(names: Sequence[str], one: float) -> float:
-    """Inches that each of several names in lines has: `one`, or more where the longest needs them."""
-    return one + (max(name.count("\n") for name in names)) * BETWEEN
+def lines_height(names: Sequence[str], minimum: float) -> float:
+    """Return the inches that each of several names has: `minimum`, or more where the longest has several lines."""
+    return minimum + (max(name.count("\n") for name in names)) * BETWEEN
 
 
-def _filled(parts: Sequence[str], between: str, inches: float, size: float) -> list[str]:
-    """As many parts in each line as fit; those that are too long are broken after a sign, or anywhere."""
+def _fill(parts: Sequence[str], between: str, inches: float, size: float) -> list[str]:
+    """Return lines with as many parts in each as fit; parts that are too long are broken after a sign, or anywhere."""
     inches += 1e-6  # the longest of the names that a width was made for fits it
     lines: list[str] = []
     for part in parts:
@@ -230,12 +239,12 @@ def _filled(parts: Sequence[str], between: str, inches: float, size: float) -> l
 
 
 def names_width(names: Sequence[str], width: float, share: float = 0.42) -> float:
-    """Inches for names at the left: what the longest takes, up to a share of the sheet."""
+    """Return the inches for names at the left: what the longest takes, up to a share of the sheet."""
     return min(max(map(text_width, names)), share * width)
 
 
 def ink(colour: Any) -> str:
-    """Black or white, whichever is easier to read on a colour (WCAG 2 contrast)."""
+    """Return black or white, whichever is easier to read on a colour (WCAG 2 contrast)."""
     from matplotlib.colors import to_rgb
 
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]

@@ -44,7 +44,8 @@ def play(
         }
         # Of openings that share this turn the shortest goes along: a longer one must not fail it for the others.
         shortest = {request: min(sharing, key=_length) for request, sharing in waiting.items()}
-        outcomes |= model.respond([replace(request, ahead=o[k + 1 :]) for request, o in shortest.items()])
+        for landed in model.respond([replace(request, ahead=o[k + 1 :]) for request, o in shortest.items()]):
+            outcomes |= landed
         for request, outcome in outcomes.items():
             for opening in waiting[cast(ChatRequest, request)]:
                 before = played[opening]

@@ -23,7 +23,7 @@ def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
             f"samples={samples}: model {model.name} ranks with prompt {prompt.name}, which has one outcome. Samples "
             "are for models that write (model.method=generate, or a chat model)."
         )
-    if not getattr(model, "draws", False):
+    if not model.traits.varies:
         raise ConfigError(
             f"samples={samples}: model {model.name} would give the same answer each time: set model.temperature "
             "above 0 (an API model's; local models write the likeliest words)."
@@ -32,7 +32,7 @@ def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
 
 def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:
     """The prompt of that name; without a name the task's first one that the model accepts."""
-    if task.name not in (able := getattr(model, "tasks", (task.name,))):
+    if (able := model.traits.tasks) and task.name not in able:
         raise ConfigError(f"model {model.name} answers task={' or '.join(able)} only: choose another model=….")
     if name is not None:
         prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format, replies=replies)

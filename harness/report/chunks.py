@@ -8,7 +8,7 @@ from collections.abc import Collection, Generator, Iterator, Sequence
 from harness.errors import DataError
 from harness.report.answers import Answers, Asked
 from harness.report.bundle import packed
-from harness.report.graphs import from_records, graphs
+from harness.report.graphs import from_records, graphs, lost
 from harness.report.items import Items, items_of
 from harness.storage.run_folder import RECORDS
 from harness.storage.runs import Run
@@ -50,13 +50,12 @@ class Behind:
                 told["no_answers"] = str(error)
             self.told.append(told)
         for name, items in self._items.values():
-            classes = items.classes.json()
+            classes = items.explanations and items.explanations.json()
             self.chunks[name] = packed(items.json(self._chunk("classes", classes) if classes else None))
 
     def _graphs(self, run: Run) -> JSON:
-        lost = run.records_file is not None and not (run.folder / "graphs").is_dir() and "/" in run.place["task"]
-        texts = from_records(run, self._trust) if lost else None
-        if (found := graphs(run.folder, run.result, texts)) is None:
+        texts = from_records(run, self._trust) if lost(run) else None
+        if (found := graphs(run, texts)) is None:
             return None
         return {"chunk": self._chunk("graphs", found), "networks": list(found["networks"])}
 

@@ -1,186 +1,74 @@
-"""CausalBench's graphs: what holds in a network, and what a run answered, template by template."""
+"""The graphs that a run's answers come to, as its benchmark draws them: read from its folder, or from its records."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
 from harness.storage.files import inside, read_bytes
 from harness.storage.rebuild import task_of
 from harness.storage.runs import Run
-from harness.types import JSON, Result, Scores
+from harness.tasks.benchmark import Graphs
+from harness.tasks.find import benchmark_of
+from harness.types import JSON
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from harness.tasks.causalbench.questions import Template
-
-    Cells = NDArray[np.str_]
-
-_ONE_WAY = ("direct", "indirect", "path", "reversed_direct", "reversed_indirect")
-"""Structures that have a direction; of the others, both orders of a pair ask the same."""
-_SHOWN = {
-    "direct": "the network's edges",
-    "indirect": "directed paths of two or more edges",
-    "path": "directed paths of any length",
-    "path_either_way": "pairs that a directed path joins",
-    "adjacent": "pairs that an edge joins",
-    "d_connected": "pairs that a path or a common cause joins",
-    "common_effect": "pairs with a common effect",
-    "common_cause": "pairs with a common cause",
-}
-"""What the edges of the true graph are, by the structure that a question asks for."""
-_LOST = ("unreadable", "failed")
-_CELLS = {"", "0", "1", *_LOST}
-"""What a cell of a table can be."""
+FOLDER = "graphs"
+"""Of a run's folder, the one that holds them."""
 
 
-def graphs(folder: Path, result: Result, texts: Mapping[str, str] | None = None) -> dict[str, JSON] | None:
-    """The graphs chunk of a run; None where it has no graphs.
+def graphs(run: Run, texts: Mapping[str, str] | None = None) -> dict[str, JSON] | None:
+    """Return the graphs chunk of a run; None where it has no graphs.
 
-    They are read from its folder's graphs/<network>/<template>.csv, or come as `texts` by these names.
+    They are read from its folder's graphs/<network>/<name>.csv, or come as `texts` by these names.
     """
+    make = benchmark_of(run.place["task"]).graphs
+    if make is None:
+        return None
+    drawing = make()
     networks: dict[str, dict[str, JSON]] = {}
-    for network, template, text in _texts(texts) if texts is not None else _files(folder):
-        if found := _sheet(network, template, text, result):
-            networks.setdefault(network, _network(network))["templates"][template] = found
+    for network, name, text in _texts(texts) if texts is not None else _files(run.folder, drawing):
+        if sheet := drawing.sheet(network, name, text, run.result):
+            if network not in networks:
+                networks[network] = {**drawing.network(network), "templates": {}}
+            networks[network]["templates"][name] = sheet
     return {"networks": networks} if networks else None
+
+
+def lost(run: Run) -> bool:
+    """Return whether a run that should have graphs has records alone."""
+    there = run.records_file is not None and not (run.folder / FOLDER).is_dir()
+    return there and benchmark_of(run.place["task"]).graphs is not None
 
 
 def from_records(run: Run, trust: Collection[str] = ()) -> Mapping[str, str]:
     """Return the files below graphs/ of a run whose folder has lost them; none where its task has none."""
-    from harness.scoring.samples import Draws
-    from harness.tasks.causalbench.answer_matrix import Sheets
-    from harness.tasks.causalbench.graph_files import graph_files
-    from harness.tasks.causalbench.task import CausalBench
+    from harness.scoring.samples import Votes
 
+    make = benchmark_of(run.place["task"]).graphs
     try:
         task = task_of(run.manifest, trust)
     except (KeyError, TypeError, ValueError, HarnessError):
         return {}
-    if not isinstance(task, CausalBench):
+    if make is None:
         return {}
-    sheets = Sheets(task.asked_templates, task.asks)
     try:
         records = run.records()
-        for record in Draws(task.headline, run.samples).votes(records) if run.samples > 1 else records:
-            sheets.add(record)
+        return make().of_records(task, Votes(task.headline, run.samples).votes(records) if run.samples > 1 else records)
     except (KeyError, ValueError, IndexError):  # of other items than the task's
         return {}
-    return graph_files(sheets)
 
 
-def _files(folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Network, template and text, in the paper's order."""
-    if not (folder / "graphs").is_dir():
+def _files(folder: Path, drawing: Graphs) -> Iterator[tuple[str, str, str]]:
+    if not (folder / FOLDER).is_dir():
         return
-    from harness.tasks.causalbench.networks import NETWORKS
-
-    for network in NETWORKS:
-        for template in _templates():
-            if file := inside(folder, "graphs", network, f"{template}.csv"):
-                yield network, template, read_bytes(file).decode(errors="replace")
+    for network, name in drawing.files:
+        if file := inside(folder, FOLDER, network, f"{name}.csv"):
+            yield network, name, read_bytes(file).decode(errors="replace")
 
 
 def _texts(texts: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    for name, text in texts.items():
-        if name.endswith(".csv"):
-            _, network, template = name.removesuffix(".csv").split("/")
-            yield network, template, text
-
-
-def _network(name: str) -> dict[str, Any]:
-    """A network's variables and true edges."""
-    from harness.tasks.causalbench.networks import load
-    from harness.tasks.causalbench.structures import matrix
-
-    network = load(name)
-    return {"nodes": list(network.variables), "edges": _pairs(matrix(network.dag)), "templates": {}}
-
-
-def _sheet(network: str, name: str, text: str, result: Result) -> dict[str, JSON] | None:
-    """One template's answers as edges; None for a table of other variables than the network's."""
-    import numpy as np
-
-    from harness.tasks.causalbench.networks import load
-    from harness.tasks.causalbench.structures import matrix, structures
-
-    variables = load(network).variables
-    if (rows := _cells(text, variables)) is None:
-        return None
-    cells = np.array(rows)
-    template = _templates()[name]
-    asked = template.paper if result.headline == "paper" and template.paper else template.exact
-    true, directed = structures(matrix(load(network).dag))[asked], asked in _ONE_WAY
-    if asked.startswith("reversed"):  # said of (a, b), it is an edge from b to a
-        true, cells = true.T, cells.T
-    yes = cells == "1"
-    unasked = cells == ""
-    if not directed:
-        true, yes, unasked = np.triu(true), np.triu(yes | yes.T), unasked & unasked.T
-    scores = _scores(result, network, name)
-    distance = "shd_closure" if asked == "path" else "shd"  # from the graph that is shown as the true one
-    return {
-        "title": template.question.format(a="A", b="B"),
-        "shows": _SHOWN[asked.removeprefix("reversed_")],
-        "directed": directed,
-        "yes": _pairs(yes),
-        "lost": [*_lost(cells, yes, directed=directed), *([*edge, "not asked"] for edge in _pairs(true & unasked))],
-        "true": _pairs(true),
-        "shd": scores and scores[distance],
-        "f1": scores and scores["f1"],
-    }
-
-
-def _cells(text: str, variables: Sequence[str]) -> list[list[str]] | None:
-    """Return what a table of these variables holds, row by row; None for what no run leaves there."""
-    try:
-        header, *rows = csv.reader(text.splitlines(), strict=True)
-    except (ValueError, csv.Error):
-        return None
-    square = [header[1:], [row[0] for row in rows if row]] == [list(variables)] * 2
-    if not square or any(len(row) != len(header) for row in rows) or not {c for row in rows for c in row[1:]} <= _CELLS:
-        return None
-    return [row[1:] for row in rows]
-
-
-def _lost(cells: Cells, yes: NDArray[np.bool_], *, directed: bool) -> Iterator[list[JSON]]:
-    """Pairs without a readable answer; where both orders ask the same, those that have no Yes either way."""
-    import numpy as np
-
-    for why in _LOST:
-        found = cells == why
-        yield from ([*edge, why] for edge in _pairs(found if directed else np.triu(found | found.T) & ~yes))
-
-
-def _scores(result: Result, network: str, template: str) -> Scores | None:
-    """The headline scores of one template about one network."""
-    for breakdown in ("network/template", "network/structure"):
-        groups = result.scores[result.headline].get(breakdown, {})
-        if found := groups.get(f"{network}/{template}"):
-            return found
-    return None
-
-
-def _pairs(cells: NDArray[np.bool_]) -> list[list[int]]:
-    import numpy as np
-
-    pairs: list[list[int]] = np.argwhere(cells).tolist()
-    return pairs
-
-
-def _templates() -> Mapping[str, Template]:
-    """The templates that ask about two variables, by name."""
-    from harness.tasks.causalbench import questions
-
-    every: Iterable[Mapping[str, Template]] = (
-        questions.CORRELATION,
-        questions.CAUSALITY,
-        questions.STRUCTURES,
-        questions.SKELETON,
-    )
-    return {name: one for group in every for name, one in group.items() if "{c}" not in one.question}
+    for path, text in texts.items():
+        if path.endswith(".csv"):
+            _, network, name = path.removesuffix(".csv").split("/")
+            yield network, name, text

@@ -6,16 +6,15 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 
 from harness.errors import HarnessError
 from harness.report.answers import Codes
-from harness.report.explain import Classes
 from harness.storage.provenance import Traced
 from harness.storage.rebuild import task_of
-from harness.storage.runs import Line, Run, turns
+from harness.storage.record_lines import Line, turns
+from harness.storage.runs import Run
+from harness.tasks.find import benchmark_of
 from harness.types import JSON, Item
 
 _IN_WORDS = ("hypothesis", "question", "statement")
 """Fields of an item that say in short what is asked, the first that it has."""
-_NO_GROUP = ("pair",)
-"""Groups that are nearly as many as the items."""
 
 
 class Items:
@@ -30,14 +29,16 @@ class Items:
         self._clusters: list[str] = []
         self._groups: dict[str, Codes] = {}
         self._labels: dict[str, list[int | None]] = {}
-        self.classes = Classes()
+        begin = benchmark_of(task).explanations
+        self.explanations = begin and begin()
 
     def make(self, made: Iterable[Item]) -> Iterator[None]:
         """Adds the items of a task; yields after each."""
         for item in made:
             words = next((str(item.fields[name]) for name in _IN_WORDS if name in item.fields), "")
             self._add(item.id, words, item.cluster, item.groups, item.labels)
-            self.classes.add(item)
+            if self.explanations:
+                self.explanations.add(item)
             yield
 
     def place(self, line: Line) -> int:
@@ -67,8 +68,7 @@ class Items:
         self._words.append(words)
         self._clusters.append(cluster)
         for name, group in groups.items():
-            if name not in _NO_GROUP:
-                self._groups.setdefault(name, Codes()).put(row, group)
+            self._groups.setdefault(name, Codes()).put(row, group)
         for name, label in labels.items():
             column = self._labels.setdefault(name, [])
             column += [None] * (row - len(column))

@@ -6,19 +6,19 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from harness.runtime.secrets import masked
+from harness.runtime.secrets import mask_keys
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def capable(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that can be drawn on; one that TERM calls dumb is not."""
+    """Test whether a stream is a terminal that can be drawn on; one that TERM calls dumb is not."""
     return stream.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
 def rich_console(stream: TextIO) -> Console:
-    """Rich's view of a terminal: as wide as COLUMNS or the window says, without colours where NO_COLOR is not empty.
+    """Return Rich's view of a terminal: as wide as COLUMNS or the window says, no colours if NO_COLOR is not empty.
 
     Nothing in a text is markup: names of models and their replies hold [brackets].
     """
@@ -43,5 +43,5 @@ _LAYOUT = "\n\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}"
 
 
 def complain(error: object, what: str = "error") -> None:
-    """Says on standard error what went wrong, without keys and without what a terminal would obey."""
-    print(f"{what}: {masked(clean(str(error)))}", file=sys.stderr, flush=True)
+    """Print on standard error what went wrong, without keys and without what a terminal would obey."""
+    print(f"{what}: {mask_keys(clean(str(error)))}", file=sys.stderr, flush=True)

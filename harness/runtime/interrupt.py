@@ -6,13 +6,11 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from itertools import takewhile
-from operator import length_hint
 from types import FrameType
 
 from harness.errors import HarnessError, Interrupted
-from harness.protocols import Landing, Model, Outcome
+from harness.protocols import Model, Outcomes, Wrapper
 from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
 from harness.settings import CacheMode
@@ -76,23 +74,16 @@ _KEPT: Mapping[CacheMode, str] = {
 _INSTANT = "this model's answers are not stored, as it is quicker than a cache; the same command begins again"
 
 
-class Stoppable:
+class Stoppable(Wrapper):
     """A model that is asked nothing more once a stop is requested. It goes between the cache and the model."""
 
     def __init__(self, model: Model, cache: CacheMode = "on") -> None:
         """Wraps `model`; `cache` decides what the user is told of the answers so far."""
-        self._model = model
-        self._kept = _INSTANT if getattr(model, "instant", False) else _KEPT.get(cache, _KEPT["on"])
-        self.name = model.name
-        self.identity = model.identity
-        self.accepts = model.accepts
+        super().__init__(model)
+        self._kept = _INSTANT if model.traits.instant else _KEPT.get(cache, _KEPT["on"])
 
-    def respond(self, requests: Iterable[Request]) -> Landing:
-        """The model's outcomes; what was under way at the stop still comes. Raises Interrupted after it."""
-        outcomes = self._model.respond(takewhile(lambda _: not STOP.requested, requests))
-        return Landing(self._until_stopped(outcomes), partial(length_hint, outcomes))
-
-    def _until_stopped(self, outcomes: Iterator[Outcome]) -> Generator[Outcome]:
-        yield from outcomes
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield the model's outcomes; what was under way at the stop still comes. Raises Interrupted after it."""
+        yield from self.model.respond(takewhile(lambda _: not STOP.requested, requests))
         if STOP.requested:
             raise Interrupted(f"interrupted: {self._kept}.")

@@ -28,7 +28,7 @@ def call(work: Callable[[], T], progress: Progress) -> T:
 
 
 def loop_is_running() -> bool:
-    """Return whether an event loop is running in this thread."""
+    """Test whether an event loop is running in this thread."""
     asyncio = sys.modules.get("asyncio")  # where nobody has imported it, none is
     if asyncio is None:
         return False

@@ -28,10 +28,13 @@ FEWEST = 10
 
 
 class Progress:
-    """Counts records as they come: done, from the cache, failed, unreadable."""
+    """Counts of a run's records as they come: done, from the cache, failed, unreadable."""
 
     def __init__(self, title: str, cost: Callable[[], str] = lambda: "") -> None:
-        """`title` says what is running; `cost` what it has cost so far, in words, nothing where it costs nothing."""
+        """Begin at zero.
+
+        `title` says what is running. `cost` returns in words what it has cost so far, nothing where it costs nothing.
+        """
         self.title = title
         self.cost = cost
         self.total = 0
@@ -43,7 +46,7 @@ class Progress:
     def track(
         self, records: Iterable[tuple[Record, T]], items: Iterable[object], samples: int = 1
     ) -> Iterator[tuple[Record, T]]:
-        """The records as they are, `samples` of each item, watched, and counted by what became of them."""
+        """Yield `records` unchanged while showing progress, and count their outcomes; expects `samples` per item."""
         for record, request in self.watch(records, items, samples):
             if isinstance(record.outcome, Failure):
                 self.failed += 1
@@ -53,60 +56,63 @@ class Progress:
             yield record, request
 
     def watch(self, values: Iterable[T], items: Iterable[object], each: int = 1) -> Generator[T]:
-        """The values as they are, shown while they pass; so many for each of the `items`, whose length is known."""
-        drawn = console.capable(sys.stderr)
-        said = time.monotonic()
-        self._marks = deque([(said, 0)])
-        with self._bar() if drawn else nullcontext():
+        """Yield `values` unchanged while showing progress; expects `each` values per item.
+
+        Only the length of `items` is used.
+        """
+        on_terminal = console.capable(sys.stderr)
+        last_line = time.monotonic()
+        self._marks = deque([(last_line, 0)])
+        with self._bar() if on_terminal else nullcontext():
             self.total = each * length_hint(items)  # with the bar in sight: making items can take seconds
             for value in values:
                 self.done += 1
                 yield value
-                if not drawn and (now := time.monotonic()) - said >= EVERY:
-                    said = now
+                if not on_terminal and (now := time.monotonic()) - last_line >= EVERY:
+                    last_line = now
                     self.say(f"{self.title}: {' · '.join(self.facts(now).values())}")
 
     def say(self, sentence: str) -> None:
-        """A line for the user, beside the bar."""
+        """Print a line for the user, above the bar."""
         with suppress(OSError):  # the terminal has gone
             print(console.clean(sentence), file=sys.stderr, flush=True)
 
     def facts(self, now: float) -> dict[str, str]:
-        """What is known and not zero, in the order in which it is shown; `now` is of time.monotonic.
+        """Return what is known and not zero, in the order in which it is shown; `now` is of time.monotonic.
 
         Time left takes all that is to come for asked: where answers from the cache are among it, it takes less.
         """
         rate = self.rate(now)
         rest = max(self.total - self.done, 0)
-        left = f"{timedelta(seconds=ceil(rest / rate))} left" if rate and rest else ""
+        time_left = f"{timedelta(seconds=ceil(rest / rate))} left" if rate and rest else ""
         counts = {"cached": self.cached, "unreadable": self.unreadable, "failed": self.failed}
-        said = {
+        texts = {
             "done": f"{self.done:,}/{self.total:,}" if self.total else f"{self.done:,}",
             "rate": _pace(rate) if rate else "",
-            "left": left,
+            "left": time_left,
             "cost": self.cost(),
             **{name: f"{count:,} {name}" for name, count in counts.items() if count},
         }
-        return {name: text for name, text in said.items() if text}
+        return {name: text for name, text in texts.items() if text}
 
     def rate(self, now: float) -> float | None:
-        """Answers a second, of those that did not come from the cache; None before the first of them.
+        """Return answers per second without those from the cache; None before the first of them.
 
         Over the last 30 seconds, or the last ten answers where they took longer. Stored answers land in a burst, which
         says nothing of those to come: they are not counted, and the clock begins when the first burst is over.
         """
-        asked, marks = self.done - self.cached, self._marks
-        if not asked:
+        answers, marks = self.done - self.cached, self._marks
+        if not answers:
             if self.done != self._looked:
                 self._looked = self.done
                 marks[0] = (now, 0)
             return None
-        if asked != marks[-1][1]:
-            marks.append((now, asked))
-        while len(marks) > 2 and now - marks[1][0] >= RECENT and asked - marks[1][1] >= FEWEST:
+        if answers != marks[-1][1]:
+            marks.append((now, answers))
+        while len(marks) > 2 and now - marks[1][0] >= RECENT and answers - marks[1][1] >= FEWEST:
             marks.popleft()
         since, before = marks[0]
-        return (asked - before) / (now - since) if now > since else None
+        return (answers - before) / (now - since) if now > since else None
 
     def _bar(self) -> Bar:
         from harness.runtime.progress_bar import Bar

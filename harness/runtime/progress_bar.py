@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 AFTER = 1.0
 """Seconds before it is drawn: what is over sooner has none, and never imports rich."""
-DRAWN = 0.2
+REFRESH = 0.2
 """Seconds between two states of it."""
 LONGEST_WAIT = 2.0
 """Seconds that it is given to leave: a terminal may be stopped with Ctrl-S."""
@@ -27,7 +27,7 @@ LEAST_NEEDED = ("cached", "unreadable", "rate", "cost", "failed", "left")
 
 
 class Counts(Protocol):
-    """What is shown: a run's counts, which go on while it is drawn."""
+    """A run's counts, which go on while they are shown."""
 
     title: str
     total: int
@@ -39,10 +39,10 @@ class Counts(Protocol):
 
 
 class Bar:
-    """Shows how far a run is while the block lasts, and leaves nothing behind."""
+    """A bar that shows how far a run is while the block lasts, and leaves nothing behind."""
 
     def __init__(self, progress: Counts) -> None:
-        """It reads the counts of `progress` and changes none."""
+        """Prepare a bar that reads the counts of `progress` and changes none."""
         self._progress = progress
         self._ended = Event()
         self._thread = Thread(target=self._draw, name="bar", daemon=True)
@@ -72,12 +72,12 @@ class Bar:
         # Lines on stderr go above the bar; stdout may be a pipe, and none of its business.
         live = Live(get_renderable=state, console=console, auto_refresh=False, transient=True, redirect_stdout=False)
         with suppress(OSError), live:  # the terminal may be closed
-            while not self._ended.wait(DRAWN):
+            while not self._ended.wait(REFRESH):
                 live.refresh()
 
 
 def line(progress: Counts, width: int) -> RenderableType:
-    """Title, bar and numbers in one line of at most `width` cells."""
+    """Return title, bar and numbers in one line of at most `width` cells."""
     from rich.cells import cell_len
     from rich.progress_bar import ProgressBar
     from rich.table import Table

@@ -23,7 +23,7 @@ _FORM = re.compile(
 """How the keys of the larger providers look."""
 _HEX = re.compile(r"(?<![A-Za-z0-9])[0-9a-fA-F]{32}(?![A-Za-z0-9])")
 """How Azure's keys look, and digests that are no secret."""
-_DRAWN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{20,}(?![A-Za-z0-9])")
+_LONG_RUN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{20,}(?![A-Za-z0-9])")
 """A run of letters and digits that is too long for a name."""
 _CREDENTIALS = re.compile(r"://[^/\s@'\"]+@")
 """user:password in an address."""
@@ -105,7 +105,7 @@ _OPEN = frozenset({"user", "safety_identifier", "prompt_cache_key", "cache_salt"
 
 
 def secret_name(name: str) -> bool:
-    """Return whether a parameter or variable of this name is made to hold a key: x-api-key, sessionToken, HF_TOKEN."""
+    """Test whether a parameter or variable of this name is made to hold a key: x-api-key, sessionToken, HF_TOKEN."""
     words = [word.lower() for word in re.split(r"[^A-Za-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)) if word]
     if not words:
         return False
@@ -120,25 +120,25 @@ def secret_name(name: str) -> bool:
 
 
 def looks_like_key(value: str) -> bool:
-    """Return whether a text holds what has the form of a key, a password in an address, or a key of the environment."""
+    """Test whether a text holds the form of a key, a password in an address, or a key of the environment."""
     plain = value.replace("\\", "")
     return bool(_FORM.search(plain) or _CREDENTIALS.search(plain) or any(key in plain for key in _environment() if key))
 
 
-def masked(text: str) -> str:
+def mask_keys(text: str) -> str:
     """Return the text with all that looks like a key replaced: what is printed as an error may quote a setting."""
     for key in _environment():
         text = text.replace(key, "[the key]")
     text = _CREDENTIALS.sub("://[a key]@", _FORM.sub("[a key]", text))
-    return _PAIR.sub(_masked_pair, text)
+    return _PAIR.sub(_mask_pair, text)
 
 
-def masked_yaml(text: str) -> str:
+def mask_keys_in_yaml(text: str) -> str:
     """Return a printed config with all that looks like a key replaced."""
-    return masked(_LINE.sub(_masked_pair, text))
+    return mask_keys(_LINE.sub(_mask_pair, text))
 
 
-def _masked_pair(pair: re.Match[str]) -> str:
+def _mask_pair(pair: re.Match[str]) -> str:
     name = pair["name"].rpartition(".")[2]
     if not secret_name(name) or pair["value"] in _PLACEHOLDERS:
         return pair[0]
@@ -152,7 +152,7 @@ _PLACEHOLDERS = ("…", "...", "VALUE", "[a", "[the")
 
 
 def refuse(settings: Mapping[str, Any], key: str, key_env: str) -> None:
-    """Raises ConfigError for settings that hold a key. The sentence names the setting and does not show its value."""
+    """Raise ConfigError for settings that hold a key. The sentence names the setting and does not show its value."""
     for where, name, value in _strings(settings, "model"):
         inside = where.startswith("model.extra.")
         if (
@@ -166,14 +166,20 @@ def refuse(settings: Mapping[str, Any], key: str, key_env: str) -> None:
 
 
 def refuse_config(config: Mapping[str, Any]) -> None:
-    """Raises ConfigError for a composed config that holds a key, in a part of the user's own too: manifests have it."""
+    """Raise ConfigError for a composed config that holds a key.
+
+    In a part of the user's own too: manifests hold it.
+    """
     for where, name, value in _strings(config, "", inside=True):
         if looks_like_key(value) or (secret_name(name) and value != name and len(value) >= PASSWORD):
             raise refusal(where.lstrip("."), "")
 
 
 def refuse_arguments(arguments: Sequence[str]) -> None:
-    """Raises ConfigError for a command line that holds a key: a sweep writes it down before it looks at a setting."""
+    """Raise ConfigError for a command line that holds a key.
+
+    A sweep writes it down before it looks at a setting.
+    """
     for argument in arguments:
         name, equals, value = argument.lstrip("+~").partition("=")
         if not equals:
@@ -199,20 +205,20 @@ _NOTHING = ("", "null", "true", "false")
 
 def refusal(where: str, key_env: str) -> ConfigError:
     """Return the error that says of a setting that it looks like a key."""
-    shown = where
-    if masked(where) != where:
+    name = where
+    if mask_keys(where) != where:
         above = where.rpartition(".")[0]
-        shown = f"{above}.…" if above and masked(above) == above else "a name"
+        name = f"{above}.…" if above and mask_keys(above) == above else "a name"
     variable = key_env if key_env and not looks_like_key(key_env) else "OPENAI_API_KEY"
     return ConfigError(
-        f"{shown} looks like a key, and settings are written to manifests and to the cache: put the key into the "
+        f"{name} looks like a key, and settings are written to manifests and to the cache: put the key into the "
         f"environment variable {variable} (or another one that model.api_key_env names), from where it goes to the "
         "server and nowhere else."
     )
 
 
 def _in_path(address: str) -> bool:
-    """Whether the path of an address has a part that looks like a key, or stands behind a name for one."""
+    """Test whether the path of an address has a part that looks like a key, or stands behind a name for one."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -220,13 +226,13 @@ def _in_path(address: str) -> bool:
     if (parts.hostname or "").endswith("cloudflare.com"):  # has the account's number there, which is no secret
         return False
     path = [part for part in parts.path.split("/") if part]
-    return any(_HEX.search(part) or _DRAWN.search(part) for part in path) or any(
+    return any(_HEX.search(part) or _LONG_RUN.search(part) for part in path) or any(
         secret_name(name) and len(part) >= 8 for name, part in pairwise(path)
     )
 
 
 def _environment() -> list[str]:
-    """The keys that stand in the environment, by the names of their variables; paths to files with keys are none."""
+    """Return the keys in the environment, by the names of their variables; paths to files with keys are none."""
     return [
         value
         for name, content in os.environ.items()
@@ -235,7 +241,7 @@ def _environment() -> list[str]:
 
 
 def _strings(value: Any, where: str, name: str = "", *, inside: bool = False) -> Iterator[tuple[str, str, str]]:
-    """Every string below a setting: its place, the name beside it (only inside of model.extra), itself."""
+    """Yield every string below a setting: its place, the name beside it (only inside of model.extra), itself."""
     if isinstance(value, Mapping):
         for key, below in value.items():
             switch = below is None or isinstance(below, bool)  # return_token: true holds no key

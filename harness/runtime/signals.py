@@ -19,7 +19,10 @@ INTERRUPTED = 130
 
 
 class Stop:
-    """Set by the first Ctrl-C; looked at before another request is asked, another batch run, another retry awaited."""
+    """A request to end.
+
+    Set by the first Ctrl-C; read before another request is asked, another batch run, another retry awaited.
+    """
 
     requested = False
 
@@ -29,13 +32,13 @@ LAST: list[Callable[[], object]] = []
 """What is done before the process ends at once: a bar is taken off the terminal, a file that is not whole away."""
 
 
-def sentence(kept: str = "every stored answer is kept") -> str:
-    """What is said of a command that has been interrupted."""
-    return f"interrupted: {kept}; the same command goes on from there."
+def sentence(state: str = "every stored answer is kept") -> str:
+    """Return what is said of a command that has been interrupted."""
+    return f"interrupted: {state}; the same command goes on from there."
 
 
-def at_once(said: str, code: int = INTERRUPTED) -> None:
-    """From now on Ctrl-C ends the process, wherever it is, with these words (none where empty) and this exit code.
+def at_once(message: str, code: int = INTERRUPTED) -> None:
+    """Make Ctrl-C end the process wherever it is, with this message (none where empty) and this exit code.
 
     No exception is raised: one that comes in the middle of an import, a destructor or the interpreter's own exit would
     be shown with its traceback, turned into another, or ignored. Cache and results folder survive kill -9, and this.
@@ -48,9 +51,9 @@ def at_once(said: str, code: int = INTERRUPTED) -> None:
                 do()
             except Exception:  # the reader of our output has gone, or the signal came in the middle of a flush
                 continue
-        if said:
+        if message:
             with suppress(OSError):  # the terminal has gone
-                os.write(2, f"{said}\n".encode())
+                os.write(2, f"{message}\n".encode())
         os._exit(code)
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
@@ -58,7 +61,7 @@ def at_once(said: str, code: int = INTERRUPTED) -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """Ends a command that has said all it has to say: Ctrl-C can only make the end come sooner."""
+    """End a command that has said all it has to say: Ctrl-C can only make the end come sooner."""
     at_once("", code)
     # After what is done at exit Python puts back the system's own handler, which would give another exit code.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)

@@ -18,7 +18,9 @@ from harness.errors import OutputError
 
 
 def prepare() -> None:
-    """Puts streams in place that a command can write to whatever becomes of them. Called before it says anything.
+    """Replace standard streams by ones that can be written to whatever becomes of them.
+
+    Call it before anything is printed.
 
     A closed descriptor is opened first: else the next file to be opened, such as the cache, would take its number, and
     what is meant for the user would be written into it.
@@ -52,7 +54,10 @@ class _Output(io.TextIOWrapper):
             raise self._lost(error) from error
 
     def _lost(self, error: OSError) -> Exception:
-        """The error to raise. What is still in the buffer would fail once more, with a traceback, when Python ends."""
+        """Return the error to raise.
+
+        What is still in the buffer would fail once more, with a traceback, when Python ends.
+        """
         _discard(self.fileno())
         if isinstance(error, BrokenPipeError):
             return error
@@ -80,7 +85,7 @@ class _Errors(io.TextIOWrapper):
 
 
 def _open(number: int) -> None:
-    """Opens a descriptor that is closed, on nothing."""
+    """Open a descriptor that is closed, on nothing."""
     try:
         os.fstat(number)
     except OSError:
@@ -96,7 +101,7 @@ def _discard(number: int) -> None:
 
 
 def _parts(stream: io.TextIOWrapper | None) -> tuple[Any, str, str | None, str | None, bool, bool]:
-    """What a text stream is made of: its buffer, taken out of it, and its settings."""
+    """Return what a text stream is made of: its buffer, taken out of it, and its settings."""
     if stream is None:
         return Path(os.devnull).open("wb"), "utf-8", "backslashreplace", None, False, False
     settings = stream.encoding, stream.errors, None, stream.line_buffering, stream.write_through

@@ -45,23 +45,23 @@ CONSTANT = "the same in every resample"
 NO_MEAN = "not a mean over clusters"
 
 _FEWEST_RESAMPLES = 1_000
-_DRAWN = 10_000_000
-_WEIGHED = 25_000_000
+_MAX_DRAWS = 10_000_000
+_MAX_WEIGHTS = 25_000_000
 _AT_ONCE = 2**18
 
 
 def resamples(clusters: int, items: int = 0) -> int:
-    """How many resamples a row gets: 10,000, and down to 1,000 where there would be too much to draw or to weigh.
+    """Return how many resamples a row gets: 10,000, down to 1,000 where there would be too much to draw or to weigh.
 
     `items` are those whose rank has to be weighed anew in each resample: the ones with a probability. With 1,000 the
     ends of an interval are uncertain by a tenth of a standard error.
     """
-    bound = min(_DRAWN // max(clusters, 1), _WEIGHED // max(items, 1))
+    bound = min(_MAX_DRAWS // max(clusters, 1), _MAX_WEIGHTS // max(items, 1))
     return max(_FEWEST_RESAMPLES, min(RESAMPLES, bound))
 
 
 def draws(clusters: int, resamples: int, *, seed: int = SEED, width: int = 1) -> Iterator[NDArray[np.float64]]:
-    """How often each cluster is drawn: arrays (some of the resamples, clusters), each row adds up to `clusters`.
+    """Yield how often each cluster is drawn: arrays (some of the resamples, clusters), each row adds up to `clusters`.
 
     The numbers depend on the number of clusters and on the seed only, and fewer resamples are the first of more.
     `width` is what a caller makes of each row: the arrays are as high as keeps that in the processor's cache.
@@ -72,15 +72,15 @@ def draws(clusters: int, resamples: int, *, seed: int = SEED, width: int = 1) ->
     height = max(1, _AT_ONCE // max(clusters, width))
     for start in range(0, resamples, height):
         rows = min(height, resamples - start)
-        drawn = random.integers(0, clusters, size=(rows, clusters))
-        drawn += np.arange(rows)[:, None] * clusters
-        counts = np.bincount(drawn.ravel(), minlength=rows * clusters)
+        clusters_drawn = random.integers(0, clusters, size=(rows, clusters))
+        clusters_drawn += np.arange(rows)[:, None] * clusters
+        counts = np.bincount(clusters_drawn.ravel(), minlength=rows * clusters)
         # Floats: numpy multiplies matrices of whole numbers without BLAS, a hundred times slower.
         yield counts.reshape(rows, clusters).astype(np.float64)
 
 
 def interval(values: NDArray[np.float64], clusters: int) -> tuple[float, float] | None:
-    """The expanded percentile interval of a metric's values over the resamples, NaN where undefined (left out).
+    """Return the expanded percentile interval of a metric's values over the resamples, without those undefined (NaN).
 
     None where all are the same. Six decimals: the draws tell no more, and other machines add up in another order.
     """
@@ -94,7 +94,7 @@ def interval(values: NDArray[np.float64], clusters: int) -> tuple[float, float] 
 
 
 def tail(clusters: int) -> float:
-    """The share of resamples below the interval, and above it: less than 2.5%, as a resample varies too little.
+    """Return the share of resamples below the interval, and above it: less than 2.5%, as a resample varies too little.
 
     Φ(-t·√(C/(C-1))) with Student's t of C-1 degrees of freedom: resamples of C clusters vary as if divided by C, not
     C-1, and know nothing of how uncertain the variance is. 1.6% for 21 clusters, 0.25% for six.
@@ -103,7 +103,7 @@ def tail(clusters: int) -> float:
 
 
 def _student(degrees: float) -> float:
-    """The quantile (1 + LEVEL) / 2 of Student's t: Abramowitz and Stegun 26.7.5, to 0.001 from five degrees on.
+    """Return the quantile (1 + LEVEL) / 2 of Student's t, to 0.001 from five degrees on: Abramowitz and Stegun 26.7.5.
 
     scipy has it to the last digit, and takes half a second to import.
     """

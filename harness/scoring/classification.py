@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from harness.types import Metric
+from harness.types import Metric, Unreadable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Unreadable = Literal["wrong", "no"]
-"""How a reply scores that could not be read: as the opposite of the gold label, or as No (Jin et al.'s code)."""
 Number = TypeVar("Number", int, "NDArray[np.float64]")
 """One count, or an array of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How items came out: answered (tp, fp, fn, tn), answered unreadably, or not answered at all.
+    """How many items were answered right or wrong (tp, fp, fn, tn), unreadably, or not at all.
 
     Failed calls are in no metric. They are shown beside it.
     """
@@ -40,18 +38,18 @@ class Counts:
         counts = asdict(self)
         return {name: count for name, count in counts.items() if count or name in ("tp", "fp", "fn", "tn")}
 
-    def settled(self, unreadable: Unreadable) -> tuple[int, int, int, int]:
-        """(tp, fp, fn, tn) with the unreadable replies scored."""
+    def with_unreadable(self, unreadable: Unreadable) -> tuple[int, int, int, int]:
+        """Return (tp, fp, fn, tn) with the unreadable replies scored."""
         lost = self.unreadable_positive, self.unreadable_negative
         return settle(self.tp, self.fp, self.fn, self.tn, *lost, unreadable)
 
     def all_wrong(self) -> tuple[int, int, int, int]:
-        """(tp, fp, fn, tn) if every unreadable reply and every failed call had been wrong."""
+        """Return (tp, fp, fn, tn) if every unreadable reply and every failed call had been wrong."""
         positive, negative = self.lost
         return self.tp, self.fp + negative, self.fn + positive, self.tn
 
     def all_right(self) -> tuple[int, int, int, int]:
-        """(tp, fp, fn, tn) if every unreadable reply and every failed call had been right."""
+        """Return (tp, fp, fn, tn) if every unreadable reply and every failed call had been right."""
         positive, negative = self.lost
         return self.tp + positive, self.fp, self.fn, self.tn + negative
 
@@ -93,14 +91,14 @@ def settle(
     unreadable_negative: Number,
     unreadable: Unreadable,
 ) -> tuple[Number, Number, Number, Number]:
-    """(tp, fp, fn, tn) with the unreadable replies scored."""
+    """Return (tp, fp, fn, tn) with the unreadable replies scored."""
     if unreadable == "no":
         return tp, fp, fn + unreadable_positive, tn + unreadable_negative
     return tp, fp + unreadable_negative, fn + unreadable_positive, tn
 
 
 def ratios(tp: Number, fp: Number, fn: Number, tn: Number) -> dict[str, tuple[Number, Number]]:
-    """Numerator and denominator of F1 = 2TP/(2TP+FP+FN), precision, recall and accuracy."""
+    """Return numerator and denominator of F1 = 2TP/(2TP+FP+FN), precision, recall and accuracy."""
     return {
         "f1": (2 * tp, 2 * tp + fp + fn),
         "precision": (tp, tp + fp),
@@ -110,7 +108,7 @@ def ratios(tp: Number, fp: Number, fn: Number, tn: Number) -> dict[str, tuple[Nu
 
 
 def decisions(counts: Counts, *, unreadable: Unreadable) -> tuple[Metric, ...]:
-    """F1, precision, recall and accuracy as fractions; None where a denominator is zero.
+    """Return F1, precision, recall and accuracy as fractions; None where a denominator is zero.
 
     Equal to scikit-learn's f1_score, precision_score, recall_score and accuracy_score with Yes as the
     positive label wherever they are defined. With bounds where there are unreadable replies or failed calls.
@@ -118,16 +116,16 @@ def decisions(counts: Counts, *, unreadable: Unreadable) -> tuple[Metric, ...]:
     low = high = dict[str, float | None]()
     if any(counts.lost):
         low, high = ({n: _ratio(*r) for n, r in ratios(*c).items()} for c in (counts.all_wrong(), counts.all_right()))
-    found = []
-    for name, ratio in ratios(*counts.settled(unreadable)).items():
+    metrics = []
+    for name, ratio in ratios(*counts.with_unreadable(unreadable)).items():
         lowest, highest = low.get(name), high.get(name)
         bounds = None if lowest is None or highest is None else (lowest, highest)
-        found.append(Metric(name, _ratio(*ratio), bounds=bounds))
-    return tuple(found)
+        metrics.append(Metric(name, _ratio(*ratio), bounds=bounds))
+    return tuple(metrics)
 
 
 def multiclass(outcomes: Mapping[tuple[int, int], int]) -> tuple[float | None, float | None]:
-    """(macro F1, accuracy) from how often each (gold class, answered class) occurs; None where nothing does.
+    """Return (macro F1, accuracy) from how often each (gold class, answered class) occurs; None where nothing does.
 
     The classes are those that occur as either; scikit-learn's f1_score(average="macro") and accuracy_score.
     """
@@ -143,7 +141,7 @@ def multiclass(outcomes: Mapping[tuple[int, int], int]) -> tuple[float | None, f
 
 
 def probabilities(gold: Sequence[int], p_yes: Sequence[float]) -> tuple[Metric, ...]:
-    """AUROC, average precision and Brier score of the probabilities of Yes, by scikit-learn.
+    """Return AUROC, average precision and Brier score of the probabilities of Yes, by scikit-learn.
 
     Parallel sequences over the items that have one. AUROC and average precision are None where only one
     class occurs; the Brier score (mean squared error, lower is better) where nothing does.

@@ -35,7 +35,7 @@ MISSING = -1
 
 
 def shd(true: Matrix, predicted: Matrix, *, edge_direction: EdgeDirection) -> int:
-    """Structural Hamming distance: unordered pairs that differ, of the states no edge, →, ← and both.
+    """Return the structural Hamming distance: unordered pairs that differ, of the states no edge, →, ← and both.
 
     0 … n(n-1)/2. A reversal counts once (Tsamardinos, Brown & Aliferis 2006, for DAGs), and so does a two-cycle where
     the truth has one edge. The same in either direction of the edges.
@@ -46,7 +46,7 @@ def shd(true: Matrix, predicted: Matrix, *, edge_direction: EdgeDirection) -> in
 
 
 def skeleton_shd(true: Matrix, predicted: Matrix) -> int:
-    """Unordered pairs that are adjacent, by an edge in either direction or by two, in one of the graphs only.
+    """Count unordered pairs that are adjacent, by an edge in either direction or by two, in one of the graphs only.
 
     0 … n(n-1)/2.
     """
@@ -55,13 +55,13 @@ def skeleton_shd(true: Matrix, predicted: Matrix) -> int:
 
 
 def density(graph: Matrix) -> float:
-    """Edges out of the n(n-1) possible ones, 0 … 1; a DAG has at most half. ValueError below two nodes."""
+    """Return edges out of the n(n-1) possible ones, 0 … 1; a DAG has at most half. ValueError below two nodes."""
     edges = _adjacency(graph, "graph")
     return int(edges.sum()) / _ordered_pairs(len(edges))
 
 
 def average_in_degree(graph: Matrix, *, edge_direction: EdgeDirection) -> float:
-    """Parents of a node on average: edges / n, 0 … n-1.
+    """Return the average number of parents of a node: edges / n, 0 … n-1.
 
     Equal to `average_out_degree` by construction: each edge has one head and one tail.
     """
@@ -69,7 +69,7 @@ def average_in_degree(graph: Matrix, *, edge_direction: EdgeDirection) -> float:
 
 
 def average_out_degree(graph: Matrix, *, edge_direction: EdgeDirection) -> float:
-    """Children of a node on average: edges / n, 0 … n-1.
+    """Return the average number of children of a node: edges / n, 0 … n-1.
 
     Equal to `average_in_degree` by construction: each edge has one head and one tail.
     """
@@ -77,12 +77,12 @@ def average_out_degree(graph: Matrix, *, edge_direction: EdgeDirection) -> float
 
 
 def is_acyclic(graph: Matrix) -> bool:
-    """Whether no directed path leads from a node back to it. A two-cycle is a cycle."""
+    """Test whether no directed path leads from a node back to it. A two-cycle is a cycle."""
     return not _reach(graph).diagonal().any()
 
 
 def transitive_closure(graph: Matrix) -> NDArray[np.int8]:
-    """The n×n matrix with 1 where a directed path of one or more edges leads from one node to another.
+    """Return the n×n matrix with 1 where a directed path of one or more edges leads from one node to another.
 
     Edges run as in the given matrix, either way. The diagonal is 0 even for a node on a cycle.
     """
@@ -92,7 +92,7 @@ def transitive_closure(graph: Matrix) -> NDArray[np.int8]:
 
 
 def macro_f1(truth: Matrix, cells: Matrix) -> float:
-    """The mean over the codes of F1 = 2TP/(2TP+FP+FN), over all n² cells without the MISSING ones, 0 … 1.
+    """Return the mean over the codes of F1 = 2TP/(2TP+FP+FN), over all n² cells without the MISSING ones, 0 … 1.
 
     The codes are those that occur in the truth or the answers, so that a single UNREADABLE cell brings in a third
     class, whose F1 is 0. The diagonal counts: n cells that are always right. scikit-learn's f1_score with
@@ -106,19 +106,19 @@ def macro_f1(truth: Matrix, cells: Matrix) -> float:
 
 
 def cell_accuracy(truth: Matrix, cells: Matrix) -> float:
-    """The share of right cells among all n² without the MISSING ones, 0 … 1; the diagonal counts as right."""
+    """Return the share of right cells among all n² without the MISSING ones, 0 … 1; the diagonal counts as right."""
     expected, answered = _replies(truth, cells)
     return float((expected == answered).mean())
 
 
 def cell_shd(truth: Matrix, cells: Matrix) -> int:
-    """Wrong cells, 0 … n(n-1), without the MISSING ones. A reversal costs 2; the paper calls it SHD."""
+    """Count wrong cells, 0 … n(n-1), without the MISSING ones. A reversal costs 2; the paper calls it SHD."""
     expected, answered = _replies(truth, cells)
     return int((expected != answered).sum())
 
 
 def parent_set_errors(truth: Matrix, cells: Matrix, *, edge_direction: EdgeDirection) -> int:
-    """Nodes with a wrong cell among those that ask for their parents, 0 … n.
+    """Count nodes with a wrong cell among those that ask for their parents, 0 … n.
 
     MISSING cells are left out: a node is right if the others are. The paper calls this number SID, but it is not the
     structural intervention distance (`harness.scoring.sid.sid`), which goes up to n(n-1).
@@ -129,7 +129,7 @@ def parent_set_errors(truth: Matrix, cells: Matrix, *, edge_direction: EdgeDirec
 
 
 def cell_density(cells: Matrix) -> float:
-    """Cells that are neither NO nor MISSING out of n(n-1), 0 … 1; ValueError below two nodes.
+    """Return the cells that are neither NO nor MISSING out of n(n-1), 0 … 1; ValueError below two nodes.
 
     An UNREADABLE cell counts, as its code is not 0. MISSING cells stay in the denominator, where they weigh like NO.
     The paper calls this sparsity.
@@ -139,33 +139,39 @@ def cell_density(cells: Matrix) -> float:
 
 
 def predicted_degree(cells: Matrix) -> float:
-    """YES cells / n, 0 … n-1: the average in-degree, which the paper sets beside `true_degree`, twice that."""
+    """Return YES cells / n, 0 … n-1: the average in-degree.
+
+    The paper sets it beside `true_degree`, which is twice that for the same graph.
+    """
     answered = _codes(cells)
     return int((answered == YES).sum()) / len(answered)
 
 
 def true_degree(truth: Matrix) -> float:
-    """2E/n, 0 … n-1: edges at a node on average, in or out, as in the paper's Table IX."""
+    """Return 2E/n, 0 … n-1: edges at a node on average, in or out, as in the paper's Table IX."""
     edges = _adjacency(truth, "true graph")
     return 2 * int(edges.sum()) / len(edges)
 
 
 def oriented(graph: Matrix, *, edge_direction: EdgeDirection) -> NDArray[np.bool_]:
-    """The checked n×n adjacency matrix with u → v in row u and column v."""
+    """Return the checked n×n adjacency matrix with u → v in row u and column v."""
     return _row_to_column(_adjacency(graph, "graph"), edge_direction)
 
 
 def oriented_pair(
     true: Matrix, predicted: Matrix, *, edge_direction: EdgeDirection
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Both graphs as `oriented` gives them; ValueError where they differ in size."""
+    """Return both graphs as `oriented` does; ValueError where they differ in size."""
     first, second = _adjacency(true, "true graph"), _adjacency(predicted, "predicted graph")
     _same_nodes(first, second)
     return _row_to_column(first, edge_direction), _row_to_column(second, edge_direction)
 
 
 def _reach(graph: Matrix) -> NDArray[np.bool_]:
-    """Entry [u, v]: a path of one or more edges leads from u to v (Warshall 1962). Its diagonal tells of cycles."""
+    """Return the matrix of pairs [u, v] with a path of one or more edges from u to v (Warshall 1962).
+
+    Its diagonal tells of cycles.
+    """
     reach = _adjacency(graph, "graph")
     for k in range(len(reach)):
         reach |= np.outer(reach[:, k], reach[k])
@@ -173,7 +179,7 @@ def _reach(graph: Matrix) -> NDArray[np.bool_]:
 
 
 def _replies(truth: Matrix, cells: Matrix) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """The true and the answered codes of the cells that are not MISSING, in one dimension."""
+    """Return the true and the answered codes of the cells that are not MISSING, in one dimension."""
     expected, answered = _checked_cells(truth, cells)
     there = answered != MISSING
     return expected[there], answered[there]
@@ -211,8 +217,8 @@ def _same_nodes(first: Matrix, second: Matrix) -> None:
 
 def _row_to_column(matrix: NDArray[np.bool_], edge_direction: EdgeDirection) -> NDArray[np.bool_]:
     if edge_direction not in get_args(EdgeDirection):
-        known = " or ".join(repr(direction) for direction in get_args(EdgeDirection))
-        raise ValueError(f"edge_direction must be {known}, not {edge_direction!r}")
+        directions = " or ".join(repr(direction) for direction in get_args(EdgeDirection))
+        raise ValueError(f"edge_direction must be {directions}, not {edge_direction!r}")
     return matrix if edge_direction == "from row to column" else matrix.T
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESAMPLES, RESTS_ON_FEW
-from harness.scoring.classification import Unreadable, ratios, settle
+from harness.scoring.classification import ratios, settle
 from harness.scoring.ranking import Ranking
-from harness.types import Metric
+from harness.types import Metric, Unreadable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ Interval = tuple[float, float] | str
 
 
 @dataclass(frozen=True)
-class Sample:
+class RowData:
     """A row's records by cluster, clusters in alphabetical order."""
 
     counts: NDArray[np.float64]
@@ -45,18 +45,18 @@ class Sample:
         return bootstrap.resamples(len(self), 0 if self.p_yes is None else len(self.p_yes))
 
 
-def intervals(samples: Mapping[Key, Sample], *, unreadable: Unreadable) -> dict[Key, dict[str, Interval]]:
-    """The interval of each metric of each row. Rows of as many clusters share their draws."""
+def intervals(row_data_by_key: Mapping[Key, RowData], *, unreadable: Unreadable) -> dict[Key, dict[str, Interval]]:
+    """Return the interval of each metric of each row. Rows of as many clusters share their resamples."""
     import numpy as np
 
     alike: dict[tuple[int, int], list[tuple[Key, _Row]]] = defaultdict(list)
-    found: dict[Key, dict[str, Interval]] = {}
-    for key, sample in samples.items():
-        row = _Row(sample, unreadable)
-        if len(sample) < FEWEST:
-            found[key] = dict.fromkeys(row.rests_on, _too_few(len(sample)))
+    by_row: dict[Key, dict[str, Interval]] = {}
+    for key, row_data in row_data_by_key.items():
+        row = _Row(row_data, unreadable)
+        if len(row_data) < FEWEST:
+            by_row[key] = dict.fromkeys(row.rests_on, _too_few(len(row_data)))
         else:
-            alike[len(sample), sample.resamples].append((key, row))
+            alike[len(row_data), row_data.resamples].append((key, row))
     for (clusters, resamples), rows in alike.items():
         values: list[list[NDArray[np.float64]]] = [[] for _ in rows]
         columns = np.hstack(
@@ -66,30 +66,30 @@ def intervals(samples: Mapping[Key, Sample], *, unreadable: Unreadable) -> dict[
         for weights in bootstrap.draws(clusters, resamples, width=max(row.width for _, row in rows)):
             sums = np.split(weights @ columns, ends, axis=1)
             for (_, row), parts, summed in zip(rows, values, sums, strict=True):
-                parts.append(row.under(weights, summed))
+                parts.append(row.metrics_under(weights, summed))
         for (key, row), parts in zip(rows, values, strict=True):
-            found[key] = row.intervals(np.concatenate(parts, axis=1))
-    return found
+            by_row[key] = row.intervals(np.concatenate(parts, axis=1))
+    return by_row
 
 
 class _Row:
     """A row's metrics as functions of its clusters' weights."""
 
-    def __init__(self, sample: Sample, unreadable: Unreadable) -> None:
+    def __init__(self, row_data: RowData, unreadable: Unreadable) -> None:
         import numpy as np
 
-        self._clusters = len(sample)
-        self.columns = sample.counts
+        self._clusters = len(row_data)
+        self.columns = row_data.counts
         self._unreadable = unreadable
         self._ranking: Ranking | None = None
         self.width = 1
-        if sample.p_yes is not None and sample.gold is not None and sample.cluster is not None:
+        if row_data.p_yes is not None and row_data.gold is not None and row_data.cluster is not None:
             # The same sums whatever the order of the records: floats do not add up alike in every order.
-            order = np.lexsort((sample.gold, sample.p_yes, sample.cluster))
-            gold, p_yes, cluster = sample.gold[order], sample.p_yes[order], sample.cluster[order]
-            errors = np.bincount(cluster, weights=(p_yes - gold) ** 2, minlength=len(sample))
-            number = np.bincount(cluster, minlength=len(sample))
-            self.columns = np.column_stack([sample.counts, errors, number])
+            order = np.lexsort((row_data.gold, row_data.p_yes, row_data.cluster))
+            gold, p_yes, cluster = row_data.gold[order], row_data.p_yes[order], row_data.cluster[order]
+            errors = np.bincount(cluster, weights=(p_yes - gold) ** 2, minlength=len(row_data))
+            number = np.bincount(cluster, minlength=len(row_data))
+            self.columns = np.column_stack([row_data.counts, errors, number])
             self._ranking = Ranking(gold, p_yes, cluster)
             self.width = len(gold)
         self.rests_on = {name: int((below > 0).sum()) for name, (_, below) in self._ratios(self.columns).items()}
@@ -99,23 +99,29 @@ class _Row:
             self.rests_on |= {"auroc": both, "average_precision": both}
 
     def _ratios(self, columns: NDArray[np.float64]) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Numerators and denominators, of columns as __init__ makes them, or sums of these."""
+        """Return numerators and denominators, of columns as __init__ makes them, or sums of these."""
         tp, fp, fn, tn, lost_positive, lost_negative, _, _, *brier = columns.T
-        found = ratios(*settle(tp, fp, fn, tn, lost_positive, lost_negative, self._unreadable))
-        return found | ({"brier": (brier[0], brier[1])} if brier else {})
+        decisions = ratios(*settle(tp, fp, fn, tn, lost_positive, lost_negative, self._unreadable))
+        return decisions | ({"brier": (brier[0], brier[1])} if brier else {})
 
-    def under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(metrics in the order of `rests_on`, weightings); NaN where undefined. `summed` is weights @ columns."""
+    def metrics_under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each metric under each weighting: (metrics as in `rests_on`, weightings); NaN where undefined.
+
+        `summed` is weights @ columns.
+        """
         import numpy as np
 
         with np.errstate(invalid="ignore"):
             values = [above / below for above, below in self._ratios(summed).values()]
         if self._ranking:
-            values += self._ranking.under(weights)
+            values += self._ranking.metrics_under(weights)
         return np.array(values)
 
     def intervals(self, values: NDArray[np.float64]) -> dict[str, Interval]:
-        """Of (metrics, resamples)."""
+        """Return the interval of each metric, or why there is none.
+
+        `values` is (metrics, resamples).
+        """
         return {
             name: (bootstrap.interval(column, self._clusters) or CONSTANT) if number >= FEWEST else RESTS_ON_FEW
             for (name, number), column in zip(self.rests_on.items(), values, strict=True)
@@ -123,7 +129,7 @@ class _Row:
 
 
 def means(values: Mapping[str, Mapping[str, Metric]], *, resamples: int = RESAMPLES) -> tuple[Metric, ...]:
-    """The means over clusters, which weigh alike, of metrics by cluster and name; None where one of them is.
+    """Return the means over clusters, which weigh alike, of metrics by cluster and name; None where one of them is.
 
     The interval draws the clusters, as that of any other metric of the row does. The bounds are means of bounds.
     """
@@ -133,43 +139,43 @@ def means(values: Mapping[str, Mapping[str, Metric]], *, resamples: int = RESAMP
     for cluster in sorted(values):
         for name, metric in values[cluster].items():
             columns[name].append(metric)
-    found = []
-    known: dict[str, list[float]] = {}
+    metrics = []
+    numbers_by_name: dict[str, list[float]] = {}
     for name, column in columns.items():
         numbers = [metric.value for metric in column if metric.value is not None]
-        whole = len(numbers) == len(column)
+        complete = len(numbers) == len(column)
         bounds = None
-        if whole and any(metric.bounds for metric in column):
+        if complete and any(metric.bounds for metric in column):
             ends = [metric.bounds or (number, number) for metric, number in zip(column, numbers, strict=True)]
             bounds = fmean(low for low, _ in ends), fmean(high for _, high in ends)
-        found.append(Metric(name, fmean(numbers) if whole else None, bounds=bounds))
-        if whole:
-            known[name] = numbers
+        metrics.append(Metric(name, fmean(numbers) if complete else None, bounds=bounds))
+        if complete:
+            numbers_by_name[name] = numbers
     if len(values) < FEWEST:
-        return with_intervals(tuple(found), dict.fromkeys(known, _too_few(len(values))))
+        return with_intervals(tuple(metrics), dict.fromkeys(numbers_by_name, _too_few(len(values))))
     intervals: dict[str, Interval] = {}
-    for clusters in sorted({len(numbers) for numbers in known.values()}):
-        names = [name for name, numbers in known.items() if len(numbers) == clusters]
+    for clusters in sorted({len(numbers) for numbers in numbers_by_name.values()}):
+        names = [name for name, numbers in numbers_by_name.items() if len(numbers) == clusters]
         if clusters < FEWEST:
             intervals |= dict.fromkeys(names, RESTS_ON_FEW)
             continue
-        table = np.array([known[name] for name in names]).T
-        drawn = np.concatenate([weights @ table for weights in bootstrap.draws(clusters, resamples)]) / clusters
-        for name, resampled in zip(names, drawn.T, strict=True):
+        table = np.array([numbers_by_name[name] for name in names]).T
+        means = np.concatenate([weights @ table for weights in bootstrap.draws(clusters, resamples)]) / clusters
+        for name, resampled in zip(names, means.T, strict=True):
             intervals[name] = bootstrap.interval(resampled, clusters) or CONSTANT
-    return with_intervals(tuple(found), intervals)
+    return with_intervals(tuple(metrics), intervals)
 
 
 def _too_few(clusters: int) -> str:
     return ONE_CLUSTER if clusters == 1 else FEW_CLUSTERS
 
 
-def with_intervals(metrics: tuple[Metric, ...], found: Mapping[str, Interval]) -> tuple[Metric, ...]:
-    """The metrics, each with its interval or why there is none."""
-    return tuple(_with(metric, found[metric.name]) if metric.name in found else metric for metric in metrics)
+def with_intervals(metrics: tuple[Metric, ...], ranges: Mapping[str, Interval]) -> tuple[Metric, ...]:
+    """Return the metrics, each with its interval or why there is none."""
+    return tuple(_with(metric, ranges[metric.name]) if metric.name in ranges else metric for metric in metrics)
 
 
-def _with(metric: Metric, found: Interval) -> Metric:
+def _with(metric: Metric, interval: Interval) -> Metric:
     if metric.value is None:
         return metric
-    return replace(metric, no_interval=found) if isinstance(found, str) else replace(metric, interval=found)
+    return replace(metric, no_interval=interval) if isinstance(interval, str) else replace(metric, interval=interval)

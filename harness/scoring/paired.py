@@ -55,113 +55,116 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Swaps:
-    """What the test's p rests on."""
+    """The swaps that a test's p rests on."""
 
     clusters: int
     """In which the two runs differ in what counts: a swap of another one changes nothing."""
-    tried: int
+    number: int
     exact: bool
     """All that there are, or so many drawn."""
 
     @property
     def least(self) -> float:
         """No p can be smaller."""
-        return 2.0 ** min(0, 1 - self.clusters) if self.exact else 1 / (1 + self.tried)
+        return 2.0 ** min(0, 1 - self.clusters) if self.exact else 1 / (1 + self.number)
 
 
 def differences(
     cells: Cells, metrics: Sequence[str], *, resamples: int = bootstrap.RESAMPLES, seed: int = 0
 ) -> tuple[list[Difference], Swaps | None]:
-    """Each metric's difference. Of one cluster nothing but the values; of fewer than six no interval."""
+    """Return each metric's difference.
+
+    Of one cluster nothing but the values; of fewer than six no interval.
+    """
     columns = _columns(cells)
     total = columns.sum(axis=0)
     values = {name: (_first(name, total), _second(name, total)) for name in metrics}
-    drawn = _resampled(columns, metrics, resamples, seed) if len(cells) >= bootstrap.FEWEST else {}
+    resampled = _resampled(columns, metrics, resamples, seed) if len(cells) >= bootstrap.FEWEST else {}
     p, swaps = swap_test(columns, metrics, draws=resamples, seed=seed) if len(cells) > 1 else ({}, None)
-    found = []
+    results = []
     for name, (first, second) in values.items():
         a, b, apart = (_number(value) for value in (first, second, second - first))
-        drawn_for = name in drawn and apart is not None and _rests_on(name, columns) >= bootstrap.FEWEST
-        spread = bootstrap.interval(drawn[name], len(cells)) if drawn_for else None
-        error = _error(drawn[name], len(cells)) if spread else None
-        same = drawn_for and spread is None
-        found.append(Difference(name, a, b, apart, spread, error, same, p.get(name)))
-    return found, swaps
+        has_resamples = name in resampled and apart is not None and _rests_on(name, columns) >= bootstrap.FEWEST
+        spread = bootstrap.interval(resampled[name], len(cells)) if has_resamples else None
+        error = _error(resampled[name], len(cells)) if spread else None
+        same = has_resamples and spread is None
+        results.append(Difference(name, a, b, apart, spread, error, same, p.get(name)))
+    return results, swaps
 
 
 def swap_test(
     columns: Columns, metrics: Sequence[str], *, draws: int, seed: int
 ) -> tuple[dict[str, float | None], Swaps]:
-    """Two-sided p of each metric's difference, None where that is undefined.
+    """Return the two-sided p of each metric's difference, None where that is undefined, and what it rests on.
 
     A swap that leaves a metric undefined counts as no less extreme than what was seen.
     """
     import numpy as np
 
-    moved = columns[:, 2:4] - columns[:, :2]
-    moved = moved[(moved != 0).any(axis=1)]
-    exact = len(moved) <= ALL_SWAPS
+    changes = columns[:, 2:4] - columns[:, :2]
+    changes = changes[(changes != 0).any(axis=1)]
+    exact = len(changes) <= ALL_SWAPS
     total = columns.sum(axis=0)
-    seen = {name: abs(float(_second(name, total) - _first(name, total))) for name in metrics}
+    observed = {name: abs(float(_second(name, total) - _first(name, total))) for name in metrics}
     hits = dict.fromkeys(metrics, 0)
-    tried = 0
-    for shift in _every_swap(moved) if exact else _some_swaps(moved, draws, seed):
-        tried += len(shift)
+    number = 0
+    for shift in _every_swap(changes) if exact else _some_swaps(changes, draws, seed):
+        number += len(shift)
         swapped = np.empty((len(shift), 6))
         swapped[:, :2], swapped[:, 2:4], swapped[:, 4:] = total[:2] + shift, total[2:4] - shift, total[4:]
         for name in metrics:
             apart = np.abs(_second(name, swapped) - _first(name, swapped))
-            hits[name] += int((~(apart < seen[name] - _EQUAL)).sum())
+            hits[name] += int((~(apart < observed[name] - _EQUAL)).sum())
     more = 0 if exact else 1
-    p = {name: None if math.isnan(seen[name]) else (hits[name] + more) / (tried + more) for name in metrics}
-    return p, Swaps(len(moved), 2 ** len(moved) if exact else tried, exact)
+    p = {name: None if math.isnan(observed[name]) else (hits[name] + more) / (number + more) for name in metrics}
+    return p, Swaps(len(changes), 2 ** len(changes) if exact else number, exact)
 
 
-def _every_swap(moved: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
-    """What each choice of clusters adds to the first run's counts, one of each two mirror images."""
+def _every_swap(changes: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Yield what each choice of clusters adds to the first run's counts, for one of each two mirror images."""
     import numpy as np
 
     sums = np.zeros((1, 2))
-    for step in moved[1:]:
+    for step in changes[1:]:
         sums = np.concatenate([sums, sums + step])
     yield sums
 
 
-def _some_swaps(moved: NDArray[np.float64], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+def _some_swaps(changes: NDArray[np.float64], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
     import numpy as np
 
     random = np.random.default_rng([seed, 1])  # not the numbers that the interval draws clusters by
-    for rows in _pieces(draws, len(moved)):
-        yield random.integers(0, 2, size=(rows, len(moved)), dtype=np.int8).astype(np.float64) @ moved
+    for rows in _pieces(draws, len(changes)):
+        yield random.integers(0, 2, size=(rows, len(changes)), dtype=np.int8).astype(np.float64) @ changes
 
 
 def _resampled(columns: Columns, metrics: Sequence[str], resamples: int, seed: int) -> dict[str, NDArray[np.float64]]:
-    """Each metric's difference in every resample, NaN where undefined."""
+    """Return each metric's difference in every resample, NaN where undefined."""
     import numpy as np
 
-    drawn = bootstrap.draws(len(columns), resamples, seed=seed, width=columns.shape[1])
-    sums = np.concatenate([weights @ columns for weights in drawn])
+    weightings = bootstrap.draws(len(columns), resamples, seed=seed, width=columns.shape[1])
+    sums = np.concatenate([weights @ columns for weights in weightings])
     return {name: _second(name, sums) - _first(name, sums) for name in metrics}
 
 
 def _pieces(rows: int, width: int) -> Iterator[int]:
-    """Heights of arrays that hold so many rows together and keep memory small."""
+    """Split `rows` into chunk sizes that bound memory."""
     height = max(1, _AT_ONCE // max(width, 1))
     yield from (min(height, rows - start) for start in range(0, rows, height))
 
 
 def _rests_on(name: str, columns: Columns) -> int:
-    """Clusters in which the metric has a denominator for both runs."""
+    """Count the clusters in which the metric has a denominator for both runs."""
     import numpy as np
 
     return int((~np.isnan(_first(name, columns) + _second(name, columns))).sum())
 
 
-def _error(drawn: NDArray[np.float64], clusters: int) -> float:
-    """The standard error: resamples of C clusters vary as if divided by C, not C - 1."""
+def _error(values: NDArray[np.float64], clusters: int) -> float:
+    """Return the standard error: resamples of C clusters vary as if divided by C, not C - 1."""
     import numpy as np
 
-    return float(np.nanstd(drawn)) * math.sqrt(clusters / (clusters - 1))
+    return float(np.nanstd(values)) * math.sqrt(clusters / (clusters - 1))
 
 
 def _columns(cells: Cells) -> Columns:
@@ -188,7 +191,7 @@ def _metric(
     positives: NDArray[np.float64],
     items: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """As harness/scoring/classification.py has it, for whole arrays; NaN where the denominator is zero."""
+    """Return a metric as harness/scoring/classification.py has it, for whole arrays; NaN if the denominator is zero."""
     import numpy as np
 
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -11,7 +11,10 @@ Interval = tuple[float, float]
 
 
 def wilson(hits: int, total: int, *, level: float = 0.95) -> Interval | None:
-    """Wilson's score interval of a proportion; None of nothing. Wilson (1927); equal to statsmodels' and scipy's."""
+    """Return Wilson's score interval of a proportion, None of nothing.
+
+    Wilson (1927); equal to statsmodels' and scipy's.
+    """
     if not total:
         return None
     z = NormalDist().inv_cdf((1 + level) / 2)
@@ -22,18 +25,21 @@ def wilson(hits: int, total: int, *, level: float = 0.95) -> Interval | None:
 
 
 def wilson_f1(tp: int, fp: int, fn: int, *, level: float = 0.95) -> Interval | None:
-    """An interval of F1, which is no proportion, by way of F* = TP / (TP + FP + FN), which is one.
+    """Return an interval of F1, which is no proportion, by way of F* = TP / (TP + FP + FN), which is one.
 
     F1 = 2F* / (1 + F*) grows with F* (Hand, Christen and Kirielle, F*: an interpretable transformation of the
     F-measure, Machine Learning 2021), so Wilson's limits of the one are limits of the other. Lam, Gopal and Qian,
     Confidence Intervals for the F1 Score (arXiv:2309.14621), compare intervals of this kind.
     """
-    found = wilson(tp, tp + fp + fn, level=level)
-    return None if found is None else (2 * found[0] / (1 + found[0]), 2 * found[1] / (1 + found[1]))
+    limits = wilson(tp, tp + fp + fn, level=level)
+    return None if limits is None else (2 * limits[0] / (1 + limits[0]), 2 * limits[1] / (1 + limits[1]))
 
 
 def intervals(counts: Counts) -> dict[str, Interval | None]:
-    """95%, by metric; None where the metric has no denominator. Every item has to be answered readably."""
+    """Return 95% intervals by metric; None where the metric has no denominator.
+
+    Every item has to be answered readably.
+    """
     tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
     return {
         "f1": wilson_f1(tp, fp, fn),

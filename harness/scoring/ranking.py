@@ -17,7 +17,10 @@ class Ranking:
     """
 
     def __init__(self, gold: NDArray[np.int64], p_yes: NDArray[np.float64], cluster: NDArray[np.int64]) -> None:
-        """Parallel arrays, one entry an item; clusters by number."""
+        """Sort the items.
+
+        Parallel arrays, one entry an item; clusters by number.
+        """
         import numpy as np
 
         highest_first = np.argsort(-p_yes, kind="stable")
@@ -29,8 +32,10 @@ class Ranking:
         self._above = np.searchsorted(p_negative, -steps[self._ends], side="left")
         self._at_or_above = np.searchsorted(p_negative, -steps[self._ends], side="right")
 
-    def under(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(AUROC, average precision), one for each row of (weightings, clusters); NaN where a class has no weight.
+    def metrics_under(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return (AUROC, average precision), each with an entry for each weighting; NaN where a class has no weight.
+
+        `weights` is (weightings, clusters), whole numbers.
 
         Weights are whole numbers.
         """
@@ -51,7 +56,7 @@ class Ranking:
 
 
 def _sums(weights: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Sums of the first 0, 1, 2, … rows."""
+    """Return the sums of the first 0, 1, 2, … rows."""
     import numpy as np
 
     sums = np.zeros((len(weights) + 1, weights.shape[1]), np.int32)

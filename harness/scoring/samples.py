@@ -14,24 +14,27 @@ from statistics import fmean, pstdev, stdev
 
 from harness.protocols import Task
 from harness.scoring.classification import Counts, decisions
-from harness.scoring.summary import counted_as
-from harness.types import Answer, Failure, Record, Response, Result, Usage
+from harness.scoring.summary import count_field
+from harness.types import Answer, Failure, Record, Response, Result, Unreadable, Usage
 
 
 def summarize(task: Task, records: Iterable[Record], samples: int) -> Result:
-    """The task's scores of the votes, with what the single draws come to in `Result.samples`."""
+    """Return the task's scores of the votes, with what the single samples come to in `Result.samples`."""
     if samples == 1:
         return task.summarize(records)
-    draws = Draws(task.headline, samples)
-    result = task.summarize(draws.votes(records))
-    return replace(result, failures=dict(draws.failures), samples=draws.told(getattr(task, "unreadable", "wrong")))
+    votes = Votes(task.headline, samples)
+    result = task.summarize(votes.votes(records))
+    return replace(result, failures=dict(votes.failures), samples=votes.summary(result.unreadable))
 
 
-class Draws:
-    """Watches the draws of all items; remembers of each what scores need."""
+class Votes:
+    """The votes over the samples of each item, and what scores of the samples need."""
 
     def __init__(self, headline: str, samples: int) -> None:
-        """`headline` names the labels that draws are right or wrong by."""
+        """Begin with no record.
+
+        `headline` names the labels that samples are right or wrong by.
+        """
         self.failures: Counter[str] = Counter()
         self._headline = headline
         self._samples = samples
@@ -40,56 +43,59 @@ class Draws:
         self._agreement: list[float] = []
 
     def votes(self, records: Iterable[Record]) -> Iterator[Record]:
-        """One record an item, as soon as all its draws are there; what a stopped run lacks comes in the end."""
+        """Yield one record an item, as soon as all its samples are there; what a stopped run lacks comes in the end."""
         waiting: dict[str, list[Record]] = defaultdict(list)
         for record in records:
             waiting[record.item].append(record)
             if len(waiting[record.item]) == self._samples:
                 yield self._vote(waiting.pop(record.item))
-        for draws in waiting.values():
-            yield self._vote(draws)
+        for records_of_item in waiting.values():
+            yield self._vote(records_of_item)
 
-    def _vote(self, draws: Sequence[Record]) -> Record:
-        labels_of = draws[0].labels
+    def _vote(self, records: Sequence[Record]) -> Record:
+        labels_of = records[0].labels
         gold = labels_of.get(self._headline, next(iter(labels_of.values())))
-        answered = [(record, record.outcome) for record in draws if isinstance(record.outcome, Response)]
-        for record in draws:
+        pairs = [(record, record.outcome) for record in records if isinstance(record.outcome, Response)]
+        for record in records:
             if isinstance(record.outcome, Failure):
                 self.failures[record.outcome.kind] += 1
-            self._counts[record.sample][counted_as(record, gold)] += 1
-        if not answered:
-            return draws[0]
-        labels = Counter(r.answer.label for r, _ in answered if r.answer is not None and r.answer.label is not None)
-        self._right.append((labels[gold], len(answered)))
+            self._counts[record.sample][count_field(record, gold)] += 1
+        if not pairs:
+            return records[0]
+        labels = Counter(r.answer.label for r, _ in pairs if r.answer is not None and r.answer.label is not None)
+        self._right.append((labels[gold], len(pairs)))
         ranked = labels.most_common(2)
         label = ranked[0][0] if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) else None
         if ranked:
             self._agreement.append(ranked[0][1] / labels.total())
-        chosen = next((pair for pair in answered if pair[0].answer and pair[0].answer.label == label), answered[0])
-        usage = Usage(**{f.name: _sum(getattr(said.usage, f.name) for _, said in answered) for f in fields(Usage)})
-        answer = chosen[0].answer if label is not None else Answer(None)
-        return replace(chosen[0], sample=0, answer=answer, outcome=replace(chosen[1], usage=usage))
+        best = next((pair for pair in pairs if pair[0].answer and pair[0].answer.label == label), pairs[0])
+        usage = Usage(**{f.name: _sum(getattr(r.usage, f.name) for _, r in pairs) for f in fields(Usage)})
+        answer = best[0].answer if label is not None else Answer(None)
+        return replace(best[0], sample=0, answer=answer, outcome=replace(best[1], usage=usage))
 
-    def told(self, unreadable: str) -> dict[str, float | int | None]:
-        """Shares as fractions; None where undefined. `sd` between draws: of the metric of a whole draw."""
-        rows = [decisions(Counts(**counts), unreadable=unreadable) for counts in self._counts.values()]  # type: ignore[arg-type]
-        told: dict[str, float | int | None] = {"number": self._samples}
+    def summary(self, unreadable: Unreadable) -> dict[str, float | int | None]:
+        """Return what the samples come to: shares as fractions, None where undefined.
+
+        `sd` between draws is of the metric of a whole draw, which is one sample of every item.
+        """
+        rows = [decisions(Counts(**counts), unreadable=unreadable) for counts in self._counts.values()]
+        summary: dict[str, float | int | None] = {"number": self._samples}
         for metrics in zip(*rows, strict=True):
             values = [metric.value for metric in metrics if metric.value is not None]
-            told[f"{metrics[0].name}_mean"] = fmean(values) if len(values) == len(rows) else None
-            told[f"{metrics[0].name}_sd_between_draws"] = stdev(values) if len(values) == len(rows) > 1 else None
+            summary[f"{metrics[0].name}_mean"] = fmean(values) if len(values) == len(rows) else None
+            summary[f"{metrics[0].name}_sd_between_draws"] = stdev(values) if len(values) == len(rows) > 1 else None
         shares = [right / answered for right, answered in self._right]
-        whole = [(right, answered) for right, answered in self._right if answered == self._samples]
-        return told | {
+        complete = [(right, answered) for right, answered in self._right if answered == self._samples]
+        return summary | {
             "agreement": fmean(self._agreement) if self._agreement else None,
             "sd_within_items": fmean(p * (1 - p) for p in shares) ** 0.5 if shares else None,
             "sd_between_items": pstdev(shares) if shares else None,
             "pass@1": fmean(shares) if shares else None,
-            f"pass@{self._samples}": fmean(right > 0 for right, _ in whole) if whole else None,
-            f"pass^{self._samples}": fmean(right == answered for right, answered in whole) if whole else None,
+            f"pass@{self._samples}": fmean(right > 0 for right, _ in complete) if complete else None,
+            f"pass^{self._samples}": fmean(right == answered for right, answered in complete) if complete else None,
         }
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if numbers else None

@@ -19,7 +19,7 @@ from harness.scoring.graphs import EdgeDirection, Matrix, oriented_pair
 
 
 def sid(true: Matrix, predicted: Matrix, *, edge_direction: EdgeDirection) -> int:
-    """Ordered pairs (i, j) for which the predicted parents of i are no valid adjustment set in the true graph.
+    """Count pairs (i, j) for which the predicted parents of i are no valid adjustment set in the true graph.
 
     0 … n(n-1). If j itself is a predicted parent of i, the prediction is that i does nothing to j: the pair is wrong
     iff j is a descendant of i. Both n×n 0/1 with a zero diagonal. Only parent sets of the predicted graph enter, so it
@@ -36,7 +36,7 @@ def sid(true: Matrix, predicted: Matrix, *, edge_direction: EdgeDirection) -> in
 
 
 def _mistakes(dag: DAG, below: tuple[int, ...], reach: tuple[int, ...], i: int, given: int) -> int:
-    """The nodes j on which the effect of i comes out wrong after adjusting for the set `given`."""
+    """Return the nodes j on which the effect of i comes out wrong after adjusting for the set `given`."""
     forbidden = 0
     for v in bits(reach[i]):
         below_v = reach[v] | 1 << v
@@ -46,7 +46,7 @@ def _mistakes(dag: DAG, below: tuple[int, ...], reach: tuple[int, ...], i: int, 
 
 
 def _confounded(dag: DAG, below: tuple[int, ...], i: int, given: int) -> int:
-    """The nodes to which an open walk leads from i that is not directed and does not come back to i.
+    """Return the nodes to which an open walk leads from i that is not directed and does not come back to i.
 
     A collider is open iff it is in `given` itself: a walk may go down from it to a given node and up again. Where such
     a detour leaves from a directed path, the walk is not directed although the path is; but then a node of the path
@@ -80,6 +80,6 @@ def _union(sets: tuple[int, ...], members: int) -> int:
 
 
 def _parents(graph: NDArray[np.bool_]) -> DAG:
-    """The parents of each node of an oriented graph, which may have cycles."""
+    """Return the parents of each node of an oriented graph, which may have cycles."""
     # tolist: NumPy's integers do not shift past 63 bits
     return tuple(mask_of(np.flatnonzero(column).tolist()) for column in graph.T)

@@ -11,7 +11,10 @@ POWER, LEVEL = 0.80, 0.05
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """How many items both runs had right, one of them only, neither. Items count as independent: clusters do not."""
+    """Counts of items that both runs had right, one of them only, neither.
+
+    Items count as independent: clusters do not.
+    """
 
     both: int
     first_only: int
@@ -31,21 +34,21 @@ class McNemar:
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """p-values corrected for being so many: any of them falls below 5% by chance in 5% of all such families.
+    """Correct p-values for being so many: any of them falls below 5% by chance in 5% of all such families.
 
     None stays None and does not count. Equal to statsmodels' multipletests(method="holm"). Holm (1979).
     """
-    known = sorted((p, place) for place, p in enumerate(values) if p is not None)
+    ranked = sorted((p, place) for place, p in enumerate(values) if p is not None)
     corrected: list[float | None] = [None] * len(values)
     highest = 0.0
-    for rank, (p, place) in enumerate(known):
-        highest = max(highest, min(1.0, p * (len(known) - rank)))
+    for rank, (p, place) in enumerate(ranked):
+        highest = max(highest, min(1.0, p * (len(ranked) - rank)))
         corrected[place] = highest
     return corrected
 
 
 def detectable(error: float | None) -> float | None:
-    """The true difference that is found significant (5%, two-sided) with 80% power, from its standard error.
+    """Return the true difference that is significant (5%, two-sided) with 80% power, from its standard error.
 
     (z of 0.975 + z of 0.80) · error = 2.80 · error. Miller, Adding Error Bars to Evals (arXiv:2411.00640, 2024), the
     section on power; Card et al., With Little Power Comes Great Responsibility (EMNLP 2020). None of None.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 
-from harness.scoring.classification import Counts, Unreadable, decisions, probabilities
+from harness.scoring.classification import Counts, decisions, probabilities
 from harness.scoring.intervals import intervals, with_intervals
 from harness.scoring.tally import Kind, Tally
-from harness.types import Failure, Metric, Record, Response, Result, Scores, Usage
+from harness.types import Failure, Metric, Record, Response, Result, Scores, Unreadable, Usage
 
 Key = tuple[str, str, str]
 """(label set, breakdown, group)"""
@@ -23,31 +23,29 @@ def summarize(
     headline: str,
     orders: Mapping[str, Sequence[str]],
     unreadable: Unreadable,
-    without: Container[str] = (),
     crossed: Sequence[tuple[str, str]] = (),
     within: Callable[[Record], str] | None = None,
     unit: str = "",
 ) -> Result:
-    """Scores overall and in every breakdown of the records, under every label set that all of them have.
+    """Score the records overall and in every breakdown, under every label set that all of them have.
 
-    `orders` gives the order of a breakdown's groups; others follow in alphabetical order. Groups named in `without`
-    make no breakdown; two that are `crossed` make one more, called a/b. Intervals are over clusters; in a row of one
-    cluster over what `within` gives for each record, called `unit`. Memory grows with the number of kinds of records
-    in each cluster and, for models that give probabilities, by two numbers an item.
+    `orders` gives the order of a breakdown's groups; others follow in alphabetical order. Two breakdowns that are
+    `crossed` make one more, called a/b. Intervals are over clusters; in a row of one cluster over what `within` gives
+    for each record, called `unit`. Memory grows with the number of kinds of records in each cluster and, for models
+    that give probabilities, by two numbers an item.
     """
     tally = Tally(within)
-    told = _Told()
+    totals = _OutcomeCounts()
     for record in records:
-        told.add(record.outcome)
-        groups = tuple(pair for pair in record.groups.items() if pair[0] not in without)
-        tally.add((tuple(record.labels.items()), groups, _reading(record)), record)
+        totals.add(record.outcome)
+        tally.add((tuple(record.labels.items()), tuple(record.groups.items()), _reading(record)), record)
     kinds = tally.kinds
     members = _members(kinds, crossed)
     keys = sorted(members, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders)))
-    samples = {key: tally.sample(members[key]) for key in keys}
-    ranges = intervals({key: sample for key, (sample, _) in samples.items()}, unreadable=unreadable)
+    row_data_by_key = {key: tally.row_data(members[key]) for key in keys}
+    ranges = intervals({key: row_data for key, (row_data, _) in row_data_by_key.items()}, unreadable=unreadable)
     scores: dict[str, dict[str, dict[str, Scores]]] = {}
-    for key, (sample, by_part) in samples.items():
+    for key, (row_data, by_part) in row_data_by_key.items():
         label_set, breakdown, group = key
         counts = _counts(kinds, members[key])
         metrics = decisions(counts, unreadable=unreadable) + _probable(tally, members[key])
@@ -57,20 +55,21 @@ def summarize(
             counts.unreadable,
             counts.failed,
             with_intervals(metrics, ranges[key]),
-            clusters=len(sample),
+            clusters=len(row_data),
             unit=unit if by_part else "",
-            resamples=sample.resamples,
+            resamples=row_data.resamples,
             confusion=counts.confusion,
         )
     if not kinds:
         scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(Counts(), unreadable=unreadable))}}}
-    usage = Usage(**{name: told.tokens.get(name) for name in _TOKENS})
-    served = {name: count for name, count in sorted(told.served.items()) if name}
-    return Result(headline, scores, tally.clusters, dict(told.failures), dict(told.finish_reasons), usage, served)
+    usage = Usage(**{name: totals.tokens.get(name) for name in _TOKENS})
+    served = {name: count for name, count in sorted(totals.served.items()) if name}
+    failures, finish_reasons = dict(totals.failures), dict(totals.finish_reasons)
+    return Result(headline, scores, tally.clusters, failures, finish_reasons, usage, served, unreadable=unreadable)
 
 
-class _Told:
-    """What outcomes tell besides their answers, added up."""
+class _OutcomeCounts:
+    """Counts over outcomes of all but their answers: failures, finish reasons, tokens, models."""
 
     def __init__(self) -> None:
         self.failures: Counter[str] = Counter()
@@ -93,7 +92,7 @@ class _Told:
 
 
 def _members(kinds: Mapping[Kind, int], crossed: Sequence[tuple[str, str]]) -> dict[Key, list[Member]]:
-    """What each row of the result counts; `kinds` says how many records there are of each.
+    """Return what each row of the result counts; `kinds` says how many records there are of each.
 
     A label set that only some items have is left out: it would score another set of items.
     """
@@ -105,7 +104,7 @@ def _members(kinds: Mapping[Kind, int], crossed: Sequence[tuple[str, str]]) -> d
             having[label_set] += count
             for breakdown, group in _breakdowns(groups, crossed):
                 members[label_set, breakdown, group].append((kind, gold, _PLACES[reading, gold]))
-    return {key: found for key, found in members.items() if having[key[0]] == sum(kinds.values())}
+    return {key: members_of_row for key, members_of_row in members.items() if having[key[0]] == sum(kinds.values())}
 
 
 def _counts(kinds: Mapping[Kind, int], members: Sequence[Member]) -> Counts:
@@ -116,7 +115,7 @@ def _counts(kinds: Mapping[Kind, int], members: Sequence[Member]) -> Counts:
 
 
 def _probable(tally: Tally, members: Sequence[Member]) -> tuple[Metric, ...]:
-    """The metrics of probabilities, where one record at least has one."""
+    """Return the metrics of probabilities, where one record at least has one."""
     if not tally.any_probability:
         return ()
     pairs = [(p, gold) for kind, gold, _ in members for p in tally.p_yes(kind)]
@@ -127,14 +126,14 @@ def _probable(tally: Tally, members: Sequence[Member]) -> tuple[Metric, ...]:
 def _breakdowns(groups: Sequence[tuple[str, str]], crossed: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     yield "overall", "all"
     yield from groups
-    found = dict(groups)
+    group_of = dict(groups)
     for first, second in crossed:
-        if first in found and second in found:
-            yield f"{first}/{second}", f"{found[first]}/{found[second]}"
+        if first in group_of and second in group_of:
+            yield f"{first}/{second}", f"{group_of[first]}/{group_of[second]}"
 
 
-def counted_as(record: Record, gold: int) -> str:
-    """The field of Counts that a record adds to."""
+def count_field(record: Record, gold: int) -> str:
+    """Return the field of Counts that a record adds to."""
     return _FIELDS[_PLACES[_reading(record), gold]]
 
 

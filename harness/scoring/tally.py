@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from harness.scoring.intervals import Sample
+from harness.scoring.intervals import RowData
 from harness.types import Record
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ class Tally:
     """Counts by kind and unit. A unit is a cluster or, with `within`, a part of one, such as a pair of variables."""
 
     def __init__(self, within: Callable[[Record], str] | None) -> None:
-        """Begins with nothing counted."""
+        """Begin with nothing counted."""
         self._within = within
         self._units: dict[tuple[str, str], int] = {}
         self._counts: defaultdict[Kind, Counter[int]] = defaultdict(Counter)
         self._p_yes: defaultdict[Kind, tuple[array[int], array[float]]] = defaultdict(lambda: (array("q"), array("d")))
 
     def add(self, kind: Kind, record: Record) -> None:
-        """Counts a record."""
+        """Count a record."""
         place = record.cluster, self._within(record) if self._within else ""
         unit = self._units.setdefault(place, len(self._units))
         self._counts[kind][unit] += 1
@@ -55,33 +55,33 @@ class Tally:
         return bool(self._p_yes)
 
     def p_yes(self, kind: Kind) -> Sequence[float]:
-        """The probabilities of the records of a kind, in their order."""
+        """Return the probabilities of the records of a kind, in their order."""
         return self._p_yes[kind][1] if kind in self._p_yes else ()
 
-    def sample(self, members: Sequence[tuple[Kind, int, int]]) -> tuple[Sample, bool]:
-        """The records of a row by cluster, and whether by parts of its only cluster instead.
+    def row_data(self, members: Sequence[tuple[Kind, int, int]]) -> tuple[RowData, bool]:
+        """Return the records of a row by cluster, and whether by parts of its only cluster instead.
 
         `members`: each kind of record with its gold label and its place among the fields of Counts.
         """
         import numpy as np
 
-        found = [(self._arrays[kind], place) for kind, _, place in members]
-        units = np.concatenate([units for (units, _), _ in found])
-        numbers = np.concatenate([numbers for (_, numbers), _ in found])
-        places = np.repeat([place for _, place in found], [len(units) for (units, _), _ in found])
+        counts_of_kinds = [(self._arrays[kind], place) for kind, _, place in members]
+        units = np.concatenate([units for (units, _), _ in counts_of_kinds])
+        numbers = np.concatenate([numbers for (_, numbers), _ in counts_of_kinds])
+        places = np.repeat([place for _, place in counts_of_kinds], [len(units) for (units, _), _ in counts_of_kinds])
         clusters, parts = self._codes
         within = self._within is not None and len(np.unique(clusters[units])) == 1
         codes = parts if within else clusters
-        drawn, rows = np.unique(codes[units], return_inverse=True)
-        counts = np.zeros((len(drawn), 8))
+        present, rows = np.unique(codes[units], return_inverse=True)
+        counts = np.zeros((len(present), 8))
         np.add.at(counts, (rows, places), numbers)
         probable = [(*self._p_yes[kind], gold) for kind, gold, _ in members if kind in self._p_yes]
         if not probable:
-            return Sample(counts), within
+            return RowData(counts), within
         units = np.concatenate([np.frombuffer(units, dtype=np.int64) for units, _, _ in probable])
         p_yes = np.concatenate([np.frombuffer(p, dtype=np.float64) for _, p, _ in probable])
         gold = np.repeat([gold for _, _, gold in probable], [len(p) for _, p, _ in probable])
-        return Sample(counts, gold, p_yes, np.searchsorted(drawn, codes[units])), within
+        return RowData(counts, gold, p_yes, np.searchsorted(present, codes[units])), within
 
     @cached_property
     def _arrays(self) -> dict[Kind, tuple[NDArray[np.int64], NDArray[np.int64]]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from harness.codec import digest
 from harness.settings import chosen
 from harness.storage.run_folder import variant
 from harness.types import JSON
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from harness.protocols import Task
 
 Configuration = dict[str, Any]
+_OPTIONS = {"observations": "samples"}
+"""Settings of harness.discover that are called otherwise on its command line."""
 
 
 def of_model(
@@ -39,14 +40,19 @@ def of_model(
     }
 
 
-def of_algorithm(task: Task, algorithm: Algorithm, samples: int, seed: int) -> tuple[dict[str, str], Configuration]:
-    """Return (place, configuration) of a run in which an algorithm learns from so many samples, drawn by the seed."""
-    data = {"samples": samples, "seed": seed}
-    settings = chosen(task)
-    place = {"task": task.name, "variant": variant(settings), "prompt": variant(data), "model": algorithm.name}
-    return place, {
-        "task": settings,
-        "data": dict(task.data),
-        "prompt": {"name": place["prompt"], "digest": digest(data)},
-        "model": dict(algorithm.identity),
-    }
+def of_algorithm(
+    task: Task, algorithm: Algorithm, observations: int, seed: int
+) -> tuple[dict[str, str], Configuration]:
+    """Return (place, configuration) of a run in which an algorithm learns from observations, drawn by the seed.
+
+    It reads no words: what its data are stands where a model has its prompt.
+    """
+    data = {"observations": observations, "seed": seed}
+    settings, named = chosen(task), variant(as_options(data))
+    place = {"task": task.name, "variant": variant(settings), "prompt": named, "model": algorithm.name}
+    return place, {"task": settings, "data": {**task.data, **data}, "prompt": {}, "model": dict(algorithm.identity)}
+
+
+def as_options(data: Mapping[str, int]) -> dict[str, int]:
+    """Return the settings of an algorithm's data under the names that the command has for them."""
+    return {_OPTIONS.get(name, name): value for name, value in data.items()}

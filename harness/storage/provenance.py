@@ -22,7 +22,10 @@ _PACKAGES = ("hydra-core", "openai", "torch", "transformers", "datasets", "sciki
 
 
 def gather(config: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Everything but the run itself. No key is in it; paths are, where the settings hold some."""
+    """Everything but the run itself. No key is in it.
+
+    `config` holds the settings as they were given, paths too: the only place of a run's folder where there are any.
+    """
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "harness": {"version": harness.__version__, **_checkout()},

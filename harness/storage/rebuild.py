@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from harness.errors import DataError, UntrustedError
 from harness.settings import CONFIGS, PROMPTS, build
+from harness.tasks.find import shipped as shipped_benchmarks
 
 if TYPE_CHECKING:
     from harness.causal.discovery.protocol import Algorithm
     from harness.prompting.prompts import Prompt, Replies
     from harness.protocols import Model, Task
 
-_DEAR = {"classes": 5_000, "rows": 100_000}
-"""Settings of tasks that decide how long it takes to make the first item, with the most that is made unasked."""
 MOST_ITEMS = 1_000_000
 """Items that are made again where no records are."""
-_READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.", "harness.tasks.corr2cause.reasoner.")
-"""Models whose identity follows from their settings alone. That of a checkpoint needs its files."""
+_READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
+"""Models whose identity follows from their settings alone, as that of solvers does; a checkpoint's needs its files."""
 
 
 def task_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Task:
@@ -36,7 +35,8 @@ def task_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Task:
         _need(place, trust, f"the run's items come from task.source={settings['source']} ({place})")
         if settings["source"] == "file" and not Path(place).expanduser().is_file():
             raise DataError(f"task.path={place} is no file: nothing says what the run's items were.")
-    for name, most in _DEAR.items():
+    # Which class it is of, the folder says: a setting that is costly in one benchmark is taken to be so in all.
+    for name, most in ((name, most) for one in shipped_benchmarks() for name, most in one.costly.items()):
         if isinstance(value := settings.get(name), int) and value > most:
             _need(f"task.{name}", trust, f"task.{name}={value:,} takes long or much memory to make again")
     task: Task = _part(settings, "task", trust)
@@ -82,7 +82,10 @@ def shipped_prompt(task: Task, name: str, replies: Replies) -> Prompt | None:
 def model_of(manifest: Mapping[str, Any]) -> Model | None:
     """Return the model of a run where its identity follows from its settings; None for a checkpoint or another's."""
     settings = _section(manifest, "model")
-    if not str(settings.get("_target_", "")).startswith(_READS_NO_FILE):
+    target = str(settings.get("_target_", ""))
+    if not target.startswith(_READS_NO_FILE) and target not in {
+        one.solver for one in shipped_benchmarks() if one.solver
+    }:
         return None
     model: Model = _part(settings, "model", ())
     return model

@@ -7,7 +7,10 @@ from typing import Any
 from harness.codec import token_count
 
 _LINE = frozenset(
-    ("item", "cluster", "groups", "labels", "sample", "request", "response", "failure", "answer", "gold", "correct")
+    (
+        *("item", "cluster", "unit", "groups", "labels", "sample", "request", "response", "failure", "answer"),
+        *("gold", "correct"),
+    )
 )
 _REQUEST = frozenset(("digest", "kind", "messages", "premise", "hypothesis", "choices", "max_tokens", "stop", "sample"))
 _RESPONSE = frozenset(("text", "logprobs", "usage", "finish_reason", "served_model", "seconds", "cached"))
@@ -22,7 +25,8 @@ def check_record(line: Any) -> None:
     """Raise ValueError, TypeError or KeyError where a line of records is of another form."""
     if unknown := line.keys() - _LINE - {"cost_usd"}:
         raise ValueError(f"it holds {', '.join(sorted(unknown))!r:.80}, which no record has")
-    _texts(line["item"], line["cluster"], *line["groups"].keys(), *line["groups"].values(), *line["labels"])
+    _texts(line["item"], line["cluster"], line.get("unit", ""))
+    _texts(*line["groups"].keys(), *line["groups"].values(), *line["labels"])
     if any(type(label) is not int or label not in (0, 1) for label in line["labels"].values()) or not line["labels"]:
         raise ValueError("labels are 0 or 1 by the name of their set")
     if type(line["gold"]) is not int or line["gold"] not in (0, 1):

@@ -92,6 +92,7 @@ def facts(record: Record, headline: str) -> dict[str, Any]:
     return {
         "item": record.item,
         "cluster": record.cluster,
+        **({"unit": record.unit} if record.unit else {}),
         "groups": dict(record.groups),
         "labels": dict(record.labels),
         "sample": record.sample,
@@ -202,6 +203,7 @@ def _record(line: Mapping[str, Any]) -> Record:
     return Record(
         item=line["item"],
         cluster=line["cluster"],
+        unit=line.get("unit", ""),
         groups=line["groups"],
         labels=line["labels"],
         request=line["request"]["digest"] if line["request"] else None,

@@ -12,7 +12,7 @@ from harness.types import Metric, Result, Scores, Usage
 _COUNTS = ("items", "positives", "unreadable", "failed")
 _PAIRS = ("intervals", "bounds")
 _BESIDE = (*_PAIRS, "clusters", "unit", "resamples", "no_interval", "confusion")
-"""Parts of a row that are no metrics, and that rows of earlier versions lack."""
+"""Parts of a row that are no metrics; one that is empty is left out."""
 
 
 def result_json(result: Result) -> dict[str, Any]:

@@ -11,37 +11,35 @@ from typing import Any, Literal
 
 from harness.codec import digest
 from harness.errors import DataError
-from harness.storage import files, records
+from harness.storage import files, flat_table, records
 from harness.storage.files import DamagedError, read_json
 from harness.storage.forms import check_manifest, check_result
-from harness.storage.records import REMEMBERED
+from harness.storage.record_lines import Line, fill
 from harness.storage.result_json import result_from_json
 from harness.storage.run_folder import MANIFEST, RESULT, WITHOUT_RECORDS, counts, records_in
-from harness.types import Record, Result
+from harness.tables import metrics
+from harness.types import Metric, Record, Result
 
 Kind = Literal["model", "baseline", "reasoner", "algorithm"]
 """What answered."""
 _KINDS: Mapping[str, Kind] = {"baseline": "baseline", "majority": "baseline", "reasoner": "reasoner"}
 """By the kind that an identity names; every other one is a model."""
-PLACE = ("task", "variant", "prompt", "model")
-"""What a place tells, from the outermost folder to the innermost."""
 SWEEPS = ".sweeps"
 """The folder below a results folder in which Hydra keeps what belongs to a sweep, and no run."""
 
-Line = dict[str, Any]
-"""A line of records.jsonl; messages have their text, whether it stood there or before."""
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """A finished run, as its folder holds it."""
 
     folder: Path
+    """Where it stands: records, result and manifest."""
     place: Mapping[str, str]
     """task, variant, prompt and model."""
     complete: bool
     """Whether the run has ended with an answer or a lasting failure for every item, by all that its folder says."""
     result: Result
+    """All scores, by label set, breakdown and group, and what stands beside them."""
     result_json: Mapping[str, Any] = field(default_factory=dict)
     """result.json as it stands."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
@@ -50,6 +48,16 @@ class Run:
     """Why there is none."""
     trouble: str = ""
     """Why a complete result must not be ranked: its manifest does not bear it out. Empty where it does."""
+
+    def __repr__(self) -> str:
+        """Return the run's place and its main scores."""
+        ending = "" if self.complete else ", NOT COMPLETE"
+        return f"<run {' · '.join(self.place.values())}: {metrics.brief(self.result)}{ending}>"
+
+    @property
+    def scores(self) -> Mapping[str, Metric]:
+        """Return the headline scores of all items, by metric: `scores["f1"].value`, and `.interval` beside it."""
+        return {metric.name: metric for metric in self.result.overall.metrics}
 
     @property
     def configuration(self) -> Mapping[str, Any]:
@@ -74,8 +82,14 @@ class Run:
         return _KINDS.get(str((self.configuration.get("model") or {}).get("kind")), "model")
 
     @property
+    def data(self) -> Mapping[str, int]:
+        """Return what the data are that an algorithm has learned from: observations and seed; empty for a model."""
+        data = (self.configuration.get("data") or {}) if self.kind == "algorithm" else {}
+        return {name: data[name] for name in ("observations", "seed") if type(data.get(name)) is int}
+
+    @property
     def samples(self) -> int:
-        """Return how many answers each item has. An algorithm has one: its samples are rows of data."""
+        """Return how many answers each item has. An algorithm has one."""
         return samples_of(self.manifest) if self.kind != "algorithm" else 1
 
     @property
@@ -96,8 +110,15 @@ class Run:
             return datetime.fromtimestamp((self.folder / RESULT).stat().st_mtime, UTC)
 
     def records(self) -> Iterator[Record]:
-        """Yield the records. Raises DataError where there are none, and for a line that is not one."""
+        """Yield the records: each item with its labels and what became of it.
+
+        Raises DataError where there are none, and for a line that is not one.
+        """
         return records.read(self._records_file())
+
+    def to_pandas(self) -> Any:
+        """Return a pandas.DataFrame with a line for each record. Raises ConfigError where pandas is not installed."""
+        return flat_table.frame([self])
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the records, every message with its text.
@@ -114,7 +135,7 @@ class Run:
                 answers.add((read.record.item, read.record.sample))
                 if len(answers) < number:
                     raise DataError(f"{file}, line {number}: the item {read.record.item} is there twice.")
-                _fill(read.line["request"], texts)
+                fill(read.line["request"], texts)
                 yield read.line
         except KeyError as missing:
             raise DataError(
@@ -135,7 +156,7 @@ class Run:
 
     def gold(self, line: Line) -> int:
         """Return the headline label of a line."""
-        return int(line["gold"] if "gold" in line else line["labels"][self.result.headline])
+        return int(line["gold"])
 
     def right(self, line: Line) -> bool | None:
         """Return whether the answer of a line counts as right; None for a failed call."""
@@ -216,14 +237,6 @@ def no_records(folder: Path) -> DataError:
     return DataError(f"{folder} {WITHOUT_RECORDS}.")
 
 
-def turns(line: Line) -> list[dict[str, str]]:
-    """Return what was said to the model, as role and content."""
-    asked = line["request"] or {}
-    if asked.get("kind") == "pair":
-        return [{"role": "user", "content": f"{asked['premise']['text']}\n\n{asked['hypothesis']['text']}"}]
-    return [{"role": one["role"], "content": one["text"]} for one in asked.get("messages", [])]
-
-
 def _read(path: Path, check: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
     try:
         content = read_json(path)
@@ -251,17 +264,3 @@ def _trouble(manifest: Mapping[str, Any], place: Mapping[str, str], result: Resu
     }
     names = [name for name, differs in differing.items() if differs]
     return f"a {MANIFEST} that is not of this {RESULT} ({', '.join(names)})" if names else ""
-
-
-def _fill(request: dict[str, Any] | None, texts: dict[str, str]) -> None:
-    """Give messages that stand by their digest their text; forget it when the writer of the records did."""
-    if request is None:
-        return
-    pair = [request[name] for name in ("premise", "hypothesis") if name in request]
-    for message in pair or request["messages"]:
-        if "text" not in message:
-            message["text"] = texts[message["sha256"]]
-        elif message["sha256"] not in texts:
-            texts[message["sha256"]] = message["text"]
-            if len(texts) > REMEMBERED:
-                del texts[next(iter(texts))]

@@ -24,7 +24,7 @@ _FAULTS = ("unreadable", "failed")
 
 @dataclass(frozen=True)
 class Fit:
-    """How a table is drawn."""
+    """The columns of a table that fit, their widths, and what is left out."""
 
     columns: Sequence[int]
     """Places of the columns that are shown."""
@@ -37,54 +37,55 @@ class Fit:
 
 
 def fit(table: Table, width: int) -> Fit:
-    """The most of a table that fits."""
+    """Return how to draw the most of a table that fits into `width` cells of a terminal."""
     every = range(len(table.columns))
     empty = [place for place in every if table.columns[place].kind == "count" and _zero(table, place)]
     order = list(_order(table, empty))
     faults = [place for place in every if table.columns[place].name in _FAULTS and place not in empty]
     light = [place for place in order if table.columns[place].kind == "count" and place not in faults]
     has_intervals = any(cell.range for line in table.lines for cell in line.cells)
-    chosen: list[int] = []
+    columns: list[int] = []
     stacked = False
     for stacked, sparing in ((False, light), (True, order)) if has_intervals else ((False, order),):
-        chosen = list(every)
+        columns = list(every)
         for place in [None, *sparing]:
             if place is not None:
-                chosen.remove(place)
-            least = _least(table, chosen, stacked, width)
+                columns.remove(place)
+            least = _least(table, columns, stacked, width)
             if _across(least) <= width:
-                return Fit(chosen, _widened(table, chosen, least, width), stacked, _told(table, chosen, empty))
-    return Fit(chosen, _cut(table, chosen, stacked, width), stacked, _told(table, chosen, empty))
+                widths = _widen_names(table, columns, least, width)
+                return Fit(columns, widths, stacked, _hidden_text(table, columns, empty))
+    return Fit(columns, _cut_names(table, columns, stacked, width), stacked, _hidden_text(table, columns, empty))
 
 
 def _order(table: Table, empty: Sequence[int]) -> Iterator[int]:
-    """Columns in the order in which they go; one of text and one number stay."""
-    named = {column.name: place for place, column in enumerate(table.columns)}
+    """Yield columns in the order in which they are left out; one of text and one number stay."""
+    by_name = {column.name: place for place, column in enumerate(table.columns)}
     numbers = [place for place, column in enumerate(table.columns) if column.kind != "text"]
-    kept = [place for place in numbers if table.columns[place].name not in table.spare][:1] or numbers[:1]
-    faults = [named[name] for name in _FAULTS if name in named]
-    spare = [named[name] for name in table.spare if name in named]
+    last = [place for place in numbers if table.columns[place].name not in table.spare][:1] or numbers[:1]
+    faults = [by_name[name] for name in _FAULTS if name in by_name]
+    spare = [by_name[name] for name in table.spare if name in by_name]
     counts = [place for place in reversed(numbers) if table.columns[place].kind == "count" and place not in faults]
     order = [*empty, *spare, *counts, *(place for place in reversed(numbers) if place not in faults), *faults]
-    return (place for place in dict.fromkeys(order) if place not in kept)
+    return (place for place in dict.fromkeys(order) if place not in last)
 
 
 def _zero(table: Table, place: int) -> bool:
     return all(line.cells[place].value == 0 for line in table.lines)
 
 
-def _least(table: Table, chosen: Sequence[int], stacked: bool, width: int) -> list[int]:
-    """What the columns take with their names cut."""
-    names = sum(table.columns[place].kind == "text" for place in chosen)
+def _least(table: Table, columns: Sequence[int], stacked: bool, width: int) -> list[int]:
+    """Return the width of each column with its names cut."""
+    names = sum(table.columns[place].kind == "text" for place in columns)
     shortest, long = NAME
     name = max(shortest, min(max(long, width // 4), width // 2 // max(names, 1)))
     return [
-        min(_width(table, place, stacked), name if table.columns[place].kind == "text" else width) for place in chosen
+        min(_width(table, place, stacked), name if table.columns[place].kind == "text" else width) for place in columns
     ]
 
 
 def _width(table: Table, place: int, stacked: bool) -> int:
-    """What a column takes."""
+    """Return the width of a column in cells."""
     from rich.cells import cell_len
 
     column, cells = table.columns[place], [line.cells[place] for line in table.lines]
@@ -99,34 +100,36 @@ def _across(widths: Sequence[int]) -> int:
     return sum(widths) + GAP * (len(widths) - 1)
 
 
-def _widened(table: Table, chosen: Sequence[int], least: Sequence[int], width: int) -> list[int]:
-    """Names as long as there is room, the shortest first."""
+def _widen_names(table: Table, columns: Sequence[int], least: Sequence[int], width: int) -> list[int]:
+    """Return the widths with names as long as there is room, the shortest first."""
     widths = list(least)
-    full = [_width(table, place, stacked=True) for place in chosen]
+    full = [_width(table, place, stacked=True) for place in columns]
     for _ in range(width - _across(widths)):
-        cut = [n for n, place in enumerate(chosen) if table.columns[place].kind == "text" and widths[n] < full[n]]
-        if cut:
-            widths[min(cut, key=widths.__getitem__)] += 1
+        short_names = [
+            n for n, place in enumerate(columns) if table.columns[place].kind == "text" and widths[n] < full[n]
+        ]
+        if short_names:
+            widths[min(short_names, key=widths.__getitem__)] += 1
     return widths
 
 
-def _cut(table: Table, chosen: Sequence[int], stacked: bool, width: int) -> list[int]:
-    """Names cut to what the numbers leave, the longest first."""
-    widths = _least(table, chosen, stacked, width)
-    text = [number for number, place in enumerate(chosen) if table.columns[place].kind == "text"]
+def _cut_names(table: Table, columns: Sequence[int], stacked: bool, width: int) -> list[int]:
+    """Return the widths with names cut to what the numbers leave, the longest first."""
+    widths = _least(table, columns, stacked, width)
+    text = [number for number, place in enumerate(columns) if table.columns[place].kind == "text"]
     while _across(widths) > width and text and max(widths[number] for number in text) > 1:
         widths[max(text, key=widths.__getitem__)] -= 1
     return widths
 
 
-def _told(table: Table, chosen: Sequence[int], empty: Sequence[int]) -> str:
-    gone = [place for place in range(len(table.columns)) if place not in chosen]
-    if not gone:
+def _hidden_text(table: Table, columns: Sequence[int], empty: Sequence[int]) -> str:
+    missing = [place for place in range(len(table.columns)) if place not in columns]
+    if not missing:
         return ""
-    titles = [column.whole for column in table.columns]
+    titles = [column.full_text for column in table.columns]
     names = []
-    for place in gone:
+    for place in missing:
         name = titles[place] if titles.count(titles[place]) == 1 else table.columns[place].name
         names.append(f"{name} (all 0)" if place in empty else name)
-    listed = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
-    return f"Hidden at this width: {listed}. A wider terminal or a pipe (| less -S) shows all."
+    listing = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
+    return f"Hidden at this width: {listing}. A wider terminal or a pipe (| less -S) shows all."

@@ -46,17 +46,17 @@ _FLOATS = 10
 
 
 def tex(text: str) -> str:
-    """Text as LaTeX sets it: every character that means something to it is escaped; [ too, as it may follow a break.
+    """Escape every character that means something to LaTeX; [ too, as it may follow a break.
 
     What cannot be printed is a space: LaTeX refuses some of it, and two line breaks would end a paragraph in a cell.
     """
     return "".join(_LATEX.get(sign, sign if sign.isprintable() else " ") for sign in text)
 
 
-def latex(found: Sequence[Table]) -> str:
-    """A table environment each, or several where it is long; the packages booktabs and graphicx set them."""
+def latex(tables: Sequence[Table]) -> str:
+    """Return a table environment for each table, or several where it is long; they need booktabs and graphicx."""
     parts, floats = ["% needs \\usepackage{booktabs,graphicx}"], 0
-    for part in (part for table in found for part in _latex(table)):
+    for part in (part for table in tables for part in _latex(table)):
         if not part.startswith("%"):
             parts += [r"\clearpage"] if floats and floats % _FLOATS == 0 else []
             floats += 1
@@ -65,11 +65,14 @@ def latex(found: Sequence[Table]) -> str:
 
 
 def _latex(table: Table) -> list[str]:
-    """The notes stand in the last float, so that they are on the page of their table."""
+    """Return the floats of a table.
+
+    The notes stand in the last float, so that they are on the page of their table.
+    """
     name = table.task + (f", {table.heading}" if table.heading else "")
-    said = f"{name}. {table.above}"
+    caption = f"{name}. {table.above}"
     if not table.lines:
-        return [f"% {' '.join(' '.join([said, *table.notes]).split())}"]
+        return [f"% {' '.join(' '.join([caption, *table.notes]).split())}"]
     wide = _width(table) > WIDE
     below = sum(-(-len(note) // _NOTE[wide]) for note in table.notes)
     total = _height(table.lines) + below
@@ -83,7 +86,7 @@ def _latex(table: Table) -> list[str]:
         _float(
             table,
             part,
-            said if not number else f"{name}, continued.",
+            caption if not number else f"{name}, continued.",
             size,
             table.notes if number == last else (),
         )
@@ -92,15 +95,15 @@ def _latex(table: Table) -> list[str]:
 
 
 def _parts(lines: Sequence[Line], room: int) -> Iterator[list[Line]]:
-    """The lines, in as many tables as they need: broken between sets, groups or first cells, never between others."""
-    whole: list[list[Line]] = [[]]
+    """Yield the lines in parts of at most `room` rows, broken where a set, a group or a first cell begins."""
+    groups: list[list[Line]] = [[]]
     for line in lines:
-        above = whole[-1][-1] if whole[-1] else line
+        above = groups[-1][-1] if groups[-1] else line
         if line.block != above.block or line.group != above.group or line.cells[0].text:
-            whole.append([])
-        whole[-1].append(line)
+            groups.append([])
+        groups[-1].append(line)
     part: list[Line] = []
-    for together in _sets_that_fit(whole, room):
+    for together in _sets_that_fit(groups, room):
         if part and _height([*part, *together]) > room:
             yield part
             part = []
@@ -108,24 +111,24 @@ def _parts(lines: Sequence[Line], room: int) -> Iterator[list[Line]]:
     yield part
 
 
-def _sets_that_fit(whole: Sequence[Sequence[Line]], room: int) -> Iterator[list[Line]]:
-    """Sets of rows, and the parts of those that no table could hold."""
-    for _, parts in groupby((part for part in whole if part), key=lambda part: part[0].block):
-        known = list(parts)
-        lines = [line for part in known for line in part]
-        yield from [lines] if _height(lines) <= room else map(list, known)
+def _sets_that_fit(groups: Sequence[Sequence[Line]], room: int) -> Iterator[list[Line]]:
+    """Yield sets of rows, and the parts of those that no table could hold."""
+    for _, parts in groupby((part for part in groups if part), key=lambda part: part[0].block):
+        group_list = list(parts)
+        lines = [line for part in group_list for line in part]
+        yield from [lines] if _height(lines) <= room else map(list, group_list)
 
 
 def _height(lines: Sequence[Line]) -> int:
-    """Rows that some lines take, with those of their sets and groups."""
+    """Return the rows that some lines take, with those of their sets and groups."""
     heads = {line.block for line in lines} | {(line.block, line.group) for line in lines if line.group}
     return len(lines) + len(heads)
 
 
 def _width(table: Table) -> int:
-    """Characters in a row."""
+    """Return the number of characters in a row."""
     columns = zip(table.columns, *(line.cells for line in table.lines), strict=True)
-    return sum(2 + max(len(head.title), *(len(cell.whole) for cell in cells)) for head, *cells in columns)
+    return sum(2 + max(len(head.title), *(len(cell.full_text) for cell in cells)) for head, *cells in columns)
 
 
 def _float(table: Table, lines: Sequence[Line], caption: str, size: str, notes: Sequence[str]) -> str:
@@ -156,21 +159,21 @@ def _float(table: Table, lines: Sequence[Line], caption: str, size: str, notes: 
 
 
 def _tex_head(table: Table, ranges: Sequence[str]) -> list[str]:
-    """The titles, and above them what neighbours share."""
-    shared, rules, place = [], [], 1
-    for over, columns in table.headed():
-        shared.append(f"\\multicolumn{{{columns}}}{{c}}{{{tex(over)}}}")
+    """Return the titles, and above them the headings that neighbours share."""
+    overs, rules, place = [], [], 1
+    for over, columns in table.headings():
+        overs.append(f"\\multicolumn{{{columns}}}{{c}}{{{tex(over)}}}")
         rules += [f"\\cmidrule(lr){{{place}-{place + columns - 1}}}"] if over else []
         place += columns
-    told = zip(table.columns, ranges, strict=True)
-    titles = f"{' & '.join(_tex_cell(Cell(column.title), None, room) for column, room in told)} \\\\"
-    return [f"{' & '.join(shared)} \\\\", "".join(rules), titles] if shared else [titles]
+    column_ranges = zip(table.columns, ranges, strict=True)
+    titles = f"{' & '.join(_tex_cell(Cell(column.title), None, room) for column, room in column_ranges)} \\\\"
+    return [f"{' & '.join(overs)} \\\\", "".join(rules), titles] if overs else [titles]
 
 
 def _tex_body(part: Table, table: Table) -> Iterator[str]:
     width, last = len(table.columns), None
     ranges = _widest(part)
-    for number, (block, name, lines) in enumerate(part.grouped()):
+    for number, (block, name, lines) in enumerate(part.groups()):
         if number:
             yield r"\midrule"
         if block and block != last:
@@ -179,13 +182,16 @@ def _tex_body(part: Table, table: Table) -> Iterator[str]:
             yield f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{tex(name)}}}}} \\\\"
         places = [table.places(column, block) for column in range(width)]
         for line in lines:
-            told = zip(line.cells, places, ranges, strict=True)
-            yield f"{' & '.join(_tex_cell(cell, place.get(cell.text), room) for cell, place, room in told)} \\\\"
+            cell_parts = zip(line.cells, places, ranges, strict=True)
+            yield f"{' & '.join(_tex_cell(cell, place.get(cell.text), room) for cell, place, room in cell_parts)} \\\\"
         last = block
 
 
 def _tex_cell(cell: Cell, place: int | None, widest: str) -> str:
-    """A value and its interval, or as much room as the column's widest interval takes: values stand below values."""
+    """Return a value and its interval, or as much room as the column's widest interval takes.
+
+    So values stand below values.
+    """
     text = tex(cell.text)
     text = text if place is None else f"\\{('textbf', 'underline')[place]}{{{text}}}"
     if not cell.range:
@@ -195,23 +201,23 @@ def _tex_cell(cell: Cell, place: int | None, widest: str) -> str:
 
 
 def _widest(table: Table) -> list[str]:
-    """The longest interval of each column."""
+    """Return the longest interval of each column."""
     return [
         max((cell.range for cell in cells), key=len)
         for cells in zip(*(line.cells for line in table.lines), strict=True)
     ]
 
 
-def html(found: Sequence[Table]) -> str:
-    """A page that needs no other file."""
+def html(tables: Sequence[Table]) -> str:
+    """Return a page that needs no other file."""
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>Leaderboard</title><style>{_STYLE}</style></head><body>",
         "<h1>Leaderboard</h1>",
     ]
-    for number, table in enumerate(found):
-        if not number or found[number - 1].task != table.task:
+    for number, table in enumerate(tables):
+        if not number or tables[number - 1].task != table.task:
             parts.append(f"<h2>{escape(table.task)}</h2>")
         parts += [f"<h3>{escape(table.heading)}</h3>"] if table.heading else []
         parts += [f"<p>{escape(table.above)}</p>"] if table.above else []
@@ -222,13 +228,13 @@ def html(found: Sequence[Table]) -> str:
 
 def _html(table: Table) -> str:
     kinds = ["" if column.kind == "text" else ' class="number"' for column in table.columns]
-    over = "".join(f'<th class="over" colspan="{n}">{escape(text)}</th>' for text, n in table.headed())
+    over = "".join(f'<th class="over" colspan="{n}">{escape(text)}</th>' for text, n in table.headings())
     rows, last, ranges = ["<tbody>"], None, _widest(table)
     head = "".join(
         f"<th{kind}>{_above_or_below(escape(column.title), '', len(room))}</th>"
         for kind, column, room in zip(kinds, table.columns, ranges, strict=True)
     )
-    for block, name, lines in table.grouped():
+    for block, name, lines in table.groups():
         if block and block != last:
             rows += [*(["</tbody>", "<tbody>"] if last else []), _html_across(len(kinds), "block", block.title)]
         rows += [_html_across(len(kinds), "group", name)] if name else []
@@ -255,6 +261,6 @@ def _html_cell(cell: Cell, place: int | None, widest: int) -> str:
 
 
 def _above_or_below(text: str, range: str, widest: int) -> str:
-    """A value and its interval, or as much room: values and the heading stand below each other."""
+    """Return a value and its interval, or as much room, so that values and the heading are aligned."""
     room = f'<span style="min-width:{widest}ch">{escape(range)}</span>'
     return f'<span class="whole">{text} {room}</span>' if widest else text

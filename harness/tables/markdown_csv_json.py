@@ -14,7 +14,7 @@ from harness.tables.table import Block, Cell, Part, Table
 
 
 def markdown(parts: Sequence[Part]) -> str:
-    """Paragraphs and tables as they follow each other; a heading above the leaderboards of each task."""
+    """Return paragraphs and tables as they follow each other; a heading above the leaderboards of each task."""
     texts: list[str] = []
     task = ""
     for part in parts:
@@ -25,20 +25,20 @@ def markdown(parts: Sequence[Part]) -> str:
         words = [f"## {part.task}"] if part.task != task else []
         words += [f"### {part.heading}"] if part.heading else []
         words += [part.above] if part.above else []
-        words += [drawn(part)] if part.columns else []
+        words += [markdown_table(part)] if part.columns else []
         texts += map(clean, [*words, *part.notes])
         task = part.task
     return clean("\n\n".join(texts))  # it may be piped to a terminal, and others chose the names
 
 
-def drawn(table: Table) -> str:
-    """Its rows alone, in aligned columns; text to the left, numbers to the right."""
+def markdown_table(table: Table) -> str:
+    """Return the rows alone, in aligned columns; text to the left, numbers to the right."""
     columns = zip(*(line.cells for line in table.lines), strict=True)
-    padded = zip(*map(_padded, columns), strict=True)
+    padded = zip(*map(_pad, columns), strict=True)
     of_line = {id(line): list(texts) for line, texts in zip(table.lines, padded, strict=True)}
     body = []
     last = None
-    for block, name, lines in table.grouped():
+    for block, name, lines in table.groups():
         heads = [f"**{block.title}**"] if block and block != last else []
         heads += [f"*{name}*" if block else f"**{name}**"] if name else []
         body += [[head, *[""] * (len(table.columns) - 1)] for head in heads]
@@ -47,33 +47,33 @@ def drawn(table: Table) -> str:
     text = [column.kind == "text" for column in table.columns]
     rows = [
         [" ".join(cell.splitlines()).replace("|", "\\|") for cell in row]
-        for row in ([column.whole for column in table.columns], *body)
+        for row in ([column.full_text for column in table.columns], *body)
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rule = ["-" * width if left else "-" * (width - 1) + ":" for left, width in zip(text, widths, strict=True)]
+    rule = ["-" * width if is_text else "-" * (width - 1) + ":" for is_text, width in zip(text, widths, strict=True)]
     return "\n".join(
         f"| {' | '.join(row)} |"
         for row in [_set(rows[0], widths, text), rule, *(_set(row, widths, text) for row in rows[1:])]
     )
 
 
-def _set(row: Sequence[str], widths: Sequence[int], text: Sequence[bool]) -> list[str]:
+def _set(row: Sequence[str], widths: Sequence[int], is_text: Sequence[bool]) -> list[str]:
     return [
-        cell.ljust(width) if left else cell.rjust(width) for cell, width, left in zip(row, widths, text, strict=True)
+        cell.ljust(width) if left else cell.rjust(width) for cell, width, left in zip(row, widths, is_text, strict=True)
     ]
 
 
-def _padded(cells: Sequence[Cell]) -> list[str]:
-    """Values below values, intervals below intervals."""
+def _pad(cells: Sequence[Cell]) -> list[str]:
+    """Return the cells padded so that values stand below values, intervals below intervals."""
     if not any(cell.range for cell in cells):
         return [cell.text for cell in cells]
     width, across = (max(len(getattr(cell, part)) for cell in cells) for part in ("text", "range"))
     return [f"{cell.text:>{width}} {cell.range:<{across}}" for cell in cells]
 
 
-def as_csv(found: Sequence[Table]) -> str:
-    """All rows one below the other, shares as fractions; where a table lacks a column it is empty."""
-    rows = [row for table in found for row in _rows(table)]
+def as_csv(tables: Sequence[Table]) -> str:
+    """Return the rows of all tables as one CSV, shares as fractions; where a table lacks a column it is empty."""
+    rows = [row for table in tables for row in _rows(table)]
     return csv_text(list(dict.fromkeys(name for row in rows for name in row)), rows).rstrip("\n")
 
 
@@ -87,13 +87,16 @@ def csv_text(header: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _inert(value: Any) -> Any:
-    """A cell that no spreadsheet runs; without a carriage return, which is not quoted and ends a line in some."""
+    """Return a cell that no spreadsheet runs.
+
+    Without a carriage return, which is not quoted and ends a line in some of them.
+    """
     return inert(value).replace("\r", " ") if isinstance(value, str) else value
 
 
 def _rows(table: Table) -> Iterator[dict[str, Any]]:
     beside = {"task": table.task, "label_set": table.label_set, "item_set": table.items, "published": table.published}
-    for block, _, lines in table.grouped():
+    for block, _, lines in table.groups():
         for line in lines:
             row: dict[str, Any] = {**beside, **_apart(block), "complete": True, "group": line.group, **line.run}
             for column, cell in zip(table.columns, line.cells, strict=True):
@@ -106,7 +109,7 @@ def _rows(table: Table) -> Iterator[dict[str, Any]]:
 
 
 def _apart(block: Block | None) -> dict[str, Any]:
-    """What sets a row apart from other rows of its table."""
+    """Return what sets a row apart from other rows of its table."""
     if block is None:
         return {}
     return {
@@ -117,35 +120,35 @@ def _apart(block: Block | None) -> dict[str, Any]:
     }
 
 
-def as_json(found: Sequence[Table]) -> str:
-    """Everything, shares as fractions."""
-    said = [
+def as_json(tables: Sequence[Table]) -> str:
+    """Return the tables with all that is said around them as JSON, shares as fractions."""
+    entries = [
         {
             "task": table.task,
             "heading": table.heading,
             "label_set": table.label_set,
             "item_set": table.items,
             "published": table.published or None,
-            "columns": [{"name": c.name, "title": c.whole, "kind": c.kind, "best": c.best} for c in table.columns],
+            "columns": [{"name": c.name, "title": c.full_text, "kind": c.kind, "best": c.best} for c in table.columns],
             "rows": [
                 {
                     "group": line.group,
                     **_apart(block),
                     **line.run,
                     **{
-                        column.name: {"value": cell.value, "interval": cell.interval, "text": cell.whole}
+                        column.name: {"value": cell.value, "interval": cell.interval, "text": cell.full_text}
                         if column.kind == "metric"
                         else cell.value
                         for column, cell in zip(table.columns, line.cells, strict=True)
                     },
                 }
-                for block, _, lines in table.grouped()
+                for block, _, lines in table.groups()
                 for line in lines
             ],
             "above": table.above,
             "notes": list(table.notes),
             "not_complete": [dict(zip(("variant", "prompt", "model"), name, strict=True)) for name in table.unfinished],
         }
-        for table in found
+        for table in tables
     ]
-    return json.dumps({"tables": said}, indent=2, ensure_ascii=False)
+    return json.dumps({"tables": entries}, indent=2, ensure_ascii=False)

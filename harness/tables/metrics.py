@@ -47,17 +47,17 @@ FEW = 30
 
 
 def metric_cell(metric: Metric) -> Cell:
-    """A metric as tables show it, with its interval."""
-    return Cell(shown(metric.name, metric.value), metric.value, metric.interval, interval_shown(metric))
+    """Return a metric as tables show it, with its interval."""
+    return Cell(metric_text(metric.name, metric.value), metric.value, metric.interval, interval_text(metric))
 
 
 def count_cell(row: Scores, name: str) -> Cell:
-    """A count as tables show it."""
-    return Cell(count_shown(row, name), getattr(row, name))
+    """Return a count as tables show it."""
+    return Cell(count_text(row, name), getattr(row, name))
 
 
-def interval_shown(metric: Metric) -> str:
-    """An interval, with a decimal less than the value: the draws tell no more."""
+def interval_text(metric: Metric) -> str:
+    """Return an interval as text, with a decimal less than the value: the resamples tell no more."""
     if metric.interval is None:
         return ""
     decimals = max(1, NUMBERS.get(metric.name, 2) - 1)
@@ -66,58 +66,61 @@ def interval_shown(metric: Metric) -> str:
     return f"[{low}, {high}]"
 
 
-def count_shown(row: Scores, name: str) -> str:
-    """A count as tables show it, clusters with what they are."""
+def count_text(row: Scores, name: str) -> str:
+    """Return a count as text, clusters with what they are."""
     if name == "clusters":
         return f"{row.clusters:,}{f' {row.unit}s' if row.unit else ''}" if row.clusters or not row.items else "–"
     return f"{getattr(row, name):,}"
 
 
-def shown(name: str, value: float | None) -> str:
-    """A metric as it is shown: shares in percent with two decimals; a dash where it is undefined.
+def metric_text(name: str, value: float | None) -> str:
+    """Return a metric's value as text: shares in percent with two decimals; a dash where it is undefined.
 
-    A distance that is a whole number has no decimals where it stands alone; `even` sees to columns.
+    A distance that is a whole number has no decimals where it stands alone; `even_decimals` sees to columns.
     """
     if value is None:
         return "–"
     if name not in NUMBERS:
         return f"{100 * value:.2f}"
-    whole = value == int(value) and name != "brier"
-    return f"{value:,.0f}" if whole else f"{value:,.{NUMBERS[name]}f}"
+    integral = value == int(value) and name != "brier"
+    return f"{value:,.0f}" if integral else f"{value:,.{NUMBERS[name]}f}"
 
 
-def even(columns: Sequence[Column], lines: Sequence[Line]) -> list[Line]:
-    """The lines with two decimals at all distances of a column where any of them has some; printed digits stay."""
-    found = [list(line.cells) for line in lines]
+def even_decimals(columns: Sequence[Column], lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with two decimals at all distances of a column if any has some; printed digits stay."""
+    rows = [list(line.cells) for line in lines]
     measured = [place for place, line in enumerate(lines) if not (line.block and line.block.published)]
     for place, column in enumerate(columns):
-        cells = {line: found[line][place] for line in measured if column.kind == "metric"}
-        told = {line: cell.value for line, cell in cells.items() if isinstance(cell.value, int | float)}
-        if any(cells[line].text == f"{value:,.2f}" and value != int(value) for line, value in told.items()):
-            for line, value in told.items():
+        cells = {line: rows[line][place] for line in measured if column.kind == "metric"}
+        values = {line: cell.value for line, cell in cells.items() if isinstance(cell.value, int | float)}
+        if any(cells[line].text == f"{value:,.2f}" and value != int(value) for line, value in values.items()):
+            for line, value in values.items():
                 if cells[line].text == f"{value:,.0f}":
-                    found[line][place] = replace(cells[line], text=f"{value:,.2f}")
-    return [replace(line, cells=cells) for line, cells in zip(lines, found, strict=True)]
+                    rows[line][place] = replace(cells[line], text=f"{value:,.2f}")
+    return [replace(line, cells=cells) for line, cells in zip(lines, rows, strict=True)]
 
 
 def metrics_of(results: Iterable[Scores]) -> list[str]:
-    """The metrics that occur and that tables show, in the order of TITLES, others after them."""
-    found = {metric.name for scores in results for metric in scores.metrics} - UNSHOWN
-    return [name for name in TITLES if name in found] + sorted(found - set(TITLES))
+    """Return the metrics that occur and that tables show, in the order of TITLES, others after them."""
+    names = {metric.name for scores in results for metric in scores.metrics} - UNSHOWN
+    return [name for name in TITLES if name in names] + sorted(names - set(TITLES))
 
 
 def result_tables(result: Result) -> list[Table]:
-    """A table for the headline labels, and one for every other label set that has metrics of its own."""
-    shown = [result.headline]
-    known = set(metrics_of([result.overall]))
+    """Return a table for the headline labels, and one for every other label set that has metrics of its own."""
+    label_sets = [result.headline]
+    headline_metrics = set(metrics_of([result.overall]))
     for label_set, breakdowns in result.scores.items():
-        if label_set != result.headline and set(metrics_of([breakdowns["overall"]["all"]])) - known:
-            shown.append(label_set)
-    return [_result_table(result, label_set) for label_set in shown]
+        if label_set != result.headline and set(metrics_of([breakdowns["overall"]["all"]])) - headline_metrics:
+            label_sets.append(label_set)
+    return [_result_table(result, label_set) for label_set in label_sets]
 
 
 def _result_table(result: Result, label_set: str) -> Table:
-    """Overall, then every breakdown. Breakdowns of two things (network/template) are left to result.json."""
+    """Return the table of a label set: overall, then every breakdown.
+
+    Breakdowns of two things (network/template) are left to result.json.
+    """
     breakdowns = result.scores[label_set]
     overall = breakdowns["overall"]["all"]
     metrics = metrics_of([overall])
@@ -126,8 +129,8 @@ def _result_table(result: Result, label_set: str) -> Table:
     for breakdown, groups in breakdowns.items():
         for group, scores in groups.items() if "/" not in breakdown else ():
             name = group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
-            found = [metric_cell(scores.metric(metric) or Metric(metric, None)) for metric in metrics]
-            lines.append(Line([Cell(name, name), *found, *(count_cell(scores, count) for count in COUNTS)]))
+            cells = [metric_cell(scores.metric(metric) or Metric(metric, None)) for metric in metrics]
+            lines.append(Line([Cell(name, name), *cells, *(count_cell(scores, count) for count in COUNTS)]))
     columns = [
         Column(title, title),
         *(Column(name, TITLES.get(name, name), "metric") for name in metrics),
@@ -135,109 +138,109 @@ def _result_table(result: Result, label_set: str) -> Table:
     ]
     return Table(
         columns=columns,
-        lines=even(columns, lines),
+        lines=even_decimals(columns, lines),
         spare=spare(metrics, main_metrics(overall)),
     )
 
 
 def spare(metrics: Sequence[str], main: Container[str]) -> list[str]:
-    """Columns in the order in which there is least need of them; the main metrics and what went wrong stay."""
+    """Return columns in the order in which there is least need of them; the main metrics and what went wrong stay."""
     return ["clusters", "positives", "items", *(name for name in reversed(metrics) if name not in main)]
 
 
 def brief(result: Result) -> str:
-    """A result in half a line."""
-    found = [result.overall.metric(name) or Metric(name, None) for name in main_metrics(result.overall)]
-    return ", ".join(f"{TITLES[metric.name]} {metric_cell(metric).whole}" for metric in found)
+    """Return a result in half a line."""
+    metrics = [result.overall.metric(name) or Metric(name, None) for name in main_metrics(result.overall)]
+    return ", ".join(f"{TITLES[metric.name]} {metric_cell(metric).full_text}" for metric in metrics)
 
 
 def main_metrics(scores: Scores) -> tuple[str, str]:
-    """The two metrics that a run is ranked by: F1 and accuracy, or the paper's convention of them."""
+    """Return the two metrics that a run is ranked by: F1 and accuracy, or the paper's convention of them."""
     names = {metric.name for metric in scores.metrics}
     f1 = "f1" if "f1" in names or "macro_f1" not in names else "macro_f1"
     return f1, "cell_accuracy" if "cell_accuracy" in names else "accuracy"
 
 
 def remarks(result: Result) -> list[str]:
-    """What has to be said beside the numbers."""
+    """Return what has to be said beside the numbers, a paragraph each."""
     overall = result.overall
     clusters = f"{result.clusters:,} cluster{'s' if result.clusters != 1 else ''}"
-    said = [
+    notes = [
         f"{overall.items:,} items in {clusters} (items of one cluster are not independent); metrics in percent.",
     ]
-    said += [*result.notes, *samples_said(result)]
+    notes += [*result.notes, *sample_notes(result)]
     rows = [row for groups in result.scores[result.headline].values() for row in groups.values()]
-    said += intervals_said(rows) + _without(rows)
+    notes += interval_notes(rows) + _no_interval_notes(rows)
     if result.failures:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
-        said.append(f"Failed calls are in no metric: {kinds}.")
+        notes.append(f"Failed calls are in no metric: {kinds}.")
     if overall.unreadable:
-        said.append(f"{overall.unreadable:,} replies could not be read (task.unreadable says how they score).")
+        notes.append(f"{overall.unreadable:,} replies could not be read (task.unreadable says how they score).")
     if between := [
-        f"{TITLES.get(m.name, m.name)} {shown(m.name, m.bounds[0])} to {shown(m.name, m.bounds[1])}"
+        f"{TITLES.get(m.name, m.name)} {metric_text(m.name, m.bounds[0])} to {metric_text(m.name, m.bounds[1])}"
         for m in overall.metrics
         if m.bounds
     ]:
-        said.append(f"If all of them had been wrong, or all right: {', '.join(between)}.")
+        notes.append(f"If all of them had been wrong, or all right: {', '.join(between)}.")
     notable = {
         "length": "were cut off at max_tokens",
         "premise_truncated": "had their premise cut to the model's length",
     }
     for reason, what in notable.items():
         if count := result.finish_reasons.get(reason):
-            said.append(f"{count:,} replies {what}." if reason == "length" else f"{count:,} items {what}.")
+            notes.append(f"{count:,} replies {what}." if reason == "length" else f"{count:,} items {what}.")
     if len(result.served_models) > 1:
         names = ", ".join(f"{name} ({count:,})" for name, count in result.served_models.items())
-        said.append(f"The server's replies name more than one model: {names}.")
+        notes.append(f"The server's replies name more than one model: {names}.")
     usage = {"input": result.usage.input, "output": result.usage.output, "reasoning": result.usage.reasoning}
     if any(usage.values()):
-        said.append(
+        notes.append(
             "Tokens of these answers: " + ", ".join(f"{count:,} {name}" for name, count in usage.items() if count) + "."
         )
-    return said
+    return notes
 
 
-def samples_said(result: Result) -> list[str]:
-    """What single draws come to, where each item has several answers."""
-    told = result.samples
-    if not told:
+def sample_notes(result: Result) -> list[str]:
+    """Return what single samples come to, where each item has several answers."""
+    samples = result.samples
+    if not samples:
         return []
-    k = told["number"]
+    k = samples["number"]
 
     def share(name: str) -> str:
-        return shown(name, told.get(name))
+        return metric_text(name, samples.get(name))
 
     spread = ", ".join(
         f"{TITLES[name]} {share(f'{name}_mean')} (SD {share(f'{name}_sd_between_draws')})"
         for name in ("f1", "accuracy")
     )
     any_right, all_right = share(f"pass@{k}"), share(f"pass^{k}")
-    passed = f"pass@1 {share('pass@1')}, pass@{k} {any_right} (any right), pass^{k} {all_right} (all right)"
+    pass_rates = f"pass@1 {share('pass@1')}, pass@{k} {any_right} (any right), pass^{k} {all_right} (all right)"
     return [
         f"The scores are those of the majority of {k} answers an item (self-consistency); a tie is unreadable. "
         f"The {k} draws one by one, mean and SD between them: {spread}.",
         f"Draws agree with their majority in {share('agreement')}%; whether a draw is right has an SD of "
         f"{share('sd_within_items')} within items and {share('sd_between_items')} between them; "
-        f"{passed}.",
+        f"{pass_rates}.",
     ]
 
 
-def intervals_said(rows: Iterable[Scores]) -> list[str]:
-    """How the intervals of some rows were made, and that they rest on few clusters where they do."""
-    drawn = [row for row in rows if any(metric.interval for metric in row.metrics)]
-    if not drawn:
+def interval_notes(rows: Iterable[Scores]) -> list[str]:
+    """Return how the intervals of some rows were made, and that they rest on few clusters where they do."""
+    with_interval = [row for row in rows if any(metric.interval for metric in row.metrics)]
+    if not with_interval:
         return []
-    times = _from_to({row.resamples for row in drawn})
-    said = [f"In brackets: {LEVEL:.0%} intervals over clusters ({METHOD}; {times} resamples, seed {SEED})."]
-    if few := {row.clusters for row in drawn if row.clusters < FEW}:
-        said.append(
+    times = _from_to({row.resamples for row in with_interval})
+    notes = [f"In brackets: {LEVEL:.0%} intervals over clusters ({METHOD}; {times} resamples, seed {SEED})."]
+    if few := {row.clusters for row in with_interval if row.clusters < FEW}:
+        notes.append(
             f"Intervals over {_from_to(few)} clusters are wide: so few tell no more, however many items they hold."
         )
-    return said
+    return notes
 
 
-def _without(rows: Sequence[Scores]) -> list[str]:
-    """Why some scores have no interval, with the names of those in the first row."""
+def _no_interval_notes(rows: Sequence[Scores]) -> list[str]:
+    """Return why some scores have no interval, with the names of those in the first row."""
     reasons: dict[str, list[str]] = {}
     for row in rows:
         for metric in row.metrics:
@@ -245,8 +248,8 @@ def _without(rows: Sequence[Scores]) -> list[str]:
                 names = reasons.setdefault(metric.no_interval, [])
                 if row is rows[0]:
                     names.append(TITLES.get(metric.name, metric.name))
-    listed = [f"{reason} ({', '.join(names)} of all)" if names else reason for reason, names in reasons.items()]
-    return [f"No interval: {'; '.join(listed)} (no_interval in result.json)."] if listed else []
+    parts = [f"{reason} ({', '.join(names)} of all)" if names else reason for reason, names in reasons.items()]
+    return [f"No interval: {'; '.join(parts)} (no_interval in result.json)."] if parts else []
 
 
 def _from_to(numbers: Collection[int]) -> str:

@@ -18,7 +18,7 @@ _PLACES = ("bold", "underline")
 
 
 def draw(parts: Sequence[Part], console: Console, *, title: str = "") -> None:
-    """Prints them, an empty line between two."""
+    """Print paragraphs and tables, an empty line between two."""
     for number, block in enumerate(_blocks(parts, title, console.width)):
         if number:
             console.print()
@@ -39,66 +39,66 @@ def _blocks(parts: Sequence[Part], title: str, width: int) -> Iterator[Text | Gr
         if above := Text("\n" if head else "").join(filter(None, (head, Text(clean(part.above))))):
             yield above
         if part.columns:
-            fitted = fit(part, width)
-            yield Group(*_rows(part, fitted))
-            if fitted.hidden:
-                yield Text(clean(fitted.hidden), "dim")
+            layout = fit(part, width)
+            yield Group(*_rows(part, layout))
+            if layout.hidden:
+                yield Text(clean(layout.hidden), "dim")
         yield from (Text(clean(note)) for note in part.notes)
 
 
-def _rows(table: Table, fitted: Fit) -> Iterator[Text | Grid]:
-    """The titles, then each group of rows below its name, which may be longer than the first column is wide."""
+def _rows(table: Table, layout: Fit) -> Iterator[Text | Grid]:
+    """Yield the titles, then each group of rows below its name, which may be longer than the first column is wide."""
     from rich.text import Text
 
-    drawn = [_column(table, place, width, fitted.stacked) for place, width in _sizes(fitted)]
-    of_line = {id(line): cells for line, cells in zip(table.lines, zip(*drawn, strict=True), strict=True)}
-    yield _grid(table, fitted, titles=True)
+    columns = [_column(table, place, width, layout.stacked) for place, width in _sizes(layout)]
+    of_line = {id(line): cells for line, cells in zip(table.lines, zip(*columns, strict=True), strict=True)}
+    yield _grid(table, layout, titles=True)
     last: Block | None = None
-    for number, (block, name, lines) in enumerate(table.grouped()):
+    for number, (block, name, lines) in enumerate(table.groups()):
         if number:
             yield Text()
         if block and block != last:
             yield Text(_line(block.title), "bold")
         if name:
             yield Text(_line(name), "italic")
-        grid = _grid(table, fitted)
+        grid = _grid(table, layout)
         for line in lines:
             grid.add_row(*of_line[id(line)])
         yield grid
         last = block
 
 
-def _grid(table: Table, fitted: Fit, *, titles: bool = False) -> Grid:
+def _grid(table: Table, layout: Fit, *, titles: bool = False) -> Grid:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
     from rich.text import Text
 
     grid = Grid(box=SIMPLE_HEAD, show_header=titles, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for place, width in _sizes(fitted):
+    for place, width in _sizes(layout):
         column = table.columns[place]
         side: Literal["left", "right"] = "left" if column.kind == "text" else "right"
-        head = f"{_line(column.over)}\n{_line(column.title)}" if table.headed() else _line(column.title)
+        head = f"{_line(column.over)}\n{_line(column.title)}" if table.headings() else _line(column.title)
         grid.add_column(Text(head), justify=side, width=width, no_wrap=True, overflow="ellipsis")
     return grid
 
 
-def _sizes(fitted: Fit) -> Iterator[tuple[int, int]]:
-    return zip(fitted.columns, fitted.widths, strict=True)
+def _sizes(layout: Fit) -> Iterator[tuple[int, int]]:
+    return zip(layout.columns, layout.widths, strict=True)
 
 
 def _column(table: Table, place: int, width: int, stacked: bool) -> list[Text]:
-    """Values below values; their intervals beside or below them."""
+    """Return the cells of a column: values below values, their intervals beside or below them."""
     cells = [line.cells[place] for line in table.lines]
     across = max((len(cell.range) for cell in cells), default=0)
     places = {block: table.places(place, block) for block in dict.fromkeys(line.block for line in table.lines)}
-    shown = _shortened([_line(cell.text) for cell in cells], width)
+    labels = _shortened([_line(cell.text) for cell in cells], width)
 
-    def drawn(cell: Cell, block: Block | None, shown: str) -> Text:
+    def cell_text(cell: Cell, block: Block | None, label: str) -> Text:
         from rich.text import Text
 
         rank = places[block].get(cell.text)
         text = Text()
-        text.append(shown, None if rank is None else _PLACES[rank])
+        text.append(label, None if rank is None else _PLACES[rank])
         if not across:
             return text
         if stacked:
@@ -106,8 +106,8 @@ def _column(table: Table, place: int, width: int, stacked: bool) -> list[Text]:
         left = " " * (width - across - 1 - len(cell.text))
         return Text.assemble(left, text, (f" {cell.range:<{across}}", "dim"), justify="left")
 
-    told = zip(cells, table.lines, shown, strict=True)
-    return [drawn(cell, line.block, words) for cell, line, words in told]
+    triples = zip(cells, table.lines, labels, strict=True)
+    return [cell_text(cell, line.block, words) for cell, line, words in triples]
 
 
 def _line(text: str) -> str:
@@ -115,7 +115,7 @@ def _line(text: str) -> str:
 
 
 def _shortened(names: Sequence[str], width: int) -> list[str]:
-    """Long names without their middle, or without the part that leaves most of them different."""
+    """Return long names without their middle, or without the part that leaves most of them different."""
     from rich.cells import cell_len, set_cell_size
 
     def short(name: str, head: int) -> str:
@@ -125,4 +125,4 @@ def _shortened(names: Sequence[str], width: int) -> list[str]:
         return f"{set_cell_size(name, head)}…{tail}"
 
     cuts = [width // 2, 0, width // 4, width - width // 4, width - 1]
-    return max(([short(name, head) for name in names] for head in cuts), key=lambda found: len(set(found)))
+    return max(([short(name, head) for name in names] for head in cuts), key=lambda short_names: len(set(short_names)))

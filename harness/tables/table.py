@@ -16,7 +16,7 @@ NEITHER = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, `name` for programs and `title` for readers."""
+    """A column, with a `name` for programs and a `title` for readers."""
 
     name: str
     title: str
@@ -27,14 +27,14 @@ class Column:
     """A heading that it shares with its neighbours."""
 
     @property
-    def whole(self) -> str:
+    def full_text(self) -> str:
         """Both headings in one."""
         return f"{self.over}: {self.title}" if self.over else self.title
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value as it is and as it is shown; an interval likewise."""
+    """A value as it is and as text; an interval likewise."""
 
     text: str
     value: float | int | str | None = None
@@ -43,14 +43,14 @@ class Cell:
     """The interval as shown: [1.0, 2.0] or ± 0.5."""
 
     @property
-    def whole(self) -> str:
+    def full_text(self) -> str:
         """Value and interval in one."""
         return f"{self.text} {self.range}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What sets rows apart from others of a table: they are on data of their own, and ranked among themselves."""
+    """A set of rows on data of their own, ranked among themselves."""
 
     title: str
     published: str = ""
@@ -74,7 +74,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with all that is said around it."""
+    """A table with its heading, the words above it and the notes below it."""
 
     task: str = ""
     """Whose runs a leaderboard compares; nothing for any other table."""
@@ -99,22 +99,22 @@ class Table:
     def of(
         cls, header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1, spare: Sequence[str] = ()
     ) -> Table:
-        """A table of words: the first `text_columns` are read as text, the others as numbers."""
+        """Return a table of words: the first `text_columns` are read as text, the others as numbers."""
         kinds: list[Literal["text", "metric"]] = [
             "text" if place < text_columns else "metric" for place in range(len(header))
         ]
         columns = [Column(title, title, kind) for title, kind in zip(header, kinds, strict=True)]
         return cls(columns=columns, lines=[Line([Cell(text) for text in row]) for row in rows], spare=spare)
 
-    def grouped(self) -> Iterator[tuple[Block | None, str, Sequence[Line]]]:
-        """The groups of each block in their order, with their lines."""
+    def groups(self) -> Iterator[tuple[Block | None, str, Sequence[Line]]]:
+        """Yield the groups of each block in their order, with their lines."""
         for block in dict.fromkeys(line.block for line in self.lines):
             lines = [line for line in self.lines if line.block == block]
             for name in dict.fromkeys(line.group for line in lines):
                 yield block, name, [line for line in lines if line.group == name]
 
     def places(self, column: int, block: Block | None = None) -> dict[str, int]:
-        """Which shown numbers of a column are a block's best (0) and second (1); ties share a place."""
+        """Return which shown numbers of a column are a block's best (0) and second (1); ties share a place."""
         best = self.columns[column].best
         if best is None:
             return {}
@@ -123,8 +123,8 @@ class Table:
         ranked = sorted(values, key=values.__getitem__, reverse=best == "high")
         return {text: place for place, text in enumerate(ranked[:2])} if len(ranked) > 1 else {}
 
-    def headed(self) -> list[tuple[str, int]]:
-        """The headings above columns, each with how many columns it spans; none where no column has one."""
+    def headings(self) -> list[tuple[str, int]]:
+        """Return the headings above columns, each with how many columns it spans; none where no column has one."""
         if not any(column.over for column in self.columns):
             return []
         return [(over, len(list(columns))) for over, columns in groupby(self.columns, key=lambda c: c.over)]

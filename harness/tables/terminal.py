@@ -10,7 +10,7 @@ from harness.tables.table import Part
 
 
 def show(parts: Sequence[Part], *, title: str = "") -> None:
-    """Prints paragraphs and tables; on a terminal below a title."""
+    """Print paragraphs and tables; on a terminal below a title."""
     if capable(sys.stdout):
         from harness.tables.rich_tables import draw
 

@@ -58,15 +58,11 @@ class Settings:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for each run; return 1 where something does not hold."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    return key_value.ended(lambda: _verify(given))
+    return key_value.command(HELP, Settings, job, arguments)
 
 
-def _verify(given: Sequence[str]) -> int:
-    if {"-h", "--help"} & set(given):
-        print(HELP)
-        return 0
-    folders, settings = key_value.parsed(given, Settings)
+def job(folders: list[str], settings: Settings) -> int:
+    """Verify the runs below the folders and return the exit code."""
     verdicts = _verified([*runs.find(folders or ["results"])], frozenset(settings.trust))
     print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[UNTRUSTED]} runs hold.")
     if verdicts[UNKNOWN]:

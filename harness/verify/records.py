@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,7 @@ class RecordCheck:
         self._items = _Items(items)
         self._prompt, self._headline, self._samples, self._price = prompt, headline, samples, price
         self._kind = fitting(prompt, model) if prompt is not None and model is not None else None
-        self._own = model if getattr(model, "instant", False) else None
+        self._own = model if model is not None and model.traits.instant else None
         self._records: Counter[str] = Counter()
         self._requests: set[str] = set()
         self._words: set[str] = set()
@@ -126,7 +127,15 @@ class RecordCheck:
         else:
             answer = _read(self._prompt, record.outcome)
         return Record(
-            item.id, item.cluster, item.groups, item.labels, record.request, record.outcome, answer, record.sample
+            item=item.id,
+            cluster=item.cluster,
+            unit=item.unit,
+            groups=item.groups,
+            labels=item.labels,
+            request=record.request,
+            outcome=record.outcome,
+            answer=answer,
+            sample=record.sample,
         )
 
     def _of_request(self, request: Mapping[str, Any] | None, record: Record, item: Item) -> Iterator[str]:
@@ -185,7 +194,7 @@ class RecordCheck:
 
     def _of_reply(self, model: Model, request: Request, record: Record) -> Iterator[str]:
         """Yield where a model that is part of harness says something else."""
-        ((_, outcome),) = model.respond([request])
+        ((_, outcome),) = chain.from_iterable(model.respond([request]))
         if isinstance(outcome, Failure) or isinstance(record.outcome, Failure):
             differ = outcome != record.outcome
         else:
@@ -236,6 +245,7 @@ class RecordCheck:
 _WRONG = {
     "labels": "the labels are not the item's",
     "cluster": "the cluster is not the item's",
+    "unit": "the unit is not the item's",
     "groups": "the groups are not the item's",
     "answer": "the reply reads otherwise today",
     "gold": "gold is not the item's label",

@@ -186,14 +186,17 @@ def _of_cost(
     """Yield where what is said of prices contradicts itself, the model's settings or the table that it names."""
     from harness.cost.price_lookup import key_of, paid, price_of
 
-    if model is not None and paid(model) != ("cost" in result):
-        yield f"{RESULT}: answers of this model {'cost money' if paid(model) else 'are free'}, and it says otherwise."
+    service = None if model is None else model.traits.service
+    if model is not None and paid(service) != ("cost" in result):
+        yield f"{RESULT}: answers of this model {'cost money' if paid(service) else 'are free'}, and it says otherwise."
     if "cost" in result and result["cost"]["price"] != (None if price is None else str(price)):
         yield f"{RESULT}: the price is not the one in {MANIFEST}."
     told = manifest.get("price") or {}
-    own = any(usd is not None for usd in (getattr(model, "price", None) or {}).values())
-    if model is not None and paid(model) and (own or told.get("key") == key_of(model)):
-        expected = price_of(model)
+    if service is None or not paid(service):
+        return
+    own = any(usd is not None for usd in (service.price or {}).values())
+    if own or told.get("key") == key_of(service):
+        expected = price_of(service)
         day = None if price is None else price.until  # a table may know of a later price by now
         if expected != price and (expected is None or day is None or day > manifest["ended"][:10]):
             yield f"{MANIFEST}: the price is not the one that the model's settings, or its table, say."

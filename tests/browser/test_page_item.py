@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from harness.causal.dag import DAG, bits
 from harness.causal.equivalence import from_independences, members
 from harness.causal.relations import Relation, relations
-from harness.report.explain import FIRST
+from harness.tasks.corr2cause.explain import FIRST
 from harness.tasks.corr2cause.parse_text import read_premise
 
 LABEL = {1: "Yes", 0: "No"}

@@ -15,6 +15,7 @@ import forks
 import pytest
 from cache_help import ask, command, count, fill, says
 from openai_server import KEY, WAIT, chat_reply, error, wait_for
+from outcomes import each
 
 from harness.cache import CachedModel, Store
 from harness.errors import Interrupted
@@ -84,7 +85,7 @@ def test_processes_that_start_together_ask_each_question_once(serve, tmp_path, p
     assert len(first) == limit and all(outcomes(tmp_path, name) == first for name in names)
     assert all(scores(tmp_path, name) == scores(tmp_path, "r0") for name in names)
     assert not left(tmp_path)
-    assert command("verify", "--cache", tmp_path / CACHE).returncode == 0
+    assert command("verify", f"cache={tmp_path / CACHE}").returncode == 0
 
 
 def test_half_of_them_are_killed_and_the_others_finish(serve, tmp_path):
@@ -231,7 +232,7 @@ def ask_all(path, requests, says=says, **settings) -> tuple[list, list, list[str
     """Outcomes, what the model was asked, and what was said."""
     inner, lines = Scripted(says), []
     with closing(Store(path)) as store:
-        found = list(CachedModel(inner, store, say=lines.append, **settings).respond(requests))
+        found = list(each(CachedModel(inner, store, say=lines.append, **settings).respond(requests)))
     return found, inner.asked, lines
 
 
@@ -266,7 +267,7 @@ def test_one_that_dies_while_it_is_waited_for(path, holder):
     lines = []
     with closing(Store(path)) as store:
         inner = Scripted(says)
-        found = list(CachedModel(inner, store, say=kill).respond(requests))
+        found = list(each(CachedModel(inner, store, say=kill).respond(requests)))
     assert len(found) == 20 and inner.asked == requests
     asker = f"another process on this cache is asking for (process {other.pid} on {os.uname().nodename})"
     assert lines == [f"waiting for 20 answers that {asker}"]
@@ -286,7 +287,7 @@ def test_no_more_than_so_many_are_set_apart_before_they_are_waited_for(path, hol
 
     with closing(Store(path)) as store:
         model = CachedModel(Scripted(says), store, patience=0.3, say=lambda _: at_line.append(len(pulled)))
-        found = list(model.respond(source()))
+        found = list(each(model.respond(source())))
     assert sorted(map(str, (request for request, _ in found))) == sorted(map(str, requests))
     assert at_line[0] < 60
 
@@ -297,15 +298,18 @@ def test_other_models_samples_and_modes_know_no_claims_of_it(path, holder):
     assert ask_all(path, requests)[1] == requests
     holder([ask("new", sample=0)])
     assert ask_all(path, [ask("new", sample=1)])[1] == [ask("new", sample=1)]
+    owners = {*path.parent.glob("*.lock")}
     with closing(Store(path)) as store:
-        list(CachedModel(Scripted(says), store).respond(requests))
-        list(CachedModel(Scripted(says), store, mode="frozen").respond(requests))
-        assert not store.claims.active
+        list(each(CachedModel(Scripted(says), store).respond(requests)))
+        list(each(CachedModel(Scripted(says), store, mode="frozen").respond(requests)))
+        assert {*path.parent.glob("*.lock")} == owners
 
 
 def test_a_failure_gives_its_claim_up(path):
     with closing(Store(path)) as store:
-        answers = CachedModel(Scripted(lambda _: Failure("timeout", "late")), store).respond([ask("1?"), ask("2?")])
+        answers = each(
+            CachedModel(Scripted(lambda _: Failure("timeout", "late")), store).respond([ask("1?"), ask("2?")])
+        )
         next(answers)
         claims = store.claims.owners()
         assert len(claims) == 1  # the second one's
@@ -344,7 +348,7 @@ def test_ctrl_c_ends_the_wait_with_the_sentence_of_the_mode(path, holder):
                 STOP.requested = True
 
             with closing(Store(path)) as store, pytest.raises(Interrupted, match=said):
-                list(CachedModel(Scripted(says), store, mode=mode, say=stop).respond([ask("1?")]))
+                list(each(CachedModel(Scripted(says), store, mode=mode, say=stop).respond([ask("1?")])))
             STOP.requested = False
     finally:
         STOP.requested = False

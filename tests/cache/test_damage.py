@@ -15,6 +15,7 @@ from contextlib import closing
 
 import pytest
 from cache_help import ask, command, count, fill, says
+from outcomes import each
 
 from harness.cache import CachedModel, Store, corruption, maintenance
 from harness.errors import StoreError
@@ -31,7 +32,7 @@ def replay(path, number, asked=None):
     model = Scripted(says)
     try:
         with closing(Store(path)) as store:
-            return len(list(CachedModel(model, store).respond(ask(f"{k}?") for k in range(number))))
+            return len(list(each(CachedModel(model, store).respond(ask(f"{k}?") for k in range(number)))))
     finally:
         if asked is not None:
             asked.extend(model.asked)
@@ -53,7 +54,7 @@ def test_garbage_is_set_aside_under_a_name_that_is_told_and_stays_as_it_was(path
         Store(path)
     name = set_aside(path, error)
     assert path.parent.joinpath(name).read_bytes() == garbage
-    said = command("import", name, "--cache", path)
+    said = command("import", name, f"cache={path}")
     assert said.returncode == 1 and ".recover" in said.stderr
 
 
@@ -70,7 +71,7 @@ def test_of_a_truncated_file_all_that_is_left_can_be_imported(path, share):
     with pytest.raises(StoreError, match="nothing is asked beside it"):
         replay(path, 3000, asked)
     assert not asked
-    done = command("import", name, "--cache", path)
+    done = command("import", name, f"cache={path}")
     assert done.returncode == 0 and "is damaged" in done.stderr, done.stderr
     kept = count(path)
     assert replay(path, 3000, asked) == 3000
@@ -87,9 +88,9 @@ def test_garbage_in_the_middle_is_found_when_it_is_read(path):
     with pytest.raises(StoreError) as error:
         replay(path, 3000)
     name = set_aside(path, error)
-    assert command("import", name, "--cache", path).returncode == 0
+    assert command("import", name, f"cache={path}").returncode == 0
     assert count(path) > 2000
-    assert command("verify", "--cache", path).stdout.count("is what its digest says") == 1 or count(path)
+    assert command("verify", f"cache={path}").stdout.count("is what its digest says") == 1 or count(path)
 
 
 @pytest.mark.parametrize(("at", "size"), [(0, 16), (0, 1), (16, 52), (0, 100), (100, 60), (0, 4096)])
@@ -102,10 +103,10 @@ def test_a_first_page_that_is_gone_costs_no_answer(path, at, size):
         replay(path, 400)
     name = set_aside(path, error)
     before = path.parent.joinpath(name).read_bytes()
-    done = command("import", name, "--cache", path)
+    done = command("import", name, f"cache={path}")
     assert done.returncode == 0 and "400 new" in done.stdout and "is damaged" in done.stderr, done
     assert path.parent.joinpath(name).read_bytes() == before
-    assert command("verify", "--cache", path).returncode == 0
+    assert command("verify", f"cache={path}").returncode == 0
     asked = []
     assert replay(path, 400, asked) == 400 and not asked
     assert not list(path.parent.glob(".*"))
@@ -117,7 +118,7 @@ def test_damage_that_is_met_by_a_process_with_claims_is_a_sentence(path):
         assert store.claims.take(["new"]).own == {"new"}
         path.write_bytes(os.urandom(path.stat().st_size))
         with pytest.raises(StoreError) as error:
-            list(CachedModel(Scripted(says), store).respond(ask(f"{k}?") for k in range(3000)))
+            list(each(CachedModel(Scripted(says), store).respond(ask(f"{k}?") for k in range(3000))))
     set_aside(path, error)
 
 
@@ -173,7 +174,7 @@ def test_another_schema_is_a_sentence_and_stays(path, schema, said):
     before = path.read_bytes()
     with pytest.raises(StoreError, match=said):
         Store(path)
-    done = command("stats", "--cache", path)
+    done = command("stats", f"cache={path}")
     assert done.returncode == 1 and done.stderr.startswith("error: ") and said in done.stderr
     assert path.read_bytes() == before
 
@@ -183,8 +184,8 @@ def test_what_only_reads_moves_nothing(path):
     path.write_bytes(os.urandom(5000))
     with pytest.raises(StoreError, match="left as it is"):
         Store(path, readonly=True)
-    for name in ("stats", "verify", "prune --model m"):
-        done = command(*name.split(), "--cache", path)
+    for name in ("stats", "verify", "prune model=m"):
+        done = command(*name.split(), f"cache={path}")
         assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
     assert path.exists() and not corruption.earlier(path)
 
@@ -213,9 +214,9 @@ def test_a_process_that_still_writes_to_it_loses_no_answer(path):
     fill(path, 1000)
     writer = Store(path)
     corruption.set_aside(path, corruption.inode(path), "as another process found")
-    list(CachedModel(Scripted(says), writer).respond([ask("late")]))
+    list(each(CachedModel(Scripted(says), writer).respond([ask("late")])))
     aside = corruption.earlier(path)[0]
-    assert command("import", aside, "--cache", path).returncode == 0
+    assert command("import", aside, f"cache={path}").returncode == 0
     assert count(path) == 1001
     writer.close()
     assert count(path) == 1001
@@ -257,12 +258,12 @@ def test_a_file_without_tables_is_a_cache_without_answers(path, begun):
     with closing(sqlite3.connect(path)) as db:
         db.execute(begun)
     before = path.read_bytes()
-    for name, said in (("stats", "0 answers"), ("verify", "0 answers"), ("export -", ""), ("prune --model m", "none")):
-        done = command(*name.split(), "--cache", path)
+    for name, said in (("stats", "0 answers"), ("verify", "0 answers"), ("export -", ""), ("prune model=m", "none")):
+        done = command(*name.split(), f"cache={path}")
         assert done.returncode == (name.startswith("prune")) and said in done.stdout + done.stderr, done
     assert path.read_bytes() == before
     other = path.with_name("other.sqlite")
-    assert "0 new" in command("import", path, "--cache", other).stdout
+    assert "0 new" in command("import", path, f"cache={other}").stdout
     assert replay(path, 3) == count(path) == 3
 
 

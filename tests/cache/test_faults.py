@@ -60,7 +60,7 @@ def test_kill_9_at_random_moments(serve, tmp_path, times):
             now = keys(cache)
             assert kept <= now, f"{len(kept - now)} stored answers are gone after kill {k}"
             kept = now
-            done = command("verify", "--cache", cache)
+            done = command("verify", f"cache={cache}")
             assert done.returncode == 0, done.stdout
         sound(place, 600)
     job = start(tmp_path, server, *limit, key=f"{KEY}-9")
@@ -81,7 +81,7 @@ def test_processes_on_one_cache_at_once(serve, tmp_path, processes):
         assert job.returncode == 0, said
     cache = tmp_path / ".cache/answers.sqlite"
     assert count(cache) == 200
-    assert command("verify", "--cache", cache).returncode == 0
+    assert command("verify", f"cache={cache}").returncode == 0
     asked = len(server.calls)
     assert start(tmp_path, server, "results=again", "task.limit=200", "cache=frozen").wait(WAIT) == 0
     assert len(server.calls) == asked
@@ -110,7 +110,7 @@ def test_a_full_disk_is_a_sentence_and_no_stored_answer_is_asked_again(serve, tm
         said = job.communicate(WAIT)[1]
         assert job.returncode == 0, said
         assert len(server.calls) - asked == 400 - kept
-        assert command("verify", "--cache", cache).returncode == 0
+        assert command("verify", f"cache={cache}").returncode == 0
 
 
 def test_a_disk_without_room_for_anything(serve, tmp_path):

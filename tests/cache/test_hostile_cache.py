@@ -141,13 +141,13 @@ def test_a_cache_with_bad_rows_works(sound, server, tmp_path, responses):
 def test_every_command_reads_a_cache_with_bad_rows(sound, tmp_path, responses):
     spoilt(sound, tmp_path / "run", responses)
     cache = tmp_path / "run" / "answers.sqlite"
-    for arguments in (["stats"], ["verify"], ["export", tmp_path / "out.jsonl"], ["prune", "--model", "gpt4"]):
-        said = command(*arguments, "--cache", cache)
+    for arguments in (["stats"], ["verify"], ["export", tmp_path / "out.jsonl"], ["prune", "model=gpt4"]):
+        said = command(*arguments, f"cache={cache}")
         assert "should not have been" not in said and "Traceback" not in said, (arguments, said[-300:])
 
 
 def lines_of(sound: Path, folder: Path) -> list[dict]:
-    command("export", folder / "sound.jsonl", "--cache", sound)
+    command("export", folder / "sound.jsonl", f"cache={sound}")
     return [json.loads(line) for line in (folder / "sound.jsonl").read_text().splitlines()]
 
 
@@ -160,9 +160,9 @@ def imported(sound: Path, folder: Path, changes: list[tuple[str, object]]) -> tu
         strange.add(line["request"]["messages"][-1]["text"])
         text = change if isinstance(change, str) else json.dumps(line | (change if isinstance(change, dict) else {}))
         (folder / "hostile.jsonl").write_text(f"{text}\n", encoding="utf-8", errors="surrogatepass")
-        said = command("import", folder / "hostile.jsonl", "--cache", folder / "answers.sqlite")
+        said = command("import", folder / "hostile.jsonl", f"cache={folder / 'answers.sqlite'}")
         found += [f"{name}: {said[-200:]}"] * ("Traceback" in said or "should not have been" in said)
-    command("import", folder / "sound.jsonl", "--cache", folder / "answers.sqlite")
+    command("import", folder / "sound.jsonl", f"cache={folder / 'answers.sqlite'}")
     return strange, found
 
 
@@ -200,5 +200,5 @@ def test_a_hostile_export_is_taken_or_refused_and_does_no_harm(sound, server, tm
 def test_what_is_no_line_is_refused_with_a_sentence(sound, tmp_path, name):
     path = tmp_path / "hostile.jsonl"
     path.write_text(f"{NO_LINES[name]}\n")
-    said = command("import", path, "--cache", tmp_path / "answers.sqlite")
+    said = command("import", path, f"cache={tmp_path / 'answers.sqlite'}")
     assert "Traceback" not in said and "should not have been" not in said and said.count("\n") == 1

@@ -8,11 +8,18 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from outcomes import each
 
 from harness.cache import CachedModel, Store
+from harness.cost.admission import Budgeted
+from harness.cost.budget import Budget
+from harness.cost.ledger import Ledger, Metered
+from harness.cost.till import Till
 from harness.errors import StoreError
+from harness.models.api.openai import Chat
 from harness.models.scripted import Scripted
-from harness.protocols import Landing
+from harness.protocols import Traits
+from harness.runtime.interrupt import Stoppable
 from harness.types import ChatRequest, Failure, Message, PairRequest, Response, Usage
 
 
@@ -39,8 +46,8 @@ def path(tmp_path: Path) -> Path:
 def test_what_was_answered_is_not_asked_again(path):
     inner = Scripted(lambda request: rich(request.messages[-1].content))
     requests = [ask(f"{k}?") for k in range(20)]
-    first = dict(CachedModel(inner, Store(path)).respond(requests))
-    again = dict(CachedModel(inner, Store(path)).respond(requests))
+    first = dict(each(CachedModel(inner, Store(path)).respond(requests)))
+    again = dict(each(CachedModel(inner, Store(path)).respond(requests)))
     assert len(inner.asked) == 20
     assert {r: o.text for r, o in again.items()} == {r: o.text for r, o in first.items()}
     assert all(outcome.cached for outcome in again.values()) and not any(o.cached for o in first.values())
@@ -50,36 +57,35 @@ def test_what_was_answered_is_not_asked_again(path):
 
 def test_hits_and_misses_mixed_all_come_back_once(path):
     inner = Scripted(lambda request: rich(request.messages[-1].content))
-    list(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(0, 3000, 3)))
-    found = list(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(3000)))
+    list(each(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(0, 3000, 3))))
+    found = list(each(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(3000))))
     assert sorted(int(o.text[:-1]) for _, o in found) == list(range(3000))
     assert len(inner.asked) == 3000
 
 
 def test_hits_do_not_wait_for_misses(path):
     inner = Scripted(lambda request: rich("x"))
-    list(CachedModel(inner, Store(path)).respond([ask("known")]))
+    list(each(CachedModel(inner, Store(path)).respond([ask("known")])))
     inner.asked.clear()
-    answers = CachedModel(inner, Store(path)).respond([ask("new"), ask("known")])
+    answers = each(CachedModel(inner, Store(path)).respond([ask("new"), ask("known")]))
     assert next(answers)[0] == ask("known") and not inner.asked
 
 
-def test_answers_that_land_together_are_stored_together_and_before_any_is_handed_out(path):
+def within_limits(model):
+    return Stoppable(Budgeted(model, Till(Budget(requests=1000), None, model)))
+
+
+@pytest.mark.parametrize("around", [lambda model: model, within_limits])
+def test_answers_that_land_together_are_stored_together_and_before_any_is_handed_out(path, around):
     class Batches(Scripted):
         def respond(self, requests):
-            source, at_hand = iter(requests), []
-
-            def outcomes():
-                while batch := list(islice(source, 8)):
-                    at_hand.extend((request, rich("x")) for request in batch)
-                    while at_hand:
-                        yield at_hand.pop(0)
-
-            return Landing(outcomes(), at_hand.__len__)
+            source = iter(requests)
+            while batch := list(islice(source, 8)):
+                yield [(request, rich("x")) for request in batch]
 
     store, said = Store(path), []
     store._db.set_trace_callback(said.append)
-    answers = CachedModel(Batches(lambda _: rich("x")), store).respond([ask(f"{k}?") for k in range(32)])
+    answers = each(CachedModel(around(Batches(lambda _: rich("x"))), store).respond([ask(f"{k}?") for k in range(32)]))
     next(answers)
     with sqlite3.connect(path) as other:
         assert other.execute("SELECT count(*) FROM answers").fetchone() == (8,)
@@ -95,9 +101,9 @@ def test_a_greedy_model_gets_every_miss(path):
         def respond(self, requests):
             yield from super().respond(list(requests))
 
-    list(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond(ask(f"{k}?") for k in range(0, 2000, 2)))
+    list(each(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond(ask(f"{k}?") for k in range(0, 2000, 2))))
     inner = Greedy(lambda r: rich("x"))
-    found = list(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(2000)))
+    found = list(each(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(2000))))
     assert len(found) == len(dict(found)) == 2000
     assert len(inner.asked) == 1000
 
@@ -105,7 +111,7 @@ def test_a_greedy_model_gets_every_miss(path):
 def test_failures_are_not_stored(path):
     inner = Scripted(lambda request: Failure("timeout", "late"))
     for _ in range(2):
-        assert dict(CachedModel(inner, Store(path)).respond([ask("?")])) == {ask("?"): Failure("timeout", "late")}
+        assert dict(each(CachedModel(inner, Store(path)).respond([ask("?")]))) == {ask("?"): Failure("timeout", "late")}
     assert len(inner.asked) == 2
 
 
@@ -114,19 +120,20 @@ def test_other_models_requests_and_samples_are_other_answers(path):
     a, b = (Scripted(lambda request, name=name: rich(name), name=name) for name in "ab")
     requests = [ask("?"), ask("?", sample=1), ask("??"), PairRequest("?", "?")]
     for model in (a, b):
-        found = dict(CachedModel(model, store).respond(requests))
+        found = dict(each(CachedModel(model, store).respond(requests)))
         assert {outcome.text for outcome in found.values()} == {model.name}
         assert len(model.asked) == len(requests)
 
 
 def test_an_answer_is_stored_before_it_is_handed_out(path):
-    answers = CachedModel(Scripted(lambda request: rich("kept")), Store(path)).respond([ask("?"), ask("??")])
+    answers = each(CachedModel(Scripted(lambda request: rich("kept")), Store(path)).respond([ask("?"), ask("??")]))
     next(answers)
     with sqlite3.connect(path) as other:
         assert other.execute("SELECT count(*) FROM answers").fetchone() == (1,)
 
 
-def test_closing_the_answers_closes_the_models(path):
+@pytest.mark.parametrize("around", [lambda model: model, within_limits])
+def test_closing_the_answers_closes_the_models(path, around):
     closed = []
 
     class Open(Scripted):
@@ -136,14 +143,22 @@ def test_closing_the_answers_closes_the_models(path):
             finally:
                 closed.append(True)
 
-    answers = CachedModel(Open(lambda r: rich("x")), Store(path)).respond(ask(f"{k}?") for k in range(9))
-    next(answers)
-    answers.close()
+    model = Metered(CachedModel(around(Open(lambda r: rich("x"))), Store(path)), Ledger(None, paid=False))
+    landing = model.respond(ask(f"{k}?") for k in range(9))
+    next(landing)
+    landing.close()
     assert closed
 
 
+def test_what_goes_around_a_model_passes_on_what_it_says_of_itself(path):
+    model = Chat(name="m", model="m", base_url="http://localhost:1/v1", temperature=1.0)
+    around = Metered(CachedModel(within_limits(model), Store(path)), Ledger(None, paid=True))
+    assert (around.name, around.accepts, around.identity) == (model.name, model.accepts, model.identity)
+    assert around.traits == model.traits == Traits(varies=True, service=model)
+
+
 def test_the_inputs_of_a_key_stand_beside_the_answer_and_words_are_kept_once(path):
-    list(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond([ask("1?"), ask("2?")]))
+    list(each(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond([ask("1?"), ask("2?")])))
     with sqlite3.connect(path) as file:
         texts = {text for (text,) in file.execute("SELECT text FROM texts")}
         identities = [text for (text,) in file.execute("SELECT identity FROM identities")]
@@ -152,14 +167,14 @@ def test_the_inputs_of_a_key_stand_beside_the_answer_and_words_are_kept_once(pat
 
 
 def test_a_fully_stored_run_does_not_start_the_model(path):
-    list(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond([ask("?")]))
+    list(each(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond([ask("?")])))
 
     class Heavy(Scripted):
         def respond(self, requests):
             pytest.fail("the model was started")
             yield
 
-    assert len(list(CachedModel(Heavy(lambda r: rich("x")), Store(path)).respond([ask("?")]))) == 1
+    assert len(list(each(CachedModel(Heavy(lambda r: rich("x")), Store(path)).respond([ask("?")])))) == 1
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from contextlib import closing
 import pytest
 from cache_help import ask, count, fill, mounted, says
 from openai_server import KEY, chat_reply
+from outcomes import each
 
 from harness.cache import CachedModel, Store
 from harness.errors import StoreError
@@ -80,10 +81,10 @@ def test_ctrl_c_does_not_promise_what_off_cannot_keep():
         STOP.requested = True
         for mode in ("on", "off", "refresh"):
             with pytest.raises(Exception, match="interrupted") as error:
-                list(Stoppable(Scripted(says), mode).respond([ask("?")]))
+                list(each(Stoppable(Scripted(says), mode).respond([ask("?")])))
             said[mode] = str(error.value)
         with pytest.raises(Exception, match=r"interrupted: this model's answers are not stored.* begins again"):
-            list(Stoppable(Baseline("always_no", 0)).respond([ask("?")]))
+            list(each(Stoppable(Baseline("always_no", 0)).respond([ask("?")])))
     finally:
         STOP.requested = False
     assert "goes on from there" in said["on"]
@@ -112,13 +113,15 @@ def test_a_frozen_cache_can_lie_where_nothing_can_be_written(tmp_path):
         fill(disk / "answers.sqlite", 20)
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         with closing(Store(disk / "answers.sqlite", readonly=True)) as store:
-            found = list(CachedModel(Scripted(says), store, mode="frozen").respond(ask(f"{k}?") for k in range(20)))
+            found = list(
+                each(CachedModel(Scripted(says), store, mode="frozen").respond(ask(f"{k}?") for k in range(20)))
+            )
         assert len(found) == 20
         with (
             pytest.raises(StoreError, match="make it readable and writable"),
             closing(Store(disk / "answers.sqlite")) as store,
         ):
-            list(CachedModel(Scripted(says), store).respond([ask("new")]))
+            list(each(CachedModel(Scripted(says), store).respond([ask("new")])))
 
 
 def test_refresh_asks_the_same_words_once_in_a_run(tmp_path):
@@ -127,7 +130,7 @@ def test_refresh_asks_the_same_words_once_in_a_run(tmp_path):
         inner = Scripted(says)
         model = CachedModel(inner, store, mode="refresh")
         for _ in range(2):
-            assert len(list(model.respond(ask(f"{k}?") for k in range(5)))) == 5
+            assert len(list(each(model.respond(ask(f"{k}?") for k in range(5))))) == 5
         assert len(inner.asked) == 5
 
 
@@ -139,7 +142,7 @@ def test_where_another_process_was_sooner_its_answer_is_handed_out(tmp_path):
             fill(tmp_path / "a.sqlite", 1)
             return Response("too late")
 
-        assert next(CachedModel(Scripted(slow), store).respond([ask("0?")]))[1].text == "To 0?"
+        assert next(each(CachedModel(Scripted(slow), store).respond([ask("0?")])))[1].text == "To 0?"
 
 
 @pytest.mark.parametrize(
@@ -154,7 +157,7 @@ def test_where_another_process_was_sooner_its_answer_is_handed_out(tmp_path):
 def test_a_miss_names_the_nearest_that_is_stored(tmp_path, request_, said):
     fill(tmp_path / "a.sqlite", 20)
     with closing(Store(tmp_path / "a.sqlite", readonly=True)) as store, pytest.raises(StoreError) as error:
-        list(CachedModel(Scripted(says), store, mode="frozen").respond([request_]))
+        list(each(CachedModel(Scripted(says), store, mode="frozen").respond([request_])))
     assert said in str(error.value)
 
 
@@ -164,10 +167,10 @@ def test_a_miss_of_a_model_that_is_not_there(tmp_path):
         closing(Store(tmp_path / "empty.sqlite", readonly=True)) as store,
         pytest.raises(StoreError, match="it is empty"),
     ):
-        list(CachedModel(Scripted(says), store, mode="frozen").respond([ask("?")]))
+        list(each(CachedModel(Scripted(says), store, mode="frozen").respond([ask("?")])))
     fill(tmp_path / "a.sqlite", 20)
     with closing(Store(tmp_path / "a.sqlite", readonly=True)) as store:
         for text, said in (("3?", "the same request is stored"), ("new", "nothing is stored for this model")):
             with pytest.raises(StoreError, match=said) as error:
-                list(CachedModel(Scripted(says, name="b"), store, mode="frozen").respond([ask(text)]))
+                list(each(CachedModel(Scripted(says, name="b"), store, mode="frozen").respond([ask(text)])))
             assert 'name: "scripted" there, "b" now' in str(error.value)

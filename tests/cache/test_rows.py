@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from cache_help import ask, command, count, fill, says
 from openai_server import KEY, chat_reply
+from outcomes import each
 
 from harness.cache import CachedModel, Store, rows
 from harness.codec import left_out, response_from_json
@@ -78,7 +79,9 @@ def write(path: Path, key: str, response: str, digest: str | None = None) -> Non
 def replay(path: Path, mode="on") -> tuple[dict, list, list[str]]:
     inner, lines = Scripted(says), []
     with closing(Store(path)) as store:
-        found = dict(CachedModel(inner, store, mode=mode, say=lines.append).respond(ask(f"{k}?") for k in range(10)))
+        found = dict(
+            each(CachedModel(inner, store, mode=mode, say=lines.append).respond(ask(f"{k}?") for k in range(10)))
+        )
     return found, inner.asked, lines
 
 
@@ -88,30 +91,30 @@ def test_an_answer_with_an_odd_field_is_used_without_it_and_named(path, tmp_path
     write(path, key, response)
     found, asked, lines = replay(path)
     assert found[ask("7?")] == Response("No", cached=True) and not asked and not lines
-    done = command("verify", "--cache", path)
+    done = command("verify", f"cache={path}")
     assert done.returncode == 1 and "of another type than its own" in done.stdout and key in done.stdout, done.stdout
-    assert command("stats", "--cache", path).returncode == 0
+    assert command("stats", f"cache={path}").returncode == 0
     for place in (path, tmp_path / "lines.jsonl"):
         new = tmp_path / f"from_{place.name}.sqlite"
-        done = command("import", place, "--cache", new)
+        done = command("import", place, f"cache={new}")
         assert "10 new" in done.stdout, done
         assert "1 without a field that was of another type" in done.stdout or place is not path
-        assert command("verify", "--cache", new).returncode == 0
+        assert command("verify", f"cache={new}").returncode == 0
         assert replay(new)[0] == found
         # What is exported is sound.
-        assert command("export", tmp_path / "lines.jsonl", "--cache", path).returncode == 0
+        assert command("export", tmp_path / "lines.jsonl", f"cache={path}").returncode == 0
 
 
 @pytest.mark.parametrize("response", UNREADABLE)
 def test_an_answer_that_cannot_be_read_is_missing_asked_again_and_replaced(path, tmp_path, response):
     key = key_of(path, "7?")
     write(path, key, response)
-    done = command("verify", "--cache", path)
+    done = command("verify", f"cache={path}")
     assert done.returncode == 1 and "1 times: an answer cannot be read" in done.stdout and key in done.stdout
-    assert command("stats", "--cache", path).returncode == 0
+    assert command("stats", f"cache={path}").returncode == 0
     for arguments, where in (
-        (("import", path, "--cache", tmp_path / "new.sqlite"), "stdout"),
-        (("export", tmp_path / "x.jsonl", "--cache", path), "stderr"),
+        (("import", path, f"cache={tmp_path / 'new.sqlite'}"), "stdout"),
+        (("export", tmp_path / "x.jsonl", f"cache={path}"), "stderr"),
     ):
         done = command(*arguments)
         assert done.returncode == 0 and "left out, because they cannot be read as stored" in getattr(done, where), done
@@ -122,7 +125,7 @@ def test_an_answer_that_cannot_be_read_is_missing_asked_again_and_replaced(path,
     assert len(found) == 10 and asked == [ask("7?")]
     assert lines == [f"1 stored answer in {path} could not be read as stored: asked again and replaced"]
     assert replay(path)[1:] == ([], [])
-    assert command("verify", "--cache", path).returncode == 0
+    assert command("verify", f"cache={path}").returncode == 0
 
 
 def test_every_flipped_bit_of_a_stored_response_is_noticed(path):
@@ -142,7 +145,7 @@ def test_every_flipped_bit_of_a_stored_response_is_noticed(path):
                 with closing(Store(path, readonly=True)) as store:
                     assert store.get(key) is None and store.damaged(key), (byte, bit)
     path.write_bytes(flipped)
-    done = command("verify", "--cache", path)
+    done = command("verify", f"cache={path}")
     assert done.returncode == 1 and key in done.stdout
     assert replay(path)[1] == [ask("7?")]
 
@@ -164,16 +167,16 @@ def test_no_row_whatever_stands_in_it_ends_a_command_otherwise_than_with_a_sente
         ["stats"],
         ["verify"],
         ["export", tmp_path / "x"],
-        ["prune", "--task", "t"],
-        ["prune", "--model", "no", "--yes"],
+        ["prune", "task=t"],
+        ["prune", "model=no", "yes=true"],
     ):
-        assert "Traceback" not in here(*name, "--cache", path)
-    assert "Traceback" not in here("import", path, "--cache", tmp_path / "new.sqlite")
+        assert "Traceback" not in here(*name, f"cache={path}")
+    assert "Traceback" not in here("import", path, f"cache={tmp_path / 'new.sqlite'}")
     assert count(tmp_path / "new.sqlite") >= 9
     with closing(Store(path)) as store, pytest.raises(StoreError, match="does not hold"):
-        list(CachedModel(Scripted(says), store, mode="frozen").respond([ask("new")]))
+        list(each(CachedModel(Scripted(says), store, mode="frozen").respond([ask("new")])))
     assert len(replay(path)[0]) == 10
-    assert "Traceback" not in here("prune", "--model", "scripted", "--yes", "--cache", path)
+    assert "Traceback" not in here("prune", "model=scripted", "yes=true", f"cache={path}")
 
 
 def here(*arguments) -> str:
@@ -202,7 +205,7 @@ def test_a_run_on_a_server_that_counts_in_words_goes_on_and_can_be_repeated(serv
         done = harness(*arguments, OPENAI_API_KEY=KEY)
         assert done.returncode == 0, done.stderr
     assert len(server.calls) == 20
-    assert command("verify", "--cache", tmp_path / ".cache/answers.sqlite").returncode == 0
+    assert command("verify", f"cache={tmp_path / '.cache/answers.sqlite'}").returncode == 0
 
 
 def test_a_response_that_cannot_be_stored_takes_no_other_with_it(path):
@@ -215,7 +218,7 @@ def test_a_response_that_cannot_be_stored_takes_no_other_with_it(path):
         return Response(None) if number == 23 else says(request)
 
     with closing(Store(path)) as store:
-        found = dict(CachedModel(Scripted(odd), store).respond(ask(f"{k}?") for k in range(20, 26)))
+        found = dict(each(CachedModel(Scripted(odd), store).respond(ask(f"{k}?") for k in range(20, 26))))
     assert found[ask("21?")] == Response("No")
     assert [found[ask(f"{k}?")].kind for k in (22, 23)] == ["invalid_reply"] * 2
     assert isinstance(found[ask("22?")], Failure) and count(path) == 14
@@ -224,9 +227,9 @@ def test_a_response_that_cannot_be_stored_takes_no_other_with_it(path):
 def test_a_name_with_control_characters_is_printed_clean(path):
     fill(path, 1, name="\x1b[2Jevil\nmodel\udc80", task="\x1b]0;x\x07")
     outputs = [
-        command("stats", "--cache", path),
-        command("prune", "--model", "nope", "--cache", path),
-        command("prune", "--task", "\x1b]0;x\x07", "--cache", path),
+        command("stats", f"cache={path}"),
+        command("prune", "model=nope", f"cache={path}"),
+        command("prune", "task=\x1b]0;x\x07", f"cache={path}"),
     ]
     for done in outputs:
         assert not set("\x1b\x07") & set(done.stdout + done.stderr), done
@@ -267,10 +270,10 @@ def test_a_file_whose_tables_are_not_those_of_a_cache_is_not_read(path, tmp_path
         for statement in HOSTILE[what]:
             db.execute(statement)
     before = hostile.read_bytes()
-    for name in ("stats", "verify", "export -", "prune --task t --yes"):
-        done = command(*name.split(), "--cache", hostile)
+    for name in ("stats", "verify", "export -", "prune task=t yes=true"):
+        done = command(*name.split(), f"cache={hostile}")
         assert done.returncode == 1 and "not its tables (" in done.stderr and len(done.stderr.splitlines()) == 1, done
-    done = command("import", hostile, "--cache", path)
+    done = command("import", hostile, f"cache={path}")
     assert done.returncode == 1 and "is no cache of this program (" in done.stderr and count(path) == 0, done
     with pytest.raises(StoreError, match="left as it is"):
         Store(hostile)
@@ -280,7 +283,7 @@ def test_a_file_whose_tables_are_not_those_of_a_cache_is_not_read(path, tmp_path
     with hostile.open("r+b") as file:
         file.seek(28)
         file.write(b"\xff" * 4)
-    done = command("import", hostile, "--cache", path)
+    done = command("import", hostile, f"cache={path}")
     assert len(done.stderr.splitlines()) == 1 and count(path) <= 10, done
 
 
@@ -292,16 +295,16 @@ def test_lines_that_are_too_long_or_too_deep_are_sentences(path, tmp_path):
         (b'{"schema": {"\x1b[2J": 1}}', "line 1 is not JSON"),
     ):
         (tmp_path / "x.jsonl").write_bytes(content)
-        done = command("import", tmp_path / "x.jsonl", "--cache", path)
+        done = command("import", tmp_path / "x.jsonl", f"cache={path}")
         assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr[:500]
         assert "\x1b" not in done.stderr
 
 
 def test_a_line_of_an_export_whose_response_was_changed_is_left_out(path, tmp_path):
-    command("export", tmp_path / "x.jsonl", "--cache", path)
+    command("export", tmp_path / "x.jsonl", f"cache={path}")
     content = (tmp_path / "x.jsonl").read_text()
     (tmp_path / "x.jsonl").write_text(content.replace("To 7?", "To 8?"))
-    done = command("import", tmp_path / "x.jsonl", "--cache", tmp_path / "new.sqlite")
+    done = command("import", tmp_path / "x.jsonl", f"cache={tmp_path / 'new.sqlite'}")
     assert "9 new" in done.stdout and "1 left out, because they cannot be read as stored" in done.stdout, done
 
 

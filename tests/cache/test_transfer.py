@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 from cache_help import ask, command, count, fill, says
+from outcomes import each
 
 from harness.cache import CachedModel, Store
 from harness.models.scripted import Scripted
@@ -25,7 +26,7 @@ def there(tmp_path):
 
 
 def exported(path) -> list[dict]:
-    done = command("export", "-", "--cache", path)
+    done = command("export", "-", f"cache={path}")
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -36,17 +37,17 @@ def test_a_cache_comes_back_from_its_export_byte_for_byte(here, there, tmp_path)
     with closing(Store(here)) as store:
         pair = PairRequest("Half an emoji \ud83d and ünïcödé", "so?")
         model = Scripted(lambda r: Response("x", logprobs={"entailment": -0.1}), accepts=(PairRequest,))
-        list(CachedModel(model, store).respond([pair]))
+        list(each(CachedModel(model, store).respond([pair])))
     for path, file in ((here, "one.jsonl"), (there, "two.jsonl")):
         if path is there:
-            assert "61 new, 0 known already" in command("import", tmp_path / "one.jsonl", "--cache", there).stdout
-        assert command("export", tmp_path / file, "--cache", path).returncode == 0
+            assert "61 new, 0 known already" in command("import", tmp_path / "one.jsonl", f"cache={there}").stdout
+        assert command("export", tmp_path / file, f"cache={path}").returncode == 0
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
     with closing(Store(there)) as store:
         silent = Scripted(lambda r: pytest.fail("asked"), name="a")
-        assert len(list(CachedModel(silent, store).respond(ask(f"{k}?") for k in range(30)))) == 30
-        assert next(CachedModel(model, store).respond([pair]))[1].cached
-    assert command("verify", "--cache", there).returncode == 0
+        assert len(list(each(CachedModel(silent, store).respond(ask(f"{k}?") for k in range(30))))) == 30
+        assert next(each(CachedModel(model, store).respond([pair])))[1].cached
+    assert command("verify", f"cache={there}").returncode == 0
 
 
 def test_a_line_says_all_that_its_key_is_made_of_and_words_once(here):
@@ -62,15 +63,15 @@ def test_a_line_says_all_that_its_key_is_made_of_and_words_once(here):
 def test_nodes_that_worked_apart_are_merged_and_a_second_time_changes_nothing(here, tmp_path):
     for node in range(3):
         fill(tmp_path / f"node{node}.sqlite", 40, of=lambda k, node=node: f"{k + 20 * node}?")
-        command("export", tmp_path / f"node{node}.jsonl", "--cache", tmp_path / f"node{node}.sqlite")
+        command("export", tmp_path / f"node{node}.jsonl", f"cache={tmp_path / f'node{node}.sqlite'}")
     files = [tmp_path / "node0.jsonl", tmp_path / "node1.sqlite", tmp_path / "node2.jsonl"]
-    said = command("import", *files, "--cache", here).stdout.splitlines()
+    said = command("import", *files, f"cache={here}").stdout.splitlines()
     assert [line.partition(": ")[2] for line in said] == [
         "40 new, 0 known already",
         "20 new, 20 known already",
         "20 new, 20 known already",
     ]
-    again = command("import", *files, "--cache", here).stdout
+    again = command("import", *files, f"cache={here}").stdout
     assert again.count("0 new, 40 known already") == 3 and count(here) == 80
 
 
@@ -85,11 +86,11 @@ def test_of_two_answers_the_first_stays_unless_told(here, there, tmp_path):
 
     fill(here, 10)
     fill(there, 15, answer=other)
-    command("export", tmp_path / "x.jsonl", "--cache", there)
-    said = command("import", tmp_path / "x.jsonl", "--cache", here).stdout
+    command("export", tmp_path / "x.jsonl", f"cache={there}")
+    said = command("import", tmp_path / "x.jsonl", f"cache={here}").stdout
     assert "5 new, 8 known already; 2 with another answer than the one stored: the first one stays" in said
     assert texts(here).count("another") == 1
-    said = command("import", tmp_path / "x.jsonl", "--replace", "--cache", here).stdout
+    said = command("import", tmp_path / "x.jsonl", "replace=true", f"cache={here}").stdout
     assert "0 new, 13 known already; 2 with another answer" in said and "has taken its place" in said
     assert texts(here) == texts(there)
 
@@ -114,7 +115,7 @@ def test_a_line_that_is_not_what_it_says_is_refused_and_the_ones_before_it_are_k
     lines[at] = spoilt
     text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
     (tmp_path / "x.jsonl").write_text(text)
-    done = command("import", tmp_path / "x.jsonl", "--cache", here)
+    done = command("import", tmp_path / "x.jsonl", f"cache={here}")
     assert done.returncode == 1 and said in done.stderr and f"line {at + 1}" in done.stderr, done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert count(here) == at
@@ -125,22 +126,22 @@ def test_lines_without_their_words_can_be_replayed(here, there, tmp_path):
     lines = exported(there)[5:]
     random.Random(0).shuffle(lines)
     (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    said = command("import", tmp_path / "x.jsonl", "--cache", here).stdout
+    said = command("import", tmp_path / "x.jsonl", f"cache={here}").stdout
     assert "15 new" in said and "without the words of their request" in said
-    assert command("verify", "--cache", here).returncode == 1
+    assert command("verify", f"cache={here}").returncode == 1
 
 
 def test_files_that_are_none_are_sentences(here, tmp_path):
     (tmp_path / "notes.txt").write_text("my notes")
     fill(here, 3)
     for arguments, said in (
-        (["import", tmp_path / "nowhere", "--cache", here], "there is no file"),
-        (["import", tmp_path / "notes.txt", "--cache", here], "neither what export writes nor a cache"),
-        (["import", here, "--cache", here], "is the cache itself"),
-        (["export", tmp_path / "notes.txt" / "file", "--cache", here], "cannot be written"),
-        (["export", "/dev/full", "--cache", here], "No space left"),
-        (["stats", "--cache", tmp_path / "nowhere"], "there is no cache"),
-        (["stat"], "did you mean stats?"),
+        (["import", tmp_path / "nowhere", f"cache={here}"], "there is no file"),
+        (["import", tmp_path / "notes.txt", f"cache={here}"], "neither what export writes nor a cache"),
+        (["import", here, f"cache={here}"], "is the cache itself"),
+        (["export", tmp_path / "notes.txt" / "file", f"cache={here}"], "cannot be written"),
+        (["export", "/dev/full", f"cache={here}"], "No space left"),
+        (["stats", f"cache={tmp_path / 'nowhere'}"], "there is no cache"),
+        (["stat"], "did you mean 'stats'?"),
     ):
         done = command(*arguments)
         assert done.returncode in (1, 2) and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr

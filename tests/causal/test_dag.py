@@ -58,8 +58,8 @@ def test_a_number_without_a_dag_is_refused(number):
 @given(dags(), st.data())
 def test_relabelling_moves_every_edge(dag, data):
     new = tuple(data.draw(st.permutations(range(len(dag)))))
-    moved = {(new[u], new[v]) for u, v in graph_of(dag).edges}
-    assert set(graph_of(relabel(dag, new)).edges) == moved
+    renamed_edges = {(new[u], new[v]) for u, v in graph_of(dag).edges}
+    assert set(graph_of(relabel(dag, new)).edges) == renamed_edges
 
 
 def test_relabelling_renames_and_does_not_look_up():

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from brute_force import dag_of, dags, graph_of
-from discovery_help import class_of, drawn, noisy_copies, skeleton_of
+from discovery_help import class_of, noisy_copies, observations, skeleton_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +21,7 @@ TWO = [2] * len(ASIA.variables)
 
 def changes(dag):
     """Every DAG that one added, deleted or reversed edge makes of this one, by (kind, u, v)."""
-    found, n = {}, len(dag)
+    neighbours, n = {}, len(dag)
     for u in range(n):
         for v in range(n):
             graph = graph_of(dag)
@@ -29,18 +29,18 @@ def changes(dag):
                 continue
             if not graph.has_edge(u, v):
                 graph.add_edge(u, v)
-                found[0, u, v] = graph
+                neighbours[0, u, v] = graph
                 continue
             graph.remove_edge(u, v)
-            found[1, u, v] = graph.copy()
+            neighbours[1, u, v] = graph.copy()
             graph.add_edge(v, u)
-            found[2, u, v] = graph
-    return {key: dag_of(graph) for key, graph in found.items() if nx.is_directed_acyclic_graph(graph)}
+            neighbours[2, u, v] = graph
+    return {key: dag_of(graph) for key, graph in neighbours.items() if nx.is_directed_acyclic_graph(graph)}
 
 
 def score_of(dag, seed, name="bic", rows=300):
     arities = [2 + (seed >> v) % 2 for v in range(len(dag))]
-    return Score(Table(drawn(dag, arities, rows, seed), arities), name, 10)
+    return Score(Table(observations(dag, arities, rows, seed), arities), name, 10)
 
 
 @settings(max_examples=30, deadline=None)
@@ -66,26 +66,26 @@ def test_gains_are_differences_of_scores_after_any_changes(dag, seed, name):
 @given(dags(low=2, high=6), st.integers(0, 10**6), st.sampled_from(["bic", "bdeu"]))
 def test_no_change_of_the_result_improves_it(dag, seed, name):
     score = score_of(dag, seed, name)
-    found = climb(score, (0,) * len(dag))
-    topological_order(found)
-    assert all(score.total(there) <= score.total(found) + 1e-6 for there in changes(found).values())
+    graph = climb(score, (0,) * len(dag))
+    topological_order(graph)
+    assert all(score.total(there) <= score.total(graph) + 1e-6 for there in changes(graph).values())
 
 
 def test_the_climb_begins_with_the_best_edge():
     dag = from_edges(4, [(0, 1), (2, 3)])
     score = score_of(dag, 12)
     best = max(changes((0,) * 4).values(), key=score.total)
-    found = climb(score, (0,) * 4, max_parents=1)
-    assert next(iter(pattern(best)[0])) in pattern(found)[0]
+    graph = climb(score, (0,) * 4, max_parents=1)
+    assert next(iter(pattern(best)[0])) in pattern(graph)[0]
 
 
 @pytest.mark.parametrize(("score", "name"), [("bic", "survey"), ("bdeu", "survey"), ("bic", "earthquake")])
 def test_a_small_network_is_recovered_up_to_equivalence(score, name):
     network = load(name)
     arities = [len(states) for states in network.states]
-    found = HillClimbing("hc", score=score).learn(sample(name, 20_000, seed=1), arities, seed=0)
-    assert not any(found.undirected)
-    assert pattern(found.directed) == pattern(network.dag)
+    graph = HillClimbing("hc", score=score).learn(sample(name, 20_000, seed=1), arities, seed=0)
+    assert not any(graph.undirected)
+    assert pattern(graph.directed) == pattern(network.dag)
 
 
 def test_independent_columns_stay_apart():
@@ -97,10 +97,10 @@ def test_independent_columns_stay_apart():
 def test_constant_columns_get_no_edges(score):
     data = sample("asia", 500, seed=0)
     data[:, [0, 4]] = 1
-    found = HillClimbing("hc", score=score, max_parents=2).learn(data, TWO, seed=0)
+    graph = HillClimbing("hc", score=score, max_parents=2).learn(data, TWO, seed=0)
     if score == "bic":
-        assert all(not edge & {0, 4} for edge in skeleton_of(found))
-    assert len(skeleton_of(found)) > 3
+        assert all(not edge & {0, 4} for edge in skeleton_of(graph))
+    assert len(skeleton_of(graph)) > 3
 
 
 def test_max_parents_limits_every_node():
@@ -114,8 +114,8 @@ def test_candidates_limit_who_may_be_a_parent():
     score = Score(Table(sample("asia", 3000, seed=0), TWO), "bic", 10)
     free = climb(score, (0,) * 8)
     allowed = [above & above - 1 for above in free]  # one parent of each node less
-    found = climb(score, (0,) * 8, candidates=allowed)
-    assert any(found) and all(not above & ~may for above, may in zip(found, allowed, strict=True))
+    graph = climb(score, (0,) * 8, candidates=allowed)
+    assert any(graph) and all(not above & ~may for above, may in zip(graph, allowed, strict=True))
     assert any(above & ~may for above, may in zip(free, allowed, strict=True))
 
 
@@ -131,18 +131,18 @@ def test_restarts_find_better_graphs():
 def test_perturbed_graphs_are_other_dags_within_the_limits(dag, seed):
     n = len(dag)
     candidates = [2**n - 1 ^ 1 for _ in range(n)]  # node 0 is nobody's parent
-    found = perturb(score_of(dag, seed), (0,) * n, 7, seed, candidates=candidates, max_parents=2)
-    topological_order(found)
-    assert all(above.bit_count() <= 2 and not above & 1 for above in found)
+    graph = perturb(score_of(dag, seed), (0,) * n, 7, seed, candidates=candidates, max_parents=2)
+    topological_order(graph)
+    assert all(above.bit_count() <= 2 and not above & 1 for above in graph)
     assert perturb(score_of(dag, seed), dag, 1, seed) in changes(dag).values()
 
 
 def test_a_tie_is_no_matter_of_the_order_of_the_columns():
     # 0 → 1 and 1 → 0 score alike.
     data = noisy_copies(500, 1, columns=2)
-    found = [HillClimbing("hc").learn(data, [2, 2], seed=seed).directed for seed in range(40)]
-    assert set(found) == {(0, 1), (2, 0)}
-    assert 8 < sum(directed == (0, 1) for directed in found) < 32
+    graphs = [HillClimbing("hc").learn(data, [2, 2], seed=seed).directed for seed in range(40)]
+    assert set(graphs) == {(0, 1), (2, 0)}
+    assert 8 < sum(directed == (0, 1) for directed in graphs) < 32
 
 
 def test_what_rounding_alone_tells_apart_is_a_tie():
@@ -154,14 +154,14 @@ def test_what_rounding_alone_tells_apart_is_a_tie():
 
 def test_the_same_seed_gives_the_same_graph():
     data, arities = sample("alarm", 500, seed=3), [len(states) for states in load("alarm").states]
-    found = [HillClimbing("hc", restarts=1).learn(data, arities, seed=seed) for seed in (5, 5, 6)]
-    assert found[0] == found[1] != found[2]
+    graphs = [HillClimbing("hc", restarts=1).learn(data, arities, seed=seed) for seed in (5, 5, 6)]
+    assert graphs[0] == graphs[1] != graphs[2]
 
 
 def test_the_result_is_a_member_of_the_class():
     dag = from_edges(4, [(0, 2), (1, 2), (2, 3)])
-    found = HillClimbing("hc").learn(drawn(dag, [2] * 4, 10_000, 4), [2] * 4, seed=1)
-    assert class_of(found.directed) == class_of(dag)
+    graph = HillClimbing("hc").learn(observations(dag, [2] * 4, 10_000, 4), [2] * 4, seed=1)
+    assert class_of(graph.directed) == class_of(dag)
 
 
 def test_one_variable_has_no_edges():

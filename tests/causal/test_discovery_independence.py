@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from discovery_help import drawn, noisy_copies
+from discovery_help import noisy_copies, observations
 from hypothesis import given as drawing
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -22,8 +22,8 @@ def by_scipy(data, x, y, given):
         rows = data[(data[:, given] == stratum).all(axis=1)]
         table = np.array([[sum((rows[:, [x, y]] == (a, b)).all(axis=1)) for b in range(9)] for a in range(9)])
         table = table[table.any(axis=1)][:, table.any(axis=0)]
-        found = chi2_contingency(table, lambda_="log-likelihood", correction=False)
-        statistic, freedom = statistic + found.statistic, freedom + found.dof
+        result = chi2_contingency(table, lambda_="log-likelihood", correction=False)
+        statistic, freedom = statistic + result.statistic, freedom + result.dof
     return statistic, freedom
 
 
@@ -39,23 +39,23 @@ def tables(draw):
 def test_a_test_is_scipys_summed_over_the_strata(table):
     data, arities = table
     others = list(range(2, len(arities)))
-    found = GSquare(Table(data, arities))(0, 1, mask_of(others))
+    result = GSquare(Table(data, arities))(0, 1, mask_of(others))
     statistic, freedom = by_scipy(data, 0, 1, others)
-    assert found.statistic == pytest.approx(statistic, abs=1e-9)
-    assert found.freedom == freedom
-    assert found.p == pytest.approx(chi2.sf(statistic, freedom) if freedom else 1.0, abs=1e-9)
+    assert result.statistic == pytest.approx(statistic, abs=1e-9)
+    assert result.freedom == freedom
+    assert result.p == pytest.approx(chi2.sf(statistic, freedom) if freedom else 1.0, abs=1e-9)
 
 
 def test_p_values_are_causal_learns():
     library = pytest.importorskip("causallearn.utils.cit")
-    data = drawn(from_edges(5, [(0, 1), (1, 2), (0, 2), (2, 3), (4, 3)]), [2, 3, 4, 2, 3], 400, 1)
+    data = observations(from_edges(5, [(0, 1), (1, 2), (0, 2), (2, 3), (4, 3)]), [2, 3, 4, 2, 3], 400, 1)
     theirs, ours = library.CIT(data, "gsq"), GSquare(Table(data, [2, 3, 4, 2, 3]))
     for x, y, given in [(0, 1, []), (0, 3, [2]), (0, 4, [1, 2]), (1, 4, [3]), (0, 3, [1, 2, 4])]:
         assert ours(x, y, mask_of(given)).p == pytest.approx(float(theirs(x, y, given)), abs=1e-12)
 
 
 def test_states_that_do_not_occur_change_nothing():
-    data = drawn(from_edges(3, [(0, 1), (1, 2)]), [3, 3, 3], 200, 2)
+    data = observations(from_edges(3, [(0, 1), (1, 2)]), [3, 3, 3], 200, 2)
     gaps = data * 2  # codes 0, 2, 4 of arity 7
     assert GSquare(Table(data, [3] * 3))(0, 2, 0b010) == GSquare(Table(gaps, [7] * 3))(0, 2, 0b010)
 
@@ -75,9 +75,9 @@ def test_independence_shows_when_the_right_set_is_given():
 
 def test_a_large_table_is_counted_without_its_empty_cells():
     data = np.random.RandomState(0).randint(0, 9, size=(80, 4))
-    found = GSquare(Table(data * 11, [99] * 4))(0, 1, 0b1100)
+    result = GSquare(Table(data * 11, [99] * 4))(0, 1, 0b1100)
     statistic, freedom = by_scipy(data, 0, 1, [2, 3])
-    assert (found.statistic, found.freedom) == (pytest.approx(statistic), freedom)
+    assert (result.statistic, result.freedom) == (pytest.approx(statistic), freedom)
 
 
 def test_rows_per_cell_counts_all_cells():

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from discovery_help import class_of, distance, drawn, skeleton_of
+from discovery_help import class_of, distance, observations, skeleton_of
 
 from harness.causal.dag import from_edges
 from harness.causal.discovery import library
@@ -30,8 +30,8 @@ def arities_of(name):
 
 @pytest.mark.parametrize("algorithm", [*BOTH, BOSS("boss", score="bdeu")])
 def test_the_class_of_a_small_network_is_found(algorithm):
-    found = algorithm.learn(sample("earthquake", 50_000, seed=3), arities_of("earthquake"), seed=0)
-    assert found == class_of(load("earthquake").dag)
+    graph = algorithm.learn(sample("earthquake", 50_000, seed=3), arities_of("earthquake"), seed=0)
+    assert graph == class_of(load("earthquake").dag)
 
 
 @pytest.mark.parametrize("algorithm", BOTH)
@@ -39,38 +39,38 @@ def test_edges_without_a_direction_are_found_too(algorithm):
     dag = from_edges(6, [(0, 1), (1, 2), (3, 2), (2, 4), (0, 5)])
     true = class_of(dag)
     assert true.undirected == (0b100010, 0b1, 0, 0, 0, 0b1)  # 5 – 0 – 1, beside a collider with an edge below it
-    assert algorithm.learn(drawn(dag, [3] * 6, 20_000, 0), [3] * 6, seed=0) == true
+    assert algorithm.learn(observations(dag, [3] * 6, 20_000, 0), [3] * 6, seed=0) == true
 
 
 def test_the_skeleton_of_cancer_takes_fewer_rows():
-    found = PC("pc").learn(sample("cancer", 20_000, seed=1), arities_of("cancer"), seed=0)
-    assert skeleton_of(found) == pattern(load("cancer").dag)[0]
+    graph = PC("pc").learn(sample("cancer", 20_000, seed=1), arities_of("cancer"), seed=0)
+    assert skeleton_of(graph) == pattern(load("cancer").dag)[0]
 
 
 @pytest.mark.parametrize(("algorithm", "most"), [(PC("pc"), 24), (BOSS("b"), 34), (MMHC("m"), 27)])
 def test_a_larger_network_is_found_in_part(algorithm, most):
-    found = algorithm.learn(sample("alarm", 1500, seed=0), arities_of("alarm"), seed=0)
-    assert distance(found, load("alarm").dag) <= most  # pairs; the empty graph differs in 46
+    graph = algorithm.learn(sample("alarm", 1500, seed=0), arities_of("alarm"), seed=0)
+    assert distance(graph, load("alarm").dag) <= most  # pairs; the empty graph differs in 46
 
 
 def test_so_does_hill_climbing():
-    found = HillClimbing("hc").learn(sample("insurance", 1500, seed=0), arities_of("insurance"), seed=0)
-    assert distance(found, load("insurance").dag) <= 45  # of the empty graph's 52
+    graph = HillClimbing("hc").learn(sample("insurance", 1500, seed=0), arities_of("insurance"), seed=0)
+    assert distance(graph, load("insurance").dag) <= 45  # of the empty graph's 52
 
 
 def test_the_skeleton_of_pc_depends_on_no_order():
     data, arities = sample("sachs", 300, seed=0), arities_of("sachs")
-    found = [PC("pc").learn(data, arities, seed=seed) for seed in range(4)]
-    assert len({frozenset(skeleton_of(one)) for one in found}) == 1
-    assert len(set(found)) > 1  # directions do depend on it
+    graphs = [PC("pc").learn(data, arities, seed=seed) for seed in range(4)]
+    assert len({frozenset(skeleton_of(graph)) for graph in graphs}) == 1
+    assert len(set(graphs)) > 1  # directions do depend on it
 
 
 def test_boss_moves_until_no_variable_moves(monkeypatch):
     module = library.library("search.PermutationBased.BOSS")
-    move, moved = module.better_mutation, []
-    monkeypatch.setattr(module, "better_mutation", lambda *given: moved.append(move(*given)) or moved[-1])
+    move, improvements = module.better_mutation, []
+    monkeypatch.setattr(module, "better_mutation", lambda *given: improvements.append(move(*given)) or improvements[-1])
     BOSS("boss").learn(sample("sachs", 500, seed=0), arities_of("sachs"), seed=0)
-    sweeps = [moved[k : k + 11] for k in range(0, len(moved), 11)]
+    sweeps = [improvements[k : k + 11] for k in range(0, len(improvements), 11)]
     assert len(sweeps) > 1 and all(any(sweep) for sweep in sweeps[:-1])
     assert len(sweeps[-1]) == 11 and not any(sweeps[-1])
 
@@ -78,19 +78,19 @@ def test_boss_moves_until_no_variable_moves(monkeypatch):
 def test_the_settings_of_pc_are_used():
     data, arities = sample("sachs", 500, seed=0), arities_of("sachs")
     usual, strict, short = (
-        len(skeleton_of(PC("pc", **chosen).learn(data, arities, seed=0)))
-        for chosen in ({}, {"alpha": 1e-6}, {"max_condition": 0})
+        len(skeleton_of(PC("pc", **settings).learn(data, arities, seed=0)))
+        for settings in ({}, {"alpha": 1e-6}, {"max_condition": 0})
     )
     assert strict < usual < short
 
 
 def test_the_settings_of_boss_are_used():
     data, arities = sample("sachs", 500, seed=0), arities_of("sachs")
-    found = [
+    graphs = [
         BOSS("boss", score=score, equivalent_sample_size=size).learn(data, arities, seed=0)
         for score, size in (("bic", 10), ("bdeu", 10), ("bdeu", 1000))
     ]
-    assert len(set(found)) == 3
+    assert len(set(graphs)) == 3
 
 
 @pytest.mark.parametrize("algorithm", BOTH)
@@ -109,22 +109,22 @@ def test_constant_columns_and_absent_states_work(algorithm):
     data = sample("asia", 500, seed=0)
     data[:, [0, 4]] = 1
     data[:, 5] *= 3  # states 0 and 3 of 5
-    found = algorithm.learn(data, [2, 2, 2, 2, 2, 5, 2, 2], seed=0)
-    assert all(not edge & {0, 4} for edge in skeleton_of(found)) and len(skeleton_of(found)) > 2
+    graph = algorithm.learn(data, [2, 2, 2, 2, 2, 5, 2, 2], seed=0)
+    assert all(not edge & {0, 4} for edge in skeleton_of(graph)) and len(skeleton_of(graph)) > 2
 
 
 @pytest.mark.parametrize("algorithm", BOTH)
 @pytest.mark.parametrize(("n", "edges"), [(1, 0), (2, 1)])
 def test_one_and_two_variables(algorithm, n, edges):
-    found = algorithm.learn(np.repeat([[0], [1]] * 50, n, axis=1), [2] * n, seed=0)
-    assert not any(found.directed) and len(skeleton_of(found)) == edges
+    graph = algorithm.learn(np.repeat([[0], [1]] * 50, n, axis=1), [2] * n, seed=0)
+    assert not any(graph.directed) and len(skeleton_of(graph)) == edges
 
 
 @pytest.mark.parametrize("algorithm", BOTH)
 def test_nothing_is_printed(algorithm, capfd, recwarn):
     algorithm.learn(sample("alarm", 20, seed=0), arities_of("alarm"), seed=0)
-    said = capfd.readouterr()
-    assert (said.out, said.err, list(recwarn)) == ("", "", [])
+    output = capfd.readouterr()
+    assert (output.out, output.err, list(recwarn)) == ("", "", [])
 
 
 def test_every_mark_is_read():
@@ -133,9 +133,9 @@ def test_every_mark_is_read():
     marks[0, 1], marks[1, 0] = tail, arrow  # 0 → 1
     marks[1, 2], marks[2, 1] = tail, tail  # 1 – 2
     marks[2, 3], marks[3, 2] = arrow, arrow  # 2 ↔ 3, a conflict
-    found = library.pattern_of(marks)
-    assert found.directed == (0, 0b00001, 0, 0, 0)
-    assert found.undirected == (0, 0b00100, 0b01010, 0b00100, 0)
+    graph = library.pattern_of(marks)
+    assert graph.directed == (0, 0b00001, 0, 0, 0)
+    assert graph.undirected == (0, 0b00100, 0b01010, 0b00100, 0)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from brute_force import dags
-from discovery_help import drawn, noisy_copies, skeleton_of
+from discovery_help import noisy_copies, observations, skeleton_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,10 +22,10 @@ class Spy(GSquare):
 
     def __init__(self, data, arities):
         super().__init__(Table(data, arities))
-        self.asked = []
+        self.tests = []
 
     def __call__(self, x, y, given=0):
-        self.asked.append((x, given))
+        self.tests.append((x, given))
         return super().__call__(x, y, given)
 
 
@@ -37,12 +37,12 @@ def pairs(sets):
 @given(dags(low=2, high=7), st.integers(0, 10**6))
 def test_the_skeleton_is_what_both_ends_found(dag, seed):
     n = len(dag)
-    table = Table(drawn(dag, [2] * n, 300, seed), [2] * n)
-    found = skeleton(table, 0.05, 3, 5)
+    table = Table(observations(dag, [2] * n, 300, seed), [2] * n)
+    graph = skeleton(table, 0.05, 3, 5)
     finder = MMPC(GSquare(table), 0.05, 3, 5)
     alone = [finder.around(v, n) for v in range(n)]
     for u, v in combinations(range(n), 2):
-        assert found[u] >> v & 1 == found[v] >> u & 1 == (alone[u] >> v & 1) & (alone[v] >> u & 1)
+        assert graph[u] >> v & 1 == graph[v] >> u & 1 == (alone[u] >> v & 1) & (alone[v] >> u & 1)
 
 
 def test_the_correction_takes_edges_away():
@@ -57,14 +57,14 @@ def test_the_correction_takes_edges_away():
 @given(dags(low=2, high=6), st.integers(0, 10**6))
 def test_what_was_found_no_subset_of_it_makes_independent(dag, seed):
     n = len(dag)
-    test = GSquare(Table(drawn(dag, [2] * n, 300, seed), [2] * n))
-    found = list(bits(MMPC(test, 0.05, n, 0).around(0, n)))
-    for x in found:
-        others = [y for y in found if y != x]
+    test = GSquare(Table(observations(dag, [2] * n, 300, seed), [2] * n))
+    selection = list(bits(MMPC(test, 0.05, n, 0).around(0, n)))
+    for x in selection:
+        others = [y for y in selection if y != x]
         for size in range(len(others) + 1):
-            for given_ in combinations(others, size):
-                assert test(0, x, sum(2**y for y in given_)).p <= 0.05
-    for x in set(range(1, n)) - set(found):  # and what was not, some set does
+            for condition in combinations(others, size):
+                assert test(0, x, sum(2**y for y in condition)).p <= 0.05
+    for x in set(range(1, n)) - set(selection):  # and what was not, some set does
         ps = [test(0, x, z).p for z in range(0, 2**n, 2) if not z >> x & 1]
         assert max(ps) > 0.05
 
@@ -92,9 +92,9 @@ def test_a_stricter_level_finds_less():
 def test_a_small_network_is_recovered_up_to_equivalence(name):
     network = load(name)
     arities = [len(states) for states in network.states]
-    found = MMHC("mmhc").learn(sample(name, 20_000, seed=1), arities, seed=0)
-    assert not any(found.undirected)
-    assert pattern(found.directed) == pattern(network.dag)
+    graph = MMHC("mmhc").learn(sample(name, 20_000, seed=1), arities, seed=0)
+    assert not any(graph.undirected)
+    assert pattern(graph.directed) == pattern(network.dag)
 
 
 def test_the_climb_stays_inside_the_skeleton():
@@ -109,24 +109,24 @@ def test_the_climb_stays_inside_the_skeleton():
 def test_the_score_and_the_limit_of_parents_are_used():
     arities = [len(states) for states in load("insurance").states]
     data = sample("insurance", 500, seed=0)
-    bdeu, bic, one = (
-        MMHC("m", **chosen).learn(data, arities, seed=0) for chosen in ({}, {"score": "bic"}, {"max_parents": 1})
+    bdeu, bic, limited = (
+        MMHC("m", **options).learn(data, arities, seed=0) for options in ({}, {"score": "bic"}, {"max_parents": 1})
     )
     assert len(skeleton_of(bic)) < len(skeleton_of(bdeu))
-    assert max(above.bit_count() for above in one.directed) == 1 < max(above.bit_count() for above in bdeu.directed)
+    assert max(above.bit_count() for above in limited.directed) == 1 < max(above.bit_count() for above in bdeu.directed)
 
 
 def test_constant_columns_get_no_edges():
     data = sample("asia", 500, seed=0)
     data[:, [0, 4]] = 1
-    found = MMHC("mmhc").learn(data, [2] * 8, seed=0)
-    assert all(not edge & {0, 4} for edge in skeleton_of(found)) and len(skeleton_of(found)) > 2
+    graph = MMHC("mmhc").learn(data, [2] * 8, seed=0)
+    assert all(not edge & {0, 4} for edge in skeleton_of(graph)) and len(skeleton_of(graph)) > 2
 
 
 def test_the_same_seed_gives_the_same_graph():
     data, arities = sample("insurance", 500, seed=3), [len(states) for states in load("insurance").states]
-    found = [MMHC("mmhc").learn(data, arities, seed=seed) for seed in (5, 5, 6)]
-    assert found[0] == found[1] != found[2]
+    graphs = [MMHC("mmhc").learn(data, arities, seed=seed) for seed in (5, 5, 6)]
+    assert graphs[0] == graphs[1] != graphs[2]
 
 
 def test_p_values_too_small_for_a_float_are_told_apart_by_the_statistic():
@@ -140,28 +140,28 @@ def test_p_values_too_small_for_a_float_are_told_apart_by_the_statistic():
         assert test(1, 0).p == test(2, 0).p == 0
         MMPC(test, 0.05, 1, 5).around(0, 3)
         # The stronger one is taken first: the next test asks whether the other one is independent given it.
-        first = next((x, given) for x, given in test.asked if given)
+        first = next((x, given) for x, given in test.tests if given)
         assert first == ((2, 0b010) if order == [0, 1, 2] else (1, 0b100))
 
 
 def test_the_weakest_association_counts_not_the_last():
     ps = {(1, 0): 1e-9, (2, 0): 1e-2, (3, 0): 1e-3, (2, 0b010): 1e-8, (3, 0b010): 1e-4}
 
-    class Told(Spy):
+    class ScriptedSpy(Spy):
         def __call__(self, x, y, given=0):
-            self.asked.append((x, given))
+            self.tests.append((x, given))
             return Verdict(1.0, 1, ps.get((x, given), 1e-5))
 
-    test = Told(np.zeros((1000, 4), dtype=np.int64), [2] * 4)
+    test = ScriptedSpy(np.zeros((1000, 4), dtype=np.int64), [2] * 4)
     MMPC(test, 0.05, 1, 5).around(0, 4)
     # After 1 comes 3, whose weakest p is 0.001, not 2, whose weakest is 0.01.
-    assert next((x, given) for x, given in test.asked if given & 0b1100) == (2, 0b1000)
+    assert next((x, given) for x, given in test.tests if given & 0b1100) == (2, 0b1000)
 
 
 def test_what_is_out_is_not_conditioned_on():
     test = Spy(noisy_copies(5000, 4), [2] * 3)
     assert MMPC(test, 0.05, 2, 5).around(0, 3) == 0b010
-    assert (2, 0b010) in test.asked and (1, 0b100) not in test.asked
+    assert (2, 0b010) in test.tests and (1, 0b100) not in test.tests
 
 
 def test_what_came_in_too_early_goes_again():
@@ -172,4 +172,4 @@ def test_what_came_in_too_early_goes_again():
     columns = [np.where(draw.random_sample(5000) < share, both, draw.randint(0, 4, size=5000)) for share in (0.7, 0.9)]
     test = Spy(np.column_stack([*columns, causes]), [4, 4, 2, 2])
     assert MMPC(test, 0.01, 2, 5).around(0, 4) == 0b1100
-    assert (2, 0b0010) in test.asked
+    assert (2, 0b0010) in test.tests

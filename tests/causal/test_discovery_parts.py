@@ -25,8 +25,8 @@ from harness.settings import build
 
 
 def test_an_undirected_edge_counts_as_both_directions():
-    found = Pattern(directed=(0, 0b001, 0), undirected=(0, 0b100, 0b010))  # 0 → 1 – 2
-    assert found.adjacency() == (0, 0b101, 0b010)
+    pattern = Pattern(directed=(0, 0b001, 0), undirected=(0, 0b100, 0b010))  # 0 → 1 – 2
+    assert pattern.adjacency() == (0, 0b101, 0b010)
 
 
 @given(dags())
@@ -54,11 +54,11 @@ def test_masks_that_do_not_fit_are_refused(directed, undirected):
 
 def test_columns_are_shuffled_and_the_result_is_told_in_the_order_given():
     data, arities = np.arange(6)[None, :], tuple(range(1, 7))  # each column holds its own number
-    seen = []
+    orders = []
 
     def learn(columns, sizes):
         assert columns[0].tolist() == [size - 1 for size in sizes]
-        seen.append(columns[0].tolist())
+        orders.append(columns[0].tolist())
         chain = list(enumerate(columns[0].tolist()))
         place = {column: at for at, column in chain}
         directed = from_edges(6, [(place[0], place[1]), (place[1], place[2])])
@@ -68,8 +68,8 @@ def test_columns_are_shuffled_and_the_result_is_told_in_the_order_given():
 
     expected = Pattern(from_edges(6, [(0, 1), (1, 2)]), (0, 0, 0, 0, 1 << 5, 1 << 4))
     assert all(in_random_order(learn, data, arities, seed) == expected for seed in (1, 2, 1))
-    assert seen[0] == seen[2] != seen[1]
-    assert list(range(6)) not in seen
+    assert orders[0] == orders[2] != orders[1]
+    assert list(range(6)) not in orders
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,16 @@ def test_settings_that_change_nothing_are_not_part_of_it():
 )
 def test_a_config_builds_an_algorithm_and_its_settings_are_checked(target, setting):
     section = {"_target_": f"harness.causal.discovery.{target}", "name": "mine"}
-    built = build(section, "model")
-    assert built.name == "mine" and built == type(built)("mine")
-    with pytest.raises(ConfigError, match=rf"model\.{next(iter(setting))}="):
-        build(section | setting, "model")
+    model = build(section, "algorithm")
+    assert model.name == "mine" and model == type(model)("mine")
+    with pytest.raises(ConfigError, match=rf"algorithm\.{next(iter(setting))}="):
+        build(section | setting, "algorithm")
 
 
 def test_a_size_from_a_config_is_the_default_when_it_equals_it():
     section = {"_target_": "harness.causal.discovery.mmhc.MMHC", "name": "a"}
-    built = build(section | {"equivalent_sample_size": 10, "rows_per_cell": 5}, "model")
-    assert json.dumps(built.identity) == json.dumps(build(section, "model").identity)
+    model = build(section | {"equivalent_sample_size": 10, "rows_per_cell": 5}, "algorithm")
+    assert json.dumps(model.identity) == json.dumps(build(section, "algorithm").identity)
 
 
 def test_importing_the_algorithms_does_not_import_the_library():

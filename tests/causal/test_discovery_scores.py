@@ -9,7 +9,7 @@ from math import lgamma, log, prod
 import numpy as np
 import pytest
 from brute_force import dags
-from discovery_help import drawn
+from discovery_help import observations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -91,20 +91,20 @@ def test_large_tables_are_counted_as_small_ones():
 @given(dags(low=3, high=5), st.integers(0, 10**6), st.sampled_from(["bic", "bdeu"]))
 def test_equivalent_graphs_score_alike(dag, seed, name):
     arities = [2 + (seed >> v) % 3 for v in range(len(dag))]
-    score = Score(Table(drawn(dag, arities, 200, seed), arities), name, 10)
+    score = Score(Table(observations(dag, arities, 200, seed), arities), name, 10)
     assert {round(score.total(member), 6) for member in members(dag)} == {round(score.total(dag), 6)}
 
 
 @pytest.mark.parametrize("name", ["bic", "bdeu"])
 def test_graphs_of_different_classes_do_not(name):
-    data = drawn(from_edges(3, [(0, 2), (1, 2)]), [2, 2, 2], 2000, 3)
+    data = observations(from_edges(3, [(0, 2), (1, 2)]), [2, 2, 2], 2000, 3)
     score = Score(Table(data, [2, 2, 2]), name, 10)
     assert score.total(from_edges(3, [(0, 2), (1, 2)])) > score.total(from_edges(3, [(0, 2), (2, 1)])) + 5
 
 
 def test_bdeu_is_causal_learns_but_for_its_prior_of_structures():
     library = pytest.importorskip("causallearn.score.LocalScoreFunction")
-    data = drawn(from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)]), [2, 3, 2, 3], 300, 5, strength=2.0)
+    data = observations(from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)]), [2, 3, 2, 3], 300, 5, strength=2.0)
     arities = [len(set(column)) for column in data.T.tolist()]  # the library's arities are those of the data
     score = Score(Table(data, arities), "bdeu", 1)
     for node, parents in [(0, []), (1, [0]), (2, [0, 1]), (3, [0, 1, 2]), (0, [3])]:
@@ -114,13 +114,13 @@ def test_bdeu_is_causal_learns_but_for_its_prior_of_structures():
 
 
 def test_a_local_score_is_computed_once(monkeypatch):
-    table, asked = Table(np.array([[0, 1], [1, 0]]), [2, 2]), []
+    table, counts_made = Table(np.array([[0, 1], [1, 0]]), [2, 2]), []
     count = table.configurations
-    monkeypatch.setattr(table, "configurations", lambda nodes: asked.append(1) or count(nodes))
+    monkeypatch.setattr(table, "configurations", lambda nodes: counts_made.append(1) or count(nodes))
     score = Score(table, "bdeu", 10)
-    assert score(0, 0b10) == score(0, 0b10) and len(asked) == 1
+    assert score(0, 0b10) == score(0, 0b10) and len(counts_made) == 1
     score(0, 0)
-    assert len(asked) == 2
+    assert len(counts_made) == 2
 
 
 def test_bic_has_no_equivalent_sample_size():

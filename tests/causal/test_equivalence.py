@@ -30,33 +30,33 @@ def test_dags_up_to_renaming(n, count):
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_a_representative_is_the_smallest_number_of_its_class(n):
-    seen, smallest = set(), []
+    visited, smallest = set(), []
     for number in range(2 ** (n * (n - 1) // 2)):
         independent = separations(numbered(n, number))
-        if independent not in seen:
+        if independent not in visited:
             smallest.append(number)
-            seen |= same_up_to_renaming(n, independent)
+            visited |= same_up_to_renaming(n, independent)
     assert representatives(n) == smallest
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_an_unlabelled_dag_is_the_smallest_number_of_its_kind(n):
-    seen, smallest = set(), []
+    visited, smallest = set(), []
     for number in range(2 ** (n * (n - 1) // 2)):
         dag = numbered(n, number)
-        if dag not in seen:
+        if dag not in visited:
             smallest.append(number)
-            seen |= {relabel(dag, place) for place in permutations(range(n))}
+            visited |= {relabel(dag, place) for place in permutations(range(n))}
     assert unlabelled_dags(n) == smallest
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_members_are_all_dags_with_equal_separations(n):
     for dag in every_dag(n):
-        found = list(members(dag))
-        assert found[0] == dag
-        assert len(found) == len(set(found))
-        assert set(found) == classes(n)[separations(dag)]
+        class_members = list(members(dag))
+        assert class_members[0] == dag
+        assert len(class_members) == len(set(class_members))
+        assert set(class_members) == classes(n)[separations(dag)]
 
 
 def test_a_complete_graph_has_every_order_as_a_member():

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from harness.causal.dag import from_edges, from_integer
 from harness.causal.equivalence import members, representatives
-from harness.causal.relations import BATCH, Relation, relations, shared
+from harness.causal.relations import BATCH, Relation, common_relations, relations
 
 
 def pairs(rows):
@@ -34,15 +34,15 @@ def test_all_small_graphs_follow_the_definitions(relation):
 @settings(max_examples=60, deadline=None)
 @given(dags(low=5, high=7))
 def test_random_graphs_follow_the_definitions(dag):
-    found = relations(dag)
+    matrices = relations(dag)
     for relation in Relation:
-        assert pairs(found[relation]) == by_definition(dag, relation)
+        assert pairs(matrices[relation]) == by_definition(dag, relation)
 
 
 def test_an_ancestor_may_be_a_parent_too():
-    found = relations(from_edges(3, [(0, 1), (1, 2), (0, 2)]))
-    assert found[Relation.ANCESTOR] == (0b100, 0, 0)
-    assert found[Relation.PARENT] == (0b110, 0b100, 0)
+    matrices = relations(from_edges(3, [(0, 1), (1, 2), (0, 2)]))
+    assert matrices[Relation.ANCESTOR] == (0b100, 0, 0)
+    assert matrices[Relation.PARENT] == (0b110, 0b100, 0)
 
 
 def test_paths_that_share_a_node_on_the_way_make_no_collider():
@@ -61,38 +61,38 @@ def test_one_end_on_the_other_ends_path_makes_a_collider_only_with_another_way()
 def test_shared_is_what_every_member_of_a_class_has(n):
     for alike in classes(n).values():
         expected = {r: set.intersection(*(by_definition(dag, r) for dag in alike)) for r in Relation}
-        assert {r: pairs(rows) for r, rows in shared(sorted(alike)).items()} == expected
+        assert {r: pairs(rows) for r, rows in common_relations(sorted(alike)).items()} == expected
 
 
 def test_one_graph_shares_all_it_has():
     dag = from_edges(4, [(0, 2), (1, 2), (2, 3)])
-    assert shared([dag]) == relations(dag)
+    assert common_relations([dag]) == relations(dag)
 
 
 def test_what_one_graph_lacks_is_not_shared():
     with_edge, without = from_edges(3, [(0, 1), (1, 2)]), from_edges(3, [(1, 2)])
-    assert pairs(shared([with_edge, without])[Relation.PARENT]) == {(1, 2)}
-    assert pairs(shared([with_edge, without, with_edge])[Relation.ANCESTOR]) == set()
+    assert pairs(common_relations([with_edge, without])[Relation.PARENT]) == {(1, 2)}
+    assert pairs(common_relations([with_edge, without, with_edge])[Relation.ANCESTOR]) == set()
 
 
 @pytest.mark.parametrize(("n", "step"), [(2, 1), (3, 1), (4, 1), (5, 1), (6, 1), (7, 400)])
 def test_members_at_once_are_members_one_by_one(n, step):
     for number in representatives(n)[::step]:
-        found = list(members(from_integer(n, number)))
-        assert shared(found) == one_by_one.shared(found)
+        graphs = list(members(from_integer(n, number)))
+        assert common_relations(graphs) == one_by_one.common_relations(graphs)
 
 
 def test_more_members_than_one_batch_has():
     # A clique of six, all of whose orders are members, and a collider beside it.
     clique = [(i, j) for j in range(6) for i in range(j)]
-    found = list(members(from_edges(9, [*clique, (6, 8), (7, 8)])))
-    assert len(found) == 720 > BATCH
-    assert shared(found) == one_by_one.shared(found)
-    assert pairs(shared(found)[Relation.COLLIDER]) == {(6, 7), (7, 6)}
+    graphs = list(members(from_edges(9, [*clique, (6, 8), (7, 8)])))
+    assert len(graphs) == 720 > BATCH
+    assert common_relations(graphs) == one_by_one.common_relations(graphs)
+    assert pairs(common_relations(graphs)[Relation.COLLIDER]) == {(6, 7), (7, 6)}
 
 
 def test_no_graph_shares_nothing():
-    assert shared([]) == {}
+    assert common_relations([]) == {}
 
 
 def test_a_relation_is_found_by_its_name_too():

@@ -48,10 +48,10 @@ def test_symmetries(n, edges, count):
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_the_smallest_number_of_every_dag_is_its_representative(n):
-    chosen = set(representatives(n))
-    found = [smallest(from_integer(n, number)) for number in range(2 ** (n * (n - 1) // 2))]
-    assert set(found) == chosen
-    assert all(name <= number for number, name in enumerate(found))
+    smallest_numbers = set(representatives(n))
+    names = [smallest(from_integer(n, number)) for number in range(2 ** (n * (n - 1) // 2))]
+    assert set(names) == smallest_numbers
+    assert all(name <= number for number, name in enumerate(names))
 
 
 @pytest.mark.parametrize(("n", "step"), [(6, 1), (7, 60)])

@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.causal.dag import from_edges, from_integer, mask_of
-from harness.causal.separation import conditioning_sets, d_connected, d_separated, independences
+from harness.causal.separation import conditioning_sets, d_connected, independences
+
+
+def d_separated(dag, a: int, b: int, given: int = 0) -> bool:
+    """Whether `given`, a set of nodes, d-separates a from b, two different nodes outside it."""
+    return not d_connected(dag, a, [given])[b]
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
@@ -64,9 +69,9 @@ def test_a_descendant_of_a_collider_opens_it():
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_conditioning_sets_are_all_and_in_lexicographic_order(n):
     for i, j in combinations(range(n), 2):
-        found = list(conditioning_sets(n, i, j))
-        assert found == sorted(found)
-        assert sorted(found) == sorted(subsets([k for k in range(n) if k not in (i, j)]))
+        sets = list(conditioning_sets(n, i, j))
+        assert sets == sorted(sets)
+        assert sorted(sets) == sorted(subsets([k for k in range(n) if k not in (i, j)]))
 
 
 def test_independences_come_in_lexicographic_order():

@@ -201,7 +201,7 @@ def test_cost_is_per_thousand_items_and_of_models_alone(tmp_path):
 def test_networks_stand_by_their_size(tmp_path):
     parts = {"network": {name: scores(value) for name, value in (("alarm", 0.2), ("asia", 0.8), ("cancer", None))}}
     put(tmp_path, "m", task="causalbench/causality", headline="exact", parts=parts)
-    put(tmp_path, "hc", 0.1, task="causalbench/causality", headline="exact", prompt="samples=500,seed=0", kind="x")
+    put(tmp_path, "hc", 0.1, task="causalbench/causality", headline="exact", data=(500, 0), kind="x")
     chart = drawn(tmp_path)["causalbench/causality/scale/f1"]
     assert [(one["name"], one["nodes"], one["edges"]) for one in chart["networks"]] == [
         ("cancer", 5, 4),

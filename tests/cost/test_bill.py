@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 from billing_server import PRICE, BillingServer, Done, Habit
+from outcomes import each
 
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
@@ -181,7 +182,7 @@ def ask(server: BillingServer, *, number: int = 3000, **limits: float) -> tuple[
     requests = (ChatRequest((Message("user", f"{WORDS}{k}"),), max_tokens=16) for k in range(number))
     answers = 0
     try:
-        for _, outcome in Budgeted(model, Till(Budget(**limits), PRICE, model)).respond(requests):
+        for _, outcome in each(Budgeted(model, Till(Budget(**limits), PRICE, model)).respond(requests)):
             answers += isinstance(outcome, Response)
     except RunStopped as stopped:
         return answers, str(stopped)
@@ -245,5 +246,5 @@ def test_calls_begin_together_where_the_limit_is_far(serve, key):
     model = Chat(name="m", model="m", base_url=server.url)
     requests = [ChatRequest((Message("user", f"{WORDS}{k}"),), max_tokens=16) for k in range(20)]
     till = Till(Budget(usd=500, tokens=1e7), PRICE, model)
-    assert len(list(Budgeted(model, till).respond(requests))) == 20
+    assert len(list(each(Budgeted(model, till).respond(requests)))) == 20
     assert server.together == 8

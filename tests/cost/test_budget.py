@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from openai_server import Server, chat_reply, error
+from outcomes import each
 
 from harness.cache import CachedModel, Store
 from harness.cost import till as till_module
@@ -40,7 +41,7 @@ def spend(model, asked, price: Price | None = PRICE, **limits) -> tuple[list, st
     till = Till(Budget(**limits), price, model)
     answered: list = []
     try:
-        for outcome in Budgeted(model, till).respond(iter(asked)):
+        for outcome in each(Budgeted(model, till).respond(iter(asked))):
             answered.append(outcome)
     except RunStopped as stopped:
         return answered, str(stopped), till
@@ -177,9 +178,9 @@ def test_a_model_that_forgets_requests_does_not_hang():
 
     class Forgetful(Scripted):
         def respond(self, requests):
-            for outcome in super().respond(requests):
+            for landed in super().respond(requests):
                 if next(numbers) % 2:
-                    yield outcome
+                    yield landed
 
     answered, why, till = spend(Forgetful(lambda request: Response("No", usage=Usage(1, 1))), asks(100), tokens=3000)
     assert answered and why and till.spent.tokens <= 3000
@@ -199,7 +200,7 @@ def test_what_the_cache_answers_takes_nothing_and_all_that_was_asked_is_kept(ser
         cached = CachedModel(Budgeted(model, Till(Budget(requests=requests), None, model)), store)
         found = []
         try:
-            for outcome in cached.respond(iter(asks(90))):
+            for outcome in each(cached.respond(iter(asks(90)))):
                 found.append(outcome)
         except RunStopped:
             pass
@@ -219,7 +220,7 @@ def test_the_plan_comes_before_the_first_request_and_once():
     said = []
     model = Scripted(lambda request: said.append("asked") or Response("No"))
     budgeted = Budgeted(model, Till(Budget(), None, model), lambda: said.append("plan"))
-    assert [len(list(budgeted.respond(asks(2)))) for _ in range(2)] == [2, 2]
+    assert [len(list(each(budgeted.respond(asks(2))))) for _ in range(2)] == [2, 2]
     assert said == ["plan", *["asked"] * 4]
 
 

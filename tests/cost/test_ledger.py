@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from openai_server import chat_reply
+from outcomes import each
 
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
@@ -51,7 +52,7 @@ def test_outcomes_pass_as_they_are_and_failures_cost_nothing():
     ledger = Ledger(PRICE, paid=True)
     model = Scripted(lambda r: Failure("timeout", "late") if "2" in r.messages[0].content else Response("No"))
     asked = [ask(f"{k}") for k in range(4)]
-    assert list(Metered(model, ledger).respond(asked)) == list(model.respond(asked))
+    assert list(each(Metered(model, ledger).respond(asked))) == list(each(model.respond(asked)))
     assert ledger.calls == 3
 
 
@@ -63,9 +64,9 @@ def test_replies_that_were_no_answer_are_told_as_spent_and_stand_in_no_result(se
     ledger = Ledger(PRICE, paid=True)
     model = Chat(name="m", model="m", base_url=server.url, max_concurrency=1, max_wait=0.01)
     budgeted = Budgeted(model, Till(Budget(), PRICE, model, ledger.discard), count=True)
-    assert len(list(Metered(budgeted, ledger).respond([ask("one"), ask("two")]))) == 2
-    each = PRICE.cost(Usage(11, 2, 3))
-    assert ledger.usd == ledger.usd_now == pytest.approx(2 * each)
-    assert ledger.usd_discarded == pytest.approx(2 * each) and ledger.spent_now == pytest.approx(4 * each)
-    assert ledger.told["cost"]["usd"] == pytest.approx(2 * each)
+    assert len(list(each(Metered(budgeted, ledger).respond([ask("one"), ask("two")])))) == 2
+    cost = PRICE.cost(Usage(11, 2, 3))
+    assert ledger.usd == ledger.usd_now == pytest.approx(2 * cost)
+    assert ledger.usd_discarded == pytest.approx(2 * cost) and ledger.spent_now == pytest.approx(4 * cost)
+    assert ledger.told["cost"]["usd"] == pytest.approx(2 * cost)
     assert "asked now: $0.001240, $0.000620 of it for replies that were no answer." in ledger.lines()[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from harness.cost import plan_text
 from harness.cost.budget import Budget
 from harness.cost.plan import plan_of
 from harness.cost.price import Price, dollars
+from harness.models.api.openai import Chat
 from harness.models.api.token_bound import tokens_at_least
 from harness.models.scripted import Scripted
 from harness.prompting.prompts import load
@@ -76,15 +78,12 @@ def test_a_plan_follows_the_replies_that_the_cache_has(tmp_path: Path):
 
 
 def test_what_does_not_fit_the_context_is_not_counted_as_a_call():
-    class Small(Scripted):
-        def declines(self, request):
-            return Failure("context_length", "long") if len(request.messages[-1].content) > 1000 else None
-
+    small = Chat(name="small", model="small", base_url="http://localhost:1/v1", context=250)
     one = task("corr2cause", limit=60)
-    plan = plan_of(one, load("corr2cause", "plain", ()), ChatRequest, Small(lambda request: Response("No")))
+    plan = plan_of(one, load("corr2cause", "plain", ()), ChatRequest, small)
     assert plan.declined > 0 and plan.declined + plan.asked.calls == 60
     assert "longer than the model's context and not sent" in "\n".join(
-        plan_text.lines(plan, Small(lambda r: Response("")), PRICE, Budget(), paid=True)
+        plan_text.lines(plan, small, PRICE, Budget(), paid=True)
     )
 
 
@@ -135,12 +134,11 @@ def test_cost_and_time_are_what_arithmetic_says():
     )
     assert "1,000 to 16,000 out." in said and "Limit of this run: budget.usd=5." in said
     assert "Time: unknown." in said and "unknown" in lines(model, None).splitlines()[2]
-    model.requests_per_minute, model.tokens_per_minute = 100.0, None
-    assert "Time: 10 minutes at model.requests_per_minute=100." in lines(model, PRICE)
-    model.tokens_per_minute = 100.0
-    assert "hours at model.tokens_per_minute=100." in lines(model, PRICE)
-    model.requests_per_minute = model.tokens_per_minute = None
-    assert "(model.requests_per_minute and model.tokens_per_minute are not set)" in lines(model, PRICE)
+    server = partial(Chat, name="m", model="m", base_url="http://localhost:1/v1")
+    assert "Time: 10 minutes at model.requests_per_minute=100." in lines(server(requests_per_minute=100), PRICE)
+    both = server(requests_per_minute=100, tokens_per_minute=100)
+    assert "hours at model.tokens_per_minute=100." in lines(both, PRICE)
+    assert "(model.requests_per_minute and model.tokens_per_minute are not set)" in lines(server(), PRICE)
 
 
 def test_the_estimate_is_near_the_lower_bound_that_is_close_for_english():

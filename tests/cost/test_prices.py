@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from types import SimpleNamespace
@@ -16,18 +15,15 @@ from harness.cost import price_lookup
 from harness.cost.price import Price, dollars, from_told
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
+from harness.models.baselines import Baseline
 from harness.settings import build
 from harness.types import Usage
 
 OPENAI = "https://api.openai.com/v1"
 
 
-@dataclass
-class Model:
-    model: str
-    base_url: str = OPENAI
-    extra: dict[str, Any] = field(default_factory=dict)
-    price: dict[str, float | None] | None = None
+def service(model: str, base_url: str = OPENAI, **settings: Any) -> Chat:
+    return Chat(name="m", model=model, base_url=base_url, **settings)
 
 
 def per_million(input: float, output: float, **more: Any) -> Price:
@@ -63,7 +59,7 @@ def test_costs_agree_with_the_packages_own_arithmetic():
     import genai_prices
 
     for name in ("gpt-4", "gpt-4o", "gpt-3.5-turbo-1106", "o3-mini", "gpt-5", "davinci-002"):
-        price = price_lookup.price_of(Model(name))
+        price = price_lookup.price_of(service(name))
         for input, cached, output in ((450, 0, 16), (5000, 4096, 700), (1, 0, 3)):
             theirs = genai_prices.calc_price(
                 genai_prices.Usage(input_tokens=input, cache_read_tokens=cached, output_tokens=output),
@@ -74,17 +70,19 @@ def test_costs_agree_with_the_packages_own_arithmetic():
 
 
 def test_the_entry_that_was_taken_is_named():
-    assert "openai/gpt-4-turbo" in str(price_lookup.price_of(Model("gpt-4-1106-preview")))
-    assert str(price_lookup.price_of(Model("gpt-4"))).startswith("$30 in, $60 out per million tokens: genai-prices 0.")
+    assert "openai/gpt-4-turbo" in str(price_lookup.price_of(service("gpt-4-1106-preview")))
+    assert str(price_lookup.price_of(service("gpt-4"))).startswith(
+        "$30 in, $60 out per million tokens: genai-prices 0."
+    )
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        Model("gpt-4-nonsense"),
-        Model("my-model"),
-        Model("gpt-4", "https://proxy.example.com/v1"),
-        Model("claude-3-opus-20240229"),  # known, but not to OpenAI
+        service("gpt-4-nonsense"),
+        service("my-model"),
+        service("gpt-4", "https://proxy.example.com/v1"),
+        service("claude-3-opus-20240229"),  # known, but not to OpenAI
     ],
 )
 def test_an_unknown_price_is_none(model):
@@ -93,20 +91,20 @@ def test_an_unknown_price_is_none(model):
 
 def test_a_price_of_the_config_wins_and_this_machine_is_free():
     own = {"input": 1.0, "output": 2.0, "cached_input": None}
-    assert price_lookup.price_of(Model("gpt-4", price=own)) == per_million(1, 2, source="the model's config")
-    assert price_lookup.price_of(Model("gpt-4", price=dict.fromkeys(own))).cost(Usage(1_000_000, 0)) == pytest.approx(
+    assert price_lookup.price_of(service("gpt-4", price=own)) == per_million(1, 2, source="the model's config")
+    assert price_lookup.price_of(service("gpt-4", price=dict.fromkeys(own))).cost(Usage(1_000_000, 0)) == pytest.approx(
         30
     )
     for url in ("http://localhost:8000/v1", "http://127.0.0.1/v1", "http://[::1]:1/v1", "http://0.0.0.0:8000/v1"):
-        assert price_lookup.price_of(Model("gpt-4", url)).free and not price_lookup.paid(Model("gpt-4", url))
-        assert price_lookup.paid(Model("gpt-4", url, price=own))
-    assert price_lookup.paid(Model("x", "http://192.168.0.7/v1")) and not price_lookup.paid(
-        SimpleNamespace(name="baseline")
+        assert price_lookup.price_of(service("gpt-4", url)).free and not price_lookup.paid(service("gpt-4", url))
+        assert price_lookup.paid(service("gpt-4", url, price=own))
+    assert price_lookup.paid(service("x", "http://192.168.0.7/v1")) and not price_lookup.paid(
+        Baseline("b", 0.5).traits.service
     )
 
 
 def test_a_service_tier_has_its_own_price():
-    plain, flex = (price_lookup.price_of(Model("gpt-5", extra=extra)) for extra in ({}, {"service_tier": "flex"}))
+    plain, flex = (price_lookup.price_of(service("gpt-5", extra=extra)) for extra in ({}, {"service_tier": "flex"}))
     assert flex.input[0][1] < plain.input[0][1]
 
 
@@ -115,7 +113,7 @@ def listed(monkeypatch, prices) -> Price | None:
     provider = SimpleNamespace(id="p", find_model=lambda name: model)
     snapshot = SimpleNamespace(find_provider=lambda *_: provider)
     monkeypatch.setattr("genai_prices.data_snapshot.get_snapshot", lambda: snapshot)
-    return price_lookup.price_of(Model("m"))
+    return price_lookup.price_of(service("m"))
 
 
 def vars_of(prices):
@@ -138,24 +136,24 @@ def test_a_price_that_will_change_is_remembered_until_then_only(monkeypatch):
     ]
     price = listed(monkeypatch, dated)
     assert price.until == "2999-01-01"
-    remembered = json.loads(json.dumps({**price.told, "key": price_lookup.key_of(Model("m"))}))
+    remembered = json.loads(json.dumps({**price.told, "key": price_lookup.key_of(service("m"))}))
     monkeypatch.setattr(price_lookup, "_listed", lambda *_: None)
-    assert price_lookup.price_of(Model("m"), remembered) == price
-    assert price_lookup.price_of(Model("other"), remembered) is None
+    assert price_lookup.price_of(service("m"), remembered) == price
+    assert price_lookup.price_of(service("other"), remembered) is None
     yesterday = str(datetime.now(UTC).date())
-    assert price_lookup.price_of(Model("m"), {**remembered, "until": yesterday}) is None
+    assert price_lookup.price_of(service("m"), {**remembered, "until": yesterday}) is None
     for damaged in ({"key": remembered["key"]}, {**remembered, "input": 3}, {**remembered, "until": "soon"}):
-        assert price_lookup.price_of(Model("m"), damaged) is None
+        assert price_lookup.price_of(service("m"), damaged) is None
 
 
 def test_a_remembered_price_needs_no_table(tmp_path):
-    price = price_lookup.price_of(Model("gpt-4o"))
+    price = price_lookup.price_of(service("gpt-4o"))
     assert from_told(json.loads(json.dumps(price.told))) == price
     program = f"""
 import sys
-from types import SimpleNamespace
+from harness.models.api.openai import Chat
 from harness.cost import price_lookup as table
-model = SimpleNamespace(model="gpt-4o", base_url={OPENAI!r}, extra={{}}, price=None)
+model = Chat(name="m", model="gpt-4o", base_url={OPENAI!r})
 assert table.price_of(model, {{**{price.told!r}, "key": table.key_of(model)}})
 assert not {{"genai_prices", "httpx2"}} & set(sys.modules)
 """

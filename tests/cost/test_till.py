@@ -26,7 +26,7 @@ def ask(text: str) -> ChatRequest:
 
 
 A, B, C = ask("Is it A? "), ask("Is it B? "), ask("Is it C? ")
-MOST = size(A, MODEL).tokens_most
+MOST = size(A, None).tokens_most
 
 
 def till_of(*under_way: Request, **limits: float) -> Till:
@@ -83,7 +83,7 @@ def test_one_of_a_ranked_requests_calls_was_refused_and_the_others_may_be_billed
     till = till_of(request, tokens=1e6)
     till.failed(request, None)
     assert till.spent.requests == 2
-    assert till.spent.tokens == pytest.approx(size(request, MODEL).tokens_most / 2, abs=2)
+    assert till.spent.tokens == pytest.approx(size(request, None).tokens_most / 2, abs=2)
 
 
 def test_what_a_reply_takes_beyond_its_most_is_expected_of_every_other():
@@ -92,7 +92,7 @@ def test_what_a_reply_takes_beyond_its_most_is_expected_of_every_other():
     till.settle(A, Response("No", usage=Usage(5000, 2)))
     till.take(B, till.size(B))
     till.failed(B, Usage())
-    assert till.spent.tokens == pytest.approx(5002 + MOST + 5000 - size(A, MODEL).input)
+    assert till.spent.tokens == pytest.approx(5002 + MOST + 5000 - size(A, None).input)
     till.settle(B, Failure("timeout", "late"))
     assert till.room(till.size(C)), "it fits"
     till.take(C, till.size(C))

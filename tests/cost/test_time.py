@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 from openai_server import chat_reply, error
+from outcomes import each
 
 from harness.cost import till as till_module
 from harness.cost.admission import Budgeted
@@ -41,7 +42,7 @@ def ask(server, *, minutes: float, **settings) -> tuple[list[Response | Failure]
     requests = [ChatRequest((Message("user", f"Is {k} a number?"),), max_tokens=16) for k in range(100)]
     outcomes = []
     try:
-        for _, outcome in Budgeted(model, Till(Budget(minutes=minutes), None, model)).respond(iter(requests)):
+        for _, outcome in each(Budgeted(model, Till(Budget(minutes=minutes), None, model)).respond(iter(requests))):
             outcomes.append(outcome)
     except RunStopped as stopped:
         return outcomes, str(stopped)

@@ -17,7 +17,7 @@ from harness.leaderboard.rows import chosen
 from harness.storage.result_json import result_json
 from harness.tables.latex_html import html, latex, tex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
-from harness.tables.metrics import even
+from harness.tables.metrics import even_decimals
 from harness.tables.table import Block, Cell, Column
 from harness.types import Metric, Result, Scores, Usage
 
@@ -65,7 +65,7 @@ def test_distances_of_a_column_have_the_same_decimals():
     columns = [Column("model", "model"), Column("shd", "SHD", "metric")]
     lines = [replace(line, cells=line.cells[:2]) for line in (*found[0].lines, printed[0])]
     lines[2] = replace(lines[2], cells=[Cell("c"), Cell("4", 4.0)])
-    assert [line.cells[1].text for line in even(columns, lines)] == ["3.00", "5.25", "4"]
+    assert [line.cells[1].text for line in even_decimals(columns, lines)] == ["3.00", "5.25", "4"]
 
 
 def test_ties_share_the_first_place():
@@ -144,8 +144,8 @@ def test_columns_for_each_group():
 def test_order_families_and_intervals():
     rows = [run("gpt4", 0.9), run("always_yes", 0.1), run("b", 0.5)]
     assert [line.cells[0].text for line in build(rows, Choice(sort="model"))[0].lines] == ["always_yes", "b", "gpt4"]
-    grouped = [(name, len(lines)) for _, name, lines in build(rows, Choice(families=True))[0].grouped()]
-    assert grouped == [("Random Baselines", 1), ("GPT-Based Models", 1), ("Other Models", 1)]
+    groups = [(name, len(lines)) for _, name, lines in build(rows, Choice(families=True))[0].groups()]
+    assert groups == [("Random Baselines", 1), ("GPT-Based Models", 1), ("Other Models", 1)]
     assert "50.00 ± 15.0" in markdown(build(rows, Choice(intervals="pm")))
     assert "[" not in markdown(build(rows, Choice(intervals="none")))
 

@@ -205,10 +205,13 @@ def test_chains_are_the_published_questions():
 
 
 def test_algorithms_stand_in_their_columns_and_others_in_one_of_their_own():
-    prompts = ("samples=1500,seed=0", "samples=500,seed=0")
-    runs = {(m, p): run(CAUSALITY, m, variant="method=2", prompt=p) for m in ("hc", "boss") for p in prompts}
+    data = {"1500 of seed 0": (1500, 0), "500 of seed 0": (500, 0)}
+    prompts = tuple(data)
+    runs = {
+        (m, p): run(CAUSALITY, m, variant="method=2", prompt=p, data=data[p]) for m in ("hc", "boss") for p in prompts
+    }
     model = run(CAUSALITY, "gpt4_1106", variant="method=2,format=background_data")
-    table = one("XI", *runs.values(), model, run(CAUSALITY, "hc", prompt=prompts[0]))
+    table = one("XI", *runs.values(), model, run(CAUSALITY, "hc", data=data[prompts[0]]))
     measured = [f"Measured here: {name}" for name in (*reversed(prompts), "gpt4_1106")]
     assert blocks(table) == ["Published, not measured here: the paper's own data", *measured]
     assert [c.title for c in table.columns][-2:] == ["ENSAOBS", "boss"]

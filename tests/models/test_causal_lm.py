@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from conftest_models import lm_checkpoint
+from outcomes import each
 
 from harness.errors import RunStopped
 from harness.models.local.causal_lm import CausalLM
@@ -39,7 +40,7 @@ def by_hand(path, prompt: str, continuation: str) -> float:
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
 def test_ranking_in_batches_agrees_with_one_pass_each(kind, gpt2_path, llama_path):
     path = {"gpt2": gpt2_path, "llama": llama_path}[kind]
-    found = dict(lm(path, chat_template=False, batch_tokens=120).respond([choice(text) for text in TEXTS]))
+    found = dict(each(lm(path, chat_template=False, batch_tokens=120).respond([choice(text) for text in TEXTS])))
     assert len(found) == len(TEXTS)
     for request, response in found.items():
         text = request.messages[0].content
@@ -49,7 +50,7 @@ def test_ranking_in_batches_agrees_with_one_pass_each(kind, gpt2_path, llama_pat
 
 
 def test_a_chat_template_is_used_where_there_is_one(llama_path):
-    (response,) = dict(lm(llama_path).respond([choice("A")])).values()
+    (response,) = dict(each(lm(llama_path).respond([choice("A")]))).values()
     assert response.logprobs["Yes"] == pytest.approx(by_hand(llama_path, "<user>A\n<assistant>", "Yes"), abs=1e-4)
 
 
@@ -75,7 +76,7 @@ def test_writing_in_batches_agrees_with_one_token_at_a_time(kind, gpt2_path, lla
     model = lm(path, method="generate", chat_template=False)
     assert model.accepts == (ChatRequest,)
     requests = [ChatRequest((Message("user", text),), max_tokens=12) for text in TEXTS]
-    for request, response in model.respond(requests):
+    for request, response in each(model.respond(requests)):
         assert response.text == written_by_hand(path, request.messages[0].content, 12)
         assert response.finish_reason in ("stop", "length")
 
@@ -89,8 +90,8 @@ def test_a_checkpoints_own_sampling_settings_do_not_leak_in(gpt2_path, tmp_path)
     settings |= {"do_sample": True, "temperature": 5.0, "repetition_penalty": 30.0, "top_k": 5, "max_length": 7}
     (path / "generation_config.json").write_text(json.dumps(settings))
     request = ChatRequest((Message("user", TEXTS[0]),), max_tokens=12)
-    (plain,) = dict(lm(gpt2_path, method="generate").respond([request])).values()
-    (sampled,) = dict(lm(path, method="generate").respond([request])).values()
+    (plain,) = dict(each(lm(gpt2_path, method="generate").respond([request]))).values()
+    (sampled,) = dict(each(lm(path, method="generate").respond([request]))).values()
     assert sampled.text == plain.text
 
 
@@ -98,24 +99,24 @@ def test_stop_strings_end_the_text(gpt2_path):
     text = written_by_hand(gpt2_path, TEXTS[0], 12)
     stop = text[3:5]
     request = ChatRequest((Message("user", TEXTS[0]),), max_tokens=12, stop=(stop,))
-    (response,) = dict(lm(gpt2_path, method="generate").respond([request])).values()
+    (response,) = dict(each(lm(gpt2_path, method="generate").respond([request]))).values()
     assert response.text == text[: text.index(stop)]
     assert response.finish_reason == "stop"
 
 
 def test_what_exceeds_the_context_is_a_failure_for_that_item_only(tmp_path):
     path = lm_checkpoint(tmp_path / "short", "gpt2", max_positions=32)
-    found = dict(lm(path).respond([choice(TEXTS[1]), choice(TEXTS[2])]))
+    found = dict(each(lm(path).respond([choice(TEXTS[1]), choice(TEXTS[2])])))
     assert found[choice(TEXTS[1])].logprobs
     failure = found[choice(TEXTS[2])]
     assert isinstance(failure, Failure) and failure.kind == "context_length" and "32" in failure.detail
     long = ChatRequest((Message("user", TEXTS[1]),), max_tokens=500)
-    assert isinstance(dict(lm(path).respond([long]))[long], Failure)
+    assert isinstance(dict(each(lm(path).respond([long])))[long], Failure)
 
 
 def test_rankings_and_writings_can_be_mixed(gpt2_path):
     requests = [choice("A"), ChatRequest((Message("user", "A"),), max_tokens=3), choice("B")]
-    assert set(dict(lm(gpt2_path).respond(requests))) == set(requests)
+    assert set(dict(each(lm(gpt2_path).respond(requests)))) == set(requests)
 
 
 def test_low_precision_does_not_round_the_choices_away(tmp_path):
@@ -131,7 +132,7 @@ def test_low_precision_does_not_round_the_choices_away(tmp_path):
         model.transformer.ln_f.bias[0] = -60.0
     model.save_pretrained(path)
     requests = [choice(f"Question: {k} A correlates with B. Answer:") for k in range(20)]
-    exact, low = (dict(lm(path, dtype=dtype).respond(requests)) for dtype in ("float32", "bfloat16"))
+    exact, low = (dict(each(lm(path, dtype=dtype).respond(requests))) for dtype in ("float32", "bfloat16"))
     errors = [low[r].logprobs[word] - exact[r].logprobs[word] for r in requests for word in ("Yes", "No")]
     assert max(map(abs, errors)) < 0.05
 
@@ -147,7 +148,7 @@ def test_numbers_that_are_none_are_a_failure(gpt2_path, tmp_path):
     with torch.no_grad():
         model.transformer.ln_f.bias.fill_(float("nan"))
     model.save_pretrained(path)
-    (outcome,) = dict(lm(path).respond([choice("A")])).values()
+    (outcome,) = dict(each(lm(path).respond([choice("A")]))).values()
     assert isinstance(outcome, Failure) and outcome.kind == "invalid_logprobs"
 
 
@@ -163,7 +164,7 @@ def test_a_template_that_refuses_the_turns_is_a_sentence(tmp_path):
     template = f"{{% for m in messages %}}{refusal}{{% endfor %}}"
     model = lm(lm_checkpoint(tmp_path / "strict", "llama", template))
     with pytest.raises(RunStopped, match=r"System role not supported.*without a system turn"):
-        list(model.respond([ChoiceRequest((Message("system", "S"), Message("user", "A")), ("Yes", "No"))]))
+        list(each(model.respond([ChoiceRequest((Message("system", "S"), Message("user", "A")), ("Yes", "No"))])))
 
 
 def merging(path):
@@ -189,7 +190,7 @@ def test_all_choices_are_scored_after_the_same_tokens(tmp_path):
 
 def ahead(path, *turns: str, max_tokens: int = 5, **settings):
     request = ChatRequest((Message("user", "A"),), max_tokens=max_tokens, ahead=turns)
-    (outcome,) = dict(lm(path, method="generate", **settings).respond([request])).values()
+    (outcome,) = dict(each(lm(path, method="generate", **settings).respond([request]))).values()
     return outcome
 
 
@@ -224,7 +225,7 @@ def test_a_template_that_wants_turns_to_alternate_takes_the_turns_ahead(tmp_path
 def test_a_conversation_is_counted_once(gpt2_path):
     model = lm(gpt2_path, method="generate")
     requests = [ChatRequest((Message("user", "A"),), max_tokens=2, sample=k, ahead=("B", "C")) for k in range(5)]
-    list(model.respond(requests))
+    list(each(model.respond(requests)))
     assert model._least.cache_info()[:2] == (4, 1)  # hits, misses
 
 
@@ -249,7 +250,7 @@ def test_the_limit_of_a_model_that_nests_its_text_model_is_found():
 @pytest.mark.parametrize("choices", [("Yes", "No"), ("No", "Yes"), ("A B C", "A", "B")])
 def test_log_probabilities_come_in_the_order_of_the_choices(choices, share, gpt2_path):
     requests = [ChoiceRequest((Message("user", text),), choices) for text in TEXTS]
-    for _, response in lm(gpt2_path, share_prefixes=share).respond(requests):
+    for _, response in each(lm(gpt2_path, share_prefixes=share).respond(requests)):
         assert tuple(response.logprobs) == choices
 
 
@@ -267,14 +268,14 @@ def test_a_tie_does_not_depend_on_the_engine(share, gpt2_path, tmp_path):
         model.transformer.ln_f.bias.zero_()
     model.save_pretrained(path)
     requests = [ChoiceRequest((Message("user", "C"),), choices) for choices in (("A", "B"), ("B", "A"))]
-    answers = dict(lm(path, share_prefixes=share).respond(requests))
+    answers = dict(each(lm(path, share_prefixes=share).respond(requests)))
     assert [answers[request].text for request in requests] == ["A", "B"]
 
 
 @pytest.mark.parametrize("share", [True, False])
 def test_without_a_token_to_go_on_from_there_is_no_answer(share, gpt2_path):
     writing = ChatRequest((Message("user", ""),), max_tokens=3)
-    found = dict(lm(gpt2_path, share_prefixes=share).respond([choice(""), choice("A"), writing]))
+    found = dict(each(lm(gpt2_path, share_prefixes=share).respond([choice(""), choice("A"), writing])))
     for request in (choice(""), writing):
         assert isinstance(found[request], Failure) and found[request].kind == "empty_prompt"
     assert found[choice("A")].logprobs
@@ -310,5 +311,5 @@ def test_many_texts_are_split_at_once_and_as_one_by_one(kind, gpt2_path, llama_p
     assert 1 < len(batches) < len(texts) and max(batches) <= 700
     batches.clear()
     monkeypatch.setattr("harness.models.local.chat_template.CHARACTERS", 10**6)
-    list(model.respond([choice(text) for text in TEXTS]))
+    list(each(model.respond([choice(text) for text in TEXTS])))
     assert len(batches) == 1

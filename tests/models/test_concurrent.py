@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Iterator
-from itertools import islice
-from operator import length_hint
 
 import pytest
 
 from harness.errors import DataError, RunStopped
 from harness.models.api.event_loop import answer_all
 from harness.models.api.gate import Gate
-from harness.protocols import Outcome
+from harness.protocols import Outcomes
 from harness.types import ChatRequest, Message, Response
 
 
@@ -33,7 +31,7 @@ def test_what_has_landed_is_handed_out_before_a_keyboard_interrupt():
         closed.append(True)
 
     landing = answer_all(requests, call, gate=Gate(8), stopping=asyncio.Event(), close=close)
-    found = [next(landing)[1].text for _ in range(3)]
+    found = [outcome.text for _, outcome in next(landing)]
     with pytest.raises(KeyboardInterrupt):
         next(landing)
     assert sorted(found) == ["0", "1", "2"] and closed
@@ -43,14 +41,12 @@ def numbered(count: int) -> list[ChatRequest]:
     return [ChatRequest((Message("user", str(number)),), 1) for number in range(count)]
 
 
-def handed_out(landing: Iterator[Outcome]) -> tuple[list[str], BaseException | None]:
-    """What a store that takes all that are at hand together has got, and what came then."""
+def handed_out(landing: Iterator[Outcomes]) -> tuple[list[str], BaseException | None]:
+    """What a store has got that takes all that landed together at once, and what came then."""
     stored: list[str] = []
     try:
         while True:
-            batch = [next(landing)]
-            batch += islice(landing, length_hint(landing))
-            stored += [outcome.text for _, outcome in batch if isinstance(outcome, Response)]
+            stored += [outcome.text for _, outcome in next(landing) if isinstance(outcome, Response)]
     except StopIteration:
         return stored, None
     except BaseException as error:

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from clocks import Skipping
 from fault_server import Faults, InThread, answer
+from outcomes import each
 from wire_faults import KINDS
 from wire_faults.kind import Kind
 
@@ -72,7 +73,7 @@ def asked(kind: Kind, server: InThread, prompts: tuple[str, ...], endpoint: type
     )
     outcome = Outcome()
     try:
-        for request, got in model.respond(ChatRequest((Message("user", p),), max_tokens=4) for p in prompts):
+        for request, got in each(model.respond(ChatRequest((Message("user", p),), max_tokens=4) for p in prompts)):
             outcome.items.append((request.messages[-1].content, got))
     except BaseException as error:  # MemoryError and KeyboardInterrupt are crashes, too
         outcome.error = error

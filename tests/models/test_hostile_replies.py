@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from openai_server import KEY
+from outcomes import each
 from raw_server import RawServer, http
 
 from harness.codec import canonical, response_json
@@ -95,19 +96,6 @@ def mutations(reply: Any, good: bytes) -> list[bytes]:
     return [good] * 16 + [body for part in parts for body in part]
 
 
-@pytest.fixture
-def raw() -> Iterator[Callable[..., RawServer]]:
-    servers: list[RawServer] = []
-
-    def start(reply) -> RawServer:
-        servers.append(RawServer(reply))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.close()
-
-
 def check(outcome: Response | Failure) -> None:
     """What a store, a ledger and a result can take."""
     if isinstance(outcome, Failure):
@@ -126,7 +114,7 @@ def check(outcome: Response | Failure) -> None:
 
 def asked(server: RawServer, requests: list[Request], kind: Callable[..., Any] = Chat, **settings) -> dict:
     model = kind(**{"name": "m", "model": "m", "base_url": server.url, "attempts": 1, **settings})
-    return dict(model.respond(requests))
+    return dict(each(model.respond(requests)))
 
 
 def chat_request(words: str) -> ChatRequest:

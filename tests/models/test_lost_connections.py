@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from openai_server import chat_reply, wait_for
+from outcomes import each
 from raw_server import RawServer, chat, http
 from virtual_wire import InVirtualTime
 
@@ -155,6 +156,6 @@ def test_a_real_server_that_starts_anew_is_asked_for_the_rest(restarting, monkey
     monkeypatch.setattr(Policy, "_sleep", counted)
     servers = restarting(after=30, refusals=lambda: len(waits) >= 12)
     model = Chat(name="m", model="m", base_url=servers[0].url, max_concurrency=4, attempts=1000)
-    outcomes = dict(model.respond(ChatRequest((Message("user", f"{k}?"),), max_tokens=4) for k in range(60)))
+    outcomes = dict(each(model.respond(ChatRequest((Message("user", f"{k}?"),), max_tokens=4) for k in range(60))))
     assert len(outcomes) == 60 and all(isinstance(outcome, Response) for outcome in outcomes.values())
     assert len(servers[1].asked) >= 30 and len(waits) >= 12

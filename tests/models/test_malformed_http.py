@@ -6,9 +6,9 @@ import asyncio
 import gzip
 import tracemalloc
 import zlib
-from collections.abc import Callable, Iterator
 
 import pytest
+from outcomes import each
 from raw_server import RawServer, chat, http
 
 from harness.errors import RunStopped
@@ -81,23 +81,10 @@ def _key(key, monkeypatch):
     monkeypatch.setattr(Policy, "_sleep", at_once)
 
 
-@pytest.fixture
-def raw() -> Iterator[Callable[..., RawServer]]:
-    servers: list[RawServer] = []
-
-    def start(reply) -> RawServer:
-        servers.append(RawServer(reply))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.close()
-
-
 def asked(server: RawServer, *questions: str, **settings) -> dict[str, Response | Failure]:
     model = Chat(**{"name": "m", "model": "m", "base_url": server.url, "attempts": 3, **settings})
     requests = (ChatRequest((Message("user", question),), max_tokens=4) for question in questions)
-    outcomes: dict[Request, Response | Failure] = dict(model.respond(requests))
+    outcomes: dict[Request, Response | Failure] = dict(each(model.respond(requests)))
     return {request.messages[-1].content: outcome for request, outcome in outcomes.items()}
 
 

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
+from outcomes import each
 
 from harness.cache import CachedModel, Store
 from harness.errors import ConfigError, RunStopped
@@ -48,7 +49,7 @@ def by_hand(path, text: str, word: str) -> float:
 
 @pytest.mark.parametrize("batch_tokens", [1, 8192])
 def test_ranking_in_batches_agrees_with_one_pass_each(path, batch_tokens):
-    found = dict(mlm(path, batch_tokens=batch_tokens).respond([choice(text) for text in TEXTS]))
+    found = dict(each(mlm(path, batch_tokens=batch_tokens).respond([choice(text) for text in TEXTS])))
     assert len(found) == len(TEXTS)
     for request, response in found.items():
         expected = {word: by_hand(path, request.messages[0].content, word) for word in ("Yes", "No")}
@@ -59,24 +60,25 @@ def test_ranking_in_batches_agrees_with_one_pass_each(path, batch_tokens):
 
 def test_the_words_before_the_mask_are_read(path):
     found = [
-        r.logprobs["Yes"] for r in dict(mlm(path).respond([choice("A directly causes B :"), choice("C")])).values()
+        r.logprobs["Yes"]
+        for r in dict(each(mlm(path).respond([choice("A directly causes B :"), choice("C")]))).values()
     ]
     assert abs(found[0] - found[1]) > 1e-3
 
 
 def test_a_prompt_that_is_too_long_is_that_items_failure_and_never_cut(path):
-    found = dict(mlm(path).respond([choice(LONG), choice("A")]))
+    found = dict(each(mlm(path).respond([choice(LONG), choice("A")])))
     assert found[choice("A")].logprobs
     failure = found[choice(LONG)]
     assert isinstance(failure, Failure) and failure.kind == "context_length" and " takes 12" in failure.detail
-    shorter = dict(mlm(path, max_length=5).respond([choice(TEXTS[0])]))
+    shorter = dict(each(mlm(path, max_length=5).respond([choice(TEXTS[0])])))
     assert shorter[choice(TEXTS[0])].detail.endswith("the model takes 5")
 
 
 def test_the_longest_prompt_that_fits_is_answered(path):
     model = mlm(path)
     fits = next(k for k in range(140, 0, -1) if not isinstance(model._encode(choice(" ".join("A" * k))), Failure))
-    (response,) = dict(model.respond([choice(" ".join("A" * fits))])).values()
+    (response,) = dict(each(model.respond([choice(" ".join("A" * fits))]))).values()
     assert response.usage.input == model._limit == (126 if "roberta" in path.name else 128)
 
 
@@ -89,20 +91,20 @@ def test_the_longest_prompt_that_fits_is_answered(path):
 )
 def test_choices_of_several_tokens_or_none_stop_the_run(path, choices, said):
     with pytest.raises(RunStopped, match=said):
-        list(mlm(path).respond([choice("A", choices)]))
+        list(each(mlm(path).respond([choice("A", choices)])))
 
 
 def test_choices_that_are_the_same_token_stop_the_run(tmp_path):
     path = mlm_checkpoint(tmp_path / "bert", "bert")
     with pytest.raises(RunStopped, match="Yes, yes are the same token"):
-        list(mlm(path).respond([choice("A", ("Yes", "yes"))]))
+        list(each(mlm(path).respond([choice("A", ("Yes", "yes"))])))
 
 
 def test_answers_are_stored_under_the_files_of_the_checkpoint(path, tmp_path):
     store = Store(tmp_path / "cache.sqlite")
-    first = dict(CachedModel(mlm(path), store).respond([choice("A")]))
+    first = dict(each(CachedModel(mlm(path), store).respond([choice("A")])))
     copy = shutil.copytree(path, tmp_path / "copy")
-    again = dict(CachedModel(mlm(copy, batch_tokens=7, window=3, name="other"), store).respond([choice("A")]))
+    again = dict(each(CachedModel(mlm(copy, batch_tokens=7, window=3, name="other"), store).respond([choice("A")])))
     assert again[choice("A")].cached and again[choice("A")].logprobs == first[choice("A")].logprobs
     identities = [mlm(path).identity, mlm(path, max_length=9).identity, mlm(path, dtype="bfloat16").identity]
     assert all(a != b for k, a in enumerate(identities) for b in identities[:k])
@@ -124,7 +126,7 @@ def test_low_precision_does_not_round_the_choices_away(tmp_path, kind):
     for file in path.glob("tokenizer*"):
         shutil.copy(file, tmp_path / "shifted")
     requests = [choice(f"Question : {word} correlates with B . Answer :") for word in "ABCDEF"]
-    plain, low = (dict(mlm(p, dtype="bfloat16").respond(requests)) for p in (path, tmp_path / "shifted"))
+    plain, low = (dict(each(mlm(p, dtype="bfloat16").respond(requests))) for p in (path, tmp_path / "shifted"))
     for request in requests:
         assert low[request].logprobs == pytest.approx(plain[request].logprobs, abs=1e-4)
 
@@ -136,16 +138,16 @@ def test_the_head_of_debertas_authors_is_found(tmp_path):
     config = json.loads((path / "config.json").read_text())
     assert config.pop("legacy") is False
     (path / "config.json").write_text(json.dumps(config))
-    (response,) = dict(mlm(path).respond([choice("A")])).values()
+    (response,) = dict(each(mlm(path).respond([choice("A")]))).values()
     assert response.logprobs["Yes"] == pytest.approx(expected, abs=1e-5)
 
 
 def test_an_encoder_without_the_head_is_refused(tmp_path):
     path = nli_checkpoint(tmp_path / "nli", {0: "entailment", 1: "neutral", 2: "contradiction"})
     with pytest.raises(ConfigError, match=r"has no weights for cls\.predictions.*not made for MaskedLM"):
-        list(mlm(path).respond([choice("A")]))
+        list(each(mlm(path).respond([choice("A")])))
 
 
 def test_a_causal_model_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="cannot be loaded"):
-        list(mlm(lm_checkpoint(tmp_path / "gpt2", "gpt2")).respond([choice("A")]))
+        list(each(mlm(lm_checkpoint(tmp_path / "gpt2", "gpt2")).respond([choice("A")])))

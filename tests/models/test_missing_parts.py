@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from outcomes import each
 
 from harness.errors import ConfigError
 from harness.models.local.nli import NLI
@@ -45,4 +46,4 @@ def test_a_missing_gpu_is_said(nli_path):
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(ConfigError, match=r"no CUDA device.*model\.device=cpu"):
-        list(NLI(name="m", path=str(nli_path), device="cuda").respond([PairRequest("A", "B")]))
+        list(each(NLI(name="m", path=str(nli_path), device="cuda").respond([PairRequest("A", "B")])))

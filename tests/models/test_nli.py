@@ -5,6 +5,7 @@ import math
 
 import pytest
 from conftest_models import nli_checkpoint
+from outcomes import each
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.loading import Budget, in_batches
@@ -37,7 +38,7 @@ def test_batches_agree_with_one_pair_at_a_time(nli_path):
     requests = [
         PairRequest(f"A correlates with B. {'C is independent of D. ' * k}", "B directly causes A.") for k in range(6)
     ]
-    found = dict(nli(nli_path, batch_tokens=64).respond(requests))
+    found = dict(each(nli(nli_path, batch_tokens=64).respond(requests)))
     assert set(found) == set(requests)
     for request, response in found.items():
         expected = by_hand(nli_path, request)
@@ -47,7 +48,7 @@ def test_batches_agree_with_one_pair_at_a_time(nli_path):
 
 
 def test_the_premise_is_cut_and_said_so_the_hypothesis_never(nli_path):
-    found = dict(nli(nli_path).respond([SHORT, LONG]))
+    found = dict(each(nli(nli_path).respond([SHORT, LONG])))
     assert found[SHORT].finish_reason == "stop"
     assert found[LONG].finish_reason == "premise_truncated"
     assert found[LONG].usage.input == 64
@@ -57,12 +58,12 @@ def test_the_premise_is_cut_and_said_so_the_hypothesis_never(nli_path):
 
 
 def test_a_hypothesis_that_does_not_fit_is_a_failure(nli_path):
-    (outcome,) = dict(nli(nli_path).respond([PairRequest("A", "A directly causes B. " * 30)])).values()
+    (outcome,) = dict(each(nli(nli_path).respond([PairRequest("A", "A directly causes B. " * 30)]))).values()
     assert isinstance(outcome, Failure) and outcome.kind == "context_length"
 
 
 def test_a_shorter_limit_is_respected_and_part_of_the_identity(nli_path):
-    (response,) = dict(nli(nli_path, max_length=20).respond([LONG])).values()
+    (response,) = dict(each(nli(nli_path, max_length=20).respond([LONG]))).values()
     assert response.usage.input == 20
     assert nli(nli_path, max_length=20).identity != nli(nli_path).identity
 
@@ -70,16 +71,16 @@ def test_a_shorter_limit_is_respected_and_part_of_the_identity(nli_path):
 def test_generic_class_names_are_refused_and_can_be_named(tmp_path):
     path = nli_checkpoint(tmp_path / "generic", {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"})
     with pytest.raises(ConfigError, match=r"no entailment labels.*LABEL_0.*model\.labels"):
-        list(nli(path).respond([SHORT]))
+        list(each(nli(path).respond([SHORT])))
     orders = (("contradiction", "entailment", "neutral"), ("entailment", "neutral", "contradiction"))
-    first, second = (dict(nli(path, labels=order).respond([SHORT]))[SHORT].logprobs for order in orders)
+    first, second = (dict(each(nli(path, labels=order).respond([SHORT])))[SHORT].logprobs for order in orders)
     assert first["entailment"] == second["neutral"] and first["contradiction"] == second["entailment"]
 
 
 def test_two_classes_are_refused(tmp_path):
     path = nli_checkpoint(tmp_path / "two", {0: "entailment", 1: "not_entailment"})
     with pytest.raises(ConfigError, match="no entailment labels"):
-        list(nli(path).respond([SHORT]))
+        list(each(nli(path).respond([SHORT])))
 
 
 def test_a_missing_checkpoint_is_a_sentence(tmp_path):
@@ -98,7 +99,7 @@ def test_a_broken_checkpoint_is_a_sentence(nli_path, tmp_path):
     broken = shutil.copytree(nli_path, tmp_path / "broken")
     (broken / "model.safetensors").write_bytes(b"not weights")
     with pytest.raises(ConfigError, match="cannot be loaded"):
-        list(nli(broken).respond([SHORT]))
+        list(each(nli(broken).respond([SHORT])))
 
 
 def test_identity_follows_the_files_not_the_folder(nli_path, tmp_path):
@@ -129,7 +130,7 @@ def test_the_pair_prompt_reads_entailment_as_yes(nli_path):
     prompt = load("corr2cause", "pair", ())
     request = prompt.render({"premise": SHORT.premise, "hypothesis": SHORT.hypothesis}, (), PairRequest)
     assert request == SHORT
-    (response,) = dict(nli(nli_path).respond([request])).values()
+    (response,) = dict(each(nli(nli_path).respond([request]))).values()
     answer = prompt.parse(response)
     assert answer.probability == pytest.approx(math.exp(response.logprobs["entailment"]))
     assert answer.label == int(response.text == "entailment")

@@ -6,6 +6,7 @@ import math
 
 import pytest
 from conftest_models import nli_checkpoint
+from outcomes import each
 
 from harness.errors import ConfigError
 from harness.models.local import loading
@@ -47,7 +48,7 @@ def shares(model: NLI, pairs: list[PairRequest]) -> tuple[float, list[tuple[int,
         tokens += int(inputs["attention_mask"].sum())
 
     hook = model._parts[1].register_forward_pre_hook(count, with_kwargs=True)
-    assert {request for request, _ in model.respond(pairs)} == set(pairs)
+    assert {request for request, _ in each(model.respond(pairs))} == set(pairs)
     hook.remove()
     return 1 - tokens / sum(rows * longest for rows, longest in shapes), shapes
 
@@ -78,7 +79,7 @@ def test_int8_layers_are_quantised_and_the_head_is_not(path):
 
 
 def test_int8_decides_nearly_as_float32_does(path, pairs):
-    exact, low = (dict(nli(path, dtype=dtype).respond(pairs[::4])) for dtype in ("float32", "int8"))
+    exact, low = (dict(each(nli(path, dtype=dtype).respond(pairs[::4]))) for dtype in ("float32", "int8"))
     off = [abs(low[p].logprobs["entailment"] - exact[p].logprobs["entailment"]) for p in exact]
     assert 0 < max(off) < 0.5
     assert sum(low[p].text == exact[p].text for p in exact) >= 0.95 * len(exact)
@@ -87,7 +88,7 @@ def test_int8_decides_nearly_as_float32_does(path, pairs):
 
 
 def test_bfloat16_decides_nearly_as_float32_does(path, pairs):
-    exact, low = (dict(nli(path, dtype=dtype).respond(pairs[::4])) for dtype in ("float32", "bfloat16"))
+    exact, low = (dict(each(nli(path, dtype=dtype).respond(pairs[::4]))) for dtype in ("float32", "bfloat16"))
     assert sum(low[p].text == exact[p].text for p in exact) >= 0.95 * len(exact)
 
 
@@ -115,7 +116,7 @@ def test_int8_of_a_model_without_linear_layers_is_a_sentence(path, tmp_path):
     GPT2ForSequenceClassification(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     with pytest.raises(ConfigError, match=r"has no linear layers that model\.dtype=int8 would quantise"):
-        list(nli(tmp_path, dtype="int8").respond([PairRequest("A", "B")]))
+        list(each(nli(tmp_path, dtype="int8").respond([PairRequest("A", "B")])))
 
 
 def test_int8_of_a_model_that_computes_with_its_weights_is_a_sentence():

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from openai_server import Server, chat_reply, error
+from outcomes import each
 
 from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.api.http_errors import retry_after
@@ -25,12 +26,12 @@ def ask(text: str, **settings) -> ChatRequest:
 
 
 def outcomes(model, requests) -> dict:
-    return dict(model.respond(requests))
+    return dict(each(model.respond(requests)))
 
 
 def test_sends_the_conversation_and_records_what_came_back(serve, key):
     server = serve(lambda *_: chat_reply("Yes"))
-    (request, response), *_ = chat(server).respond([ask("Well?", stop=("\n",))])
+    (request, response), *_ = each(chat(server).respond([ask("Well?", stop=("\n",))]))
     assert request == ask("Well?", stop=("\n",))
     sent = server.calls[0]
     assert sent["messages"] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Well?"}]
@@ -90,7 +91,7 @@ def test_settings_that_cannot_work_are_refused_at_once(key, settings, said):
 def test_a_key_that_cannot_be_one_is_refused_and_a_newline_forgiven(serve, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-…")
     with pytest.raises(ConfigError, match="holds characters that no key has"):
-        Chat(name="m", model="gpt-4", base_url="http://localhost/v1").respond([ask("?")])
+        each(Chat(name="m", model="gpt-4", base_url="http://localhost/v1").respond([ask("?")]))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-fine\n")
     server = serve()
     outcomes(chat(server), [ask("?")])
@@ -126,7 +127,7 @@ def test_requests_are_pulled_as_they_are_needed(serve, key):
             pulled.append(k)
             yield ask(f"{k}?")
 
-    answers = chat(server, max_concurrency=4).respond(source())
+    answers = each(chat(server, max_concurrency=4).respond(source()))
     next(answers)
     assert len(pulled) <= 8
     answers.close()
@@ -173,7 +174,9 @@ def test_what_concerns_one_item_is_that_items_failure(serve, key):
         "fine": chat_reply("Yes"),
     }
     server = serve(lambda path, body, number: replies[body["messages"][-1]["content"]])
-    found = {r.messages[-1].content: o for r, o in chat(server, attempts=2).respond([ask(name) for name in replies])}
+    found = {
+        r.messages[-1].content: o for r, o in each(chat(server, attempts=2).respond([ask(name) for name in replies]))
+    }
     kinds = {name: outcome.kind if isinstance(outcome, Failure) else "response" for name, outcome in found.items()}
     assert kinds == {
         "filter": "content_filter",
@@ -205,7 +208,7 @@ def test_answers_that_landed_before_the_run_stopped_are_handed_out(serve, key):
     server = serve(lambda path, body, number: chat_reply("Yes") if number <= 10 else error(401, "revoked"))
     found = []
     with pytest.raises(RunStopped):
-        found.extend(chat(server, max_concurrency=4).respond([ask(f"{k}?") for k in range(50)]))
+        found.extend(each(chat(server, max_concurrency=4).respond([ask(f"{k}?") for k in range(50)])))
         pytest.fail("the run went on")
     # `extend` keeps what it got before the exception.
     assert len(found) == 10 and all(isinstance(outcome, Response) for _, outcome in found)
@@ -277,7 +280,7 @@ def test_an_unreachable_server_is_said_after_a_few_tries(key):
 def test_without_a_key_nothing_is_asked():
     model = Chat(name="m", model="gpt-4", base_url="http://127.0.0.1:9/v1")
     with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
-        model.respond([ask("?")])
+        each(model.respond([ask("?")]))
 
 
 def test_identity_tells_servers_models_and_sampling_apart_but_no_transport(serve, key):

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 from conftest_models import own_code_checkpoint
+from outcomes import each
 
 from harness.errors import ConfigError
 from harness.models.local import checkpoint
@@ -41,8 +42,8 @@ def test_it_runs_only_where_it_is_trusted(path):
     with pytest.raises(
         ConfigError, match=r"brings Python code of its own: read it, and set model\.trust_remote_code=true"
     ):
-        list(lm(path, trust_remote_code=False).respond([REQUEST]))
-    (response,) = dict(lm(path).respond([REQUEST])).values()
+        list(each(lm(path, trust_remote_code=False).respond([REQUEST])))
+    (response,) = dict(each(lm(path).respond([REQUEST]))).values()
     assert set(response.logprobs) == {"Yes", "No"}
 
 
@@ -59,7 +60,7 @@ def test_tables_that_its_code_makes_are_not_left_to_chance(path):
 
 
 def test_it_runs_in_low_precision(path):
-    low, exact = (dict(lm(path, dtype=dtype).respond([REQUEST]))[REQUEST] for dtype in ("bfloat16", "float32"))
+    low, exact = (dict(each(lm(path, dtype=dtype).respond([REQUEST])))[REQUEST] for dtype in ("bfloat16", "float32"))
     assert low.logprobs == pytest.approx(exact.logprobs, abs=0.2) and low.logprobs != exact.logprobs
 
 
@@ -67,7 +68,7 @@ def test_it_writes_in_batches_as_one_token_at_a_time(path):
     import torch
 
     requests = [ChatRequest((Message("user", text),), max_tokens=6) for text in ("A correlates with B. Answer:", "A")]
-    first, again = (dict(lm(path, method="generate").respond(requests)) for _ in range(2))
+    first, again = (dict(each(lm(path, method="generate").respond(requests))) for _ in range(2))
     tokenizer, _ = lm(path)._parts
     for request in requests:
         ids = torch.tensor(tokenizer(request.messages[0].content)["input_ids"])
@@ -95,7 +96,7 @@ def test_code_from_another_repository_is_refused(path):
     config["auto_map"]["AutoModelForCausalLM"] = "someone/else--modeling_tiny.TinyForCausalLM"
     (path / "config.json").write_text(json.dumps(config))
     with pytest.raises(ConfigError, match=r"runs code of someone/else: put those Python files into its folder"):
-        list(lm(path).respond([REQUEST]))
+        list(each(lm(path).respond([REQUEST])))
 
 
 class Hub:

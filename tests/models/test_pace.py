@@ -7,6 +7,7 @@ import time
 
 import pytest
 from openai_server import chat_reply, error
+from outcomes import each
 from virtual_wire import InVirtualTime
 
 from harness.models.api import retry
@@ -70,7 +71,7 @@ def test_calls_begin_a_few_at_a_time_and_become_more(serve):
     model = chat(server, max_concurrency=20)
     first = server.most_in_flight
     assert first == 0
-    outcomes = dict(model.respond(ask(f"{k}?") for k in range(200)))
+    outcomes = dict(each(model.respond(ask(f"{k}?") for k in range(200))))
     assert len(outcomes) == 200
     assert START < server.most_in_flight <= 20
 
@@ -81,7 +82,7 @@ def test_a_call_that_waits_for_its_retry_holds_no_slot(serve, retries_wait):
 
     server = serve(reply)
     retries_wait(lambda: len(server.calls) == 6)
-    found = dict(chat(server, max_concurrency=1).respond(ask(f"{k}?") for k in range(6)))
+    found = dict(each(chat(server, max_concurrency=1).respond(ask(f"{k}?") for k in range(6))))
     assert len(found) == 6 and not any(isinstance(outcome, Failure) for outcome in found.values())
     assert [said(call) for call in server.calls] == ["0?", "1?", "2?", "3?", "4?", "5?", "1?"]
 
@@ -95,7 +96,7 @@ def test_calls_that_all_wait_for_their_retries_leave_room_for_others(serve, retr
 
     server, landed = serve(reply), []
     retries_wait(lambda: len(landed) >= 22)
-    for request, _ in chat(server, max_concurrency=4).respond(ask(f"{k}?") for k in range(30)):
+    for request, _ in each(chat(server, max_concurrency=4).respond(ask(f"{k}?") for k in range(30))):
         landed.append(request.messages[0].content)
     refused = {said(call) for call in server.calls[4:12]}
     assert len(refused) == 8 and set(landed[22:]) == refused
@@ -104,7 +105,7 @@ def test_calls_that_all_wait_for_their_retries_leave_room_for_others(serve, retr
 def test_a_known_limit_of_requests_is_kept(serve):
     server = serve()
     started = time.monotonic()
-    found = dict(chat(server, requests_per_minute=1200).respond(ask(f"{k}?") for k in range(30)))
+    found = dict(each(chat(server, requests_per_minute=1200).respond(ask(f"{k}?") for k in range(30))))
     assert len(found) == 30 and time.monotonic() - started > (30 - 3) / 20
 
 
@@ -112,7 +113,7 @@ def test_a_known_limit_of_tokens_is_kept(serve):
     server = serve()
     started = time.monotonic()
     # 400 letters are about 100 tokens, and 4 may be written.
-    found = dict(chat(server, tokens_per_minute=60_000).respond(ask(f"{k:400}") for k in range(12)))
+    found = dict(each(chat(server, tokens_per_minute=60_000).respond(ask(f"{k:400}") for k in range(12))))
     assert len(found) == 12 and time.monotonic() - started > 10 * 104 / 1000
 
 
@@ -155,5 +156,5 @@ def test_nothing_goes_out_while_the_headers_say_that_nothing_is_left(serve):
         return 200, chat_reply("No"), headers if number == 1 else {}
 
     server = serve(reply)
-    assert len(dict(chat(server, max_concurrency=1).respond(ask(f"{k}?") for k in range(3)))) == 3
+    assert len(dict(each(chat(server, max_concurrency=1).respond(ask(f"{k}?") for k in range(3))))) == 3
     assert at[1] - at[0] >= 0.4

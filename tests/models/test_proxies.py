@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from outcomes import each
 from raw_server import RawServer, chat, http
 
 from harness.models.api.openai import Chat
@@ -19,7 +20,7 @@ def test_a_proxy_is_used_for_other_machines_only(key, monkeypatch, variable, hos
     try:
         model = Chat(name="m", model="m", base_url=f"http://{host}:{server.port}/v1", attempts=1)
         try:
-            outcomes = dict(model.respond([ChatRequest((Message("user", "?"),), max_tokens=4)]))
+            outcomes = dict(each(model.respond([ChatRequest((Message("user", "?"),), max_tokens=4)])))
         except Exception:
             assert host in ("[::1]", "127.8.8.8") and not proxy.asked  # addresses at which the server does not listen
         else:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from openai_server import chat_reply, error
+from outcomes import each
 from raw_server import RawServer, chat, http
 from virtual_wire import InVirtualTime
 
@@ -79,7 +80,7 @@ def test_what_may_pass_is_tried_again_and_has_a_name_in_the_end(serve, monkeypat
     )
     model = Chat(name="m", model="m", base_url=server.url, attempts=5)
     requests = [ChatRequest((Message("user", question),), max_tokens=4) for question in ("always", "once", "twice")]
-    outcomes = {request.messages[-1].content: outcome for request, outcome in model.respond(requests)}
+    outcomes = {request.messages[-1].content: outcome for request, outcome in each(model.respond(requests))}
     assert isinstance(outcomes["once"], Response) and isinstance(outcomes["twice"], Response)
     assert isinstance(outcomes["always"], Failure) and outcomes["always"].kind == kind
     assert Counter(map(words, server.calls))["always"] == 5
@@ -144,7 +145,7 @@ def test_the_date_of_a_real_reply_is_used(monkeypatch):
     server = RawServer(lambda words, times: http(b"{}", status=429, **dates) if times == 1 else http(chat()))
     try:
         model = Chat(name="m", model="m", base_url=server.url)
-        (outcome,) = dict(model.respond([ChatRequest((Message("user", "?"),), max_tokens=4)])).values()
+        (outcome,) = dict(each(model.respond([ChatRequest((Message("user", "?"),), max_tokens=4)]))).values()
     finally:
         server.close()
     assert isinstance(outcome, Response)

@@ -12,13 +12,14 @@ from urllib.parse import unquote
 
 import pytest
 from openai_server import KEY, chat_reply, error
+from outcomes import each
 from raw_server import RawServer, http
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.endpoint import _OWNED
 from harness.models.api.hidden_key import Secret
 from harness.models.api.openai import Chat, Completions
-from harness.runtime.secrets import masked, refuse_arguments, secret_name
+from harness.runtime.secrets import mask_keys, refuse_arguments, secret_name
 from harness.types import ChatRequest, Failure, Message
 
 LEAKED = "sk-proj-abcdefghijklmnopqrstuvwxyz"
@@ -86,8 +87,8 @@ def test_names_that_are_made_to_hold_a_key(name):
         refuse_arguments(["model=gpt4", f"+model.extra.{name}=x"])
     with pytest.raises(ConfigError, match="looks like a key"):
         refuse_arguments([f"model.extra={{a: 1, {name}: x}}"])
-    assert masked(f"{name}=hunter2") == f"{name}=[a key]"
-    assert "hunter2" not in masked(f"{{'a': 1, '{name}': 'hunter2'}}")
+    assert mask_keys(f"{name}=hunter2") == f"{name}=[a key]"
+    assert "hunter2" not in mask_keys(f"{{'a': 1, '{name}': 'hunter2'}}")
 
 
 @pytest.mark.parametrize("name", HARMLESS)
@@ -95,7 +96,7 @@ def test_names_that_are_not(name):
     assert not secret_name(name)
     chat("http://localhost/v1", extra={} if name in _OWNED else {name: "x"})
     refuse_arguments([f"+model.extra.{name}=x"])
-    assert masked(f"{name}=hunter2") == f"{name}=hunter2"
+    assert mask_keys(f"{name}=hunter2") == f"{name}=hunter2"
 
 
 PATHS = [
@@ -191,17 +192,17 @@ def test_command_lines_that_hold_none(monkeypatch, argument):
 
 def test_what_is_printed_as_an_error_is_masked(key):
     text = f"no {KEY} and {LEAKED} at https://me:hunter2@host/v1?token=hunter2&a=1 with {{'cookie': 'hunter2'}}"
-    assert masked(text) == (
+    assert mask_keys(text) == (
         "no [the key] and [a key] at https://[a key]@host/v1?token=[a key]&a=1 with {'cookie': '[a key]'}"
     )
     sentence = "no API key: set the environment variable OPENAI_API_KEY (export OPENAI_API_KEY=…; any text will do)"
-    assert masked(sentence) == sentence
+    assert mask_keys(sentence) == sentence
 
 
 def test_settings_that_only_sound_like_one_are_sent(serve, key):
     server = serve()
     extra = {"prompt_cache_key": "corr2cause", "stop_token_ids": [1], "skip_special_tokens": True, "user": "sk"}
-    list(chat(server.url, extra=extra).respond([ask("?")]))
+    list(each(chat(server.url, extra=extra).respond([ask("?")])))
     assert extra.items() <= server.calls[0].items()
 
 
@@ -215,7 +216,7 @@ def test_a_server_that_repeats_the_key_does_not_get_it_into_an_answer_or_a_failu
         text = body["messages"][-1]["content"]
         return error(400, f"bad key {KEY}") if text == "refuse" else chat_reply(f"You sent {KEY}.")
 
-    found = dict(chat(serve(reply).url).respond([ask("refuse"), ask("answer")]))
+    found = dict(each(chat(serve(reply).url).respond([ask("refuse"), ask("answer")])))
     assert found[ask("answer")].text == "You sent [the key]."
     assert isinstance(found[ask("refuse")], Failure) and found[ask("refuse")].detail == "400: bad key [the key]"
 
@@ -223,7 +224,7 @@ def test_a_server_that_repeats_the_key_does_not_get_it_into_an_answer_or_a_failu
 @pytest.mark.parametrize("page", [{"error": {"message": f"bad key {KEY}"}}, f"<p>bad key {KEY}</p>"])
 def test_a_server_that_repeats_the_key_does_not_get_it_into_a_traceback(serve, key, page):
     with pytest.raises(RunStopped) as stopped:
-        list(chat(serve(lambda *_: (401, page)).url).respond([ask("?")]))
+        list(each(chat(serve(lambda *_: (401, page)).url).respond([ask("?")])))
     assert KEY not in "".join(traceback.format_exception(stopped.value))
     assert "refuses the key" in str(stopped.value)
     assert isinstance(page, str) or "bad key [the key]" in str(stopped.value)
@@ -269,7 +270,7 @@ def test_a_key_that_a_server_repeats_in_another_spelling_is_hidden(key, way, pla
     status = 400 if place in ("error", "page") else 200
     server = RawServer(lambda *_: http(bodies[place], status=status))
     try:
-        (outcome,) = dict(chat(server.url, attempts=1).respond([ask("?")])).values()
+        (outcome,) = dict(each(chat(server.url, attempts=1).respond([ask("?")]))).values()
     finally:
         server.close()
     shown = repr(outcome)
@@ -299,7 +300,7 @@ def test_a_key_in_another_coding_of_letters_is_hidden(key, coding, status, page)
     sent = (b"<html>" if page else b"") + body.encode(coding)  # a page may be a mixture
     server = RawServer(lambda *_: http(sent, status=status))
     try:
-        (outcome,) = dict(chat(server.url, attempts=1).respond([ask("?")])).values()
+        (outcome,) = dict(each(chat(server.url, attempts=1).respond([ask("?")]))).values()
     finally:
         server.close()
     assert KEY not in repr(outcome) and KEY not in re.sub(r"[^\w-]", "", repr(outcome))
@@ -316,7 +317,7 @@ def test_a_key_in_malformed_http_is_not_quoted(key, head):
     server = RawServer(lambda *_: (sent.encode(),))
     try:
         with pytest.raises(RunStopped) as stopped:
-            list(chat(server.url, attempts=1).respond([ask(str(k)) for k in range(20)]))
+            list(each(chat(server.url, attempts=1).respond([ask(str(k)) for k in range(20)])))
     finally:
         server.close()
     assert KEY not in "".join(traceback.format_exception(stopped.value))
@@ -335,13 +336,13 @@ def test_what_is_no_key_stays_as_it_is():
 )
 def test_no_text_takes_long_to_look_through(text):
     began = time.process_time()
-    Secret(KEY).hidden(text)
+    Secret(KEY).hide(text)
     assert time.process_time() - began < 20
 
 
 def test_a_placeholder_is_a_word_that_replies_may_hold(serve, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    found = dict(chat(serve(lambda *_: chat_reply("There is none.")).url).respond([ask("?")]))
+    found = dict(each(chat(serve(lambda *_: chat_reply("There is none.")).url).respond([ask("?")])))
     assert found[ask("?")].text == "There is none."
     assert Secret("none").loads(b'"none"') == "none"
 

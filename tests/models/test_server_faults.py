@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from clocks import Skipping
 from fault_server import FATAL, OF_ONE_ITEM, OTHER_MODEL, PASSING, Faults, InThread, answer, own
+from outcomes import each
 
 from harness.errors import RunStopped
 from harness.models.api.gate import Gate
@@ -39,7 +40,7 @@ def faulty() -> Iterator[Callable[..., InThread]]:
 def asked(server: InThread, prompts=PROMPTS, **settings) -> dict[str, Response | Failure]:
     model = Chat(**{"name": "m", "model": "m", "base_url": server.url, "max_wait": 5.0, **settings})
     requests = (ChatRequest((Message("user", prompt),), max_tokens=4) for prompt in prompts)
-    found: dict[Request, Response | Failure] = dict(model.respond(requests))
+    found: dict[Request, Response | Failure] = dict(each(model.respond(requests)))
     return {request.messages[-1].content: outcome for request, outcome in found.items()}
 
 

@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 from conftest_models import lm_checkpoint, own_code_checkpoint
+from outcomes import each
 
 from harness.errors import RunStopped
 from harness.models.local.causal_lm import CausalLM
@@ -169,7 +170,7 @@ def test_shared_scores_are_those_of_one_pass_each(kind, batch_tokens, checkpoint
     model = lm(checkpoint(kind), batch_tokens=batch_tokens)
     several = [ranking(TEXTS[1], "Yes", "Yes A", "Yes A causes B", "No"), ranking("A", "Yes A", "Yes B")]
     requests = [*map(ranking, TEXTS), ranking("F"), *several]
-    found = dict(model.respond(requests))
+    found = dict(each(model.respond(requests)))
     assert set(found) == set(requests)
     for request, response in found.items():
         assert response.logprobs == pytest.approx(scored_alone(model, request), abs=1e-4)
@@ -207,7 +208,7 @@ def test_every_beginning_is_read_once(kind, checkpoint):
     model = lm(checkpoint(kind), batch_tokens=50)
     counted = read_tokens(model)
     requests = [ranking(text) for text in TEXTS]
-    assert len(dict(model.respond(requests))) == len(TEXTS)
+    assert len(dict(each(model.respond(requests)))) == len(TEXTS)
     assert sum(counted) == beginnings(model, requests) < sum(map(len, reads(model, requests))) / 5
     assert max(counted) <= 50
 
@@ -220,7 +221,7 @@ def test_a_chat_template_hides_no_beginning(tmp_path):
         ChoiceRequest((Message("system", SYSTEM), Message("user", text.removeprefix(SYSTEM))), ("Yes", "No"))
         for text in TEXTS
     ]
-    assert len(dict(model.respond(requests))) == len(TEXTS)
+    assert len(dict(each(model.respond(requests)))) == len(TEXTS)
     assert sum(counted) == beginnings(model, requests) < sum(map(len, reads(model, requests))) / 5
 
 
@@ -234,10 +235,10 @@ def test_the_output_layer_is_computed_where_something_is_asked_only(share, check
     request = ranking(TEXTS[0], "A", "B", "A correlates")
     (sequences,) = model._sequences([request])
     assert [len(sequence.continuation) for sequence in sequences] == [1, 1, 3]
-    list(model.respond([request]))
+    list(each(model.respond([request])))
     assert sum(rows) == (3 if share else 6)  # padded: the places of both rows
     rows.clear()
-    list(model.respond([ranking(TEXTS[0], "A", "B")]))
+    list(each(model.respond([ranking(TEXTS[0], "A", "B")])))
     assert sum(rows) == 1
 
 
@@ -246,7 +247,7 @@ def test_shared_writing_is_that_of_one_token_at_a_time(kind, batch_tokens, on_gp
     model = lm(checkpoint(kind), method="generate", batch_tokens=batch_tokens)
     model._engine.on_gpu = on_gpu
     requests = [writing(text, max_tokens=3 + 8 * (k % 3)) for k, text in enumerate([*TEXTS, "A", "F"])]
-    found = dict(model.respond(requests))
+    found = dict(each(model.respond(requests)))
     assert set(found) == set(requests)
     for request, response in found.items():
         expected = written_alone(model, request)
@@ -267,7 +268,7 @@ def test_writing_ends_at_the_end_token(checkpoint, tmp_path):
     (path / "generation_config.json").write_text(json.dumps(settings | {"eos_token_id": [0, tokens[place]]}))
     model = lm(path, method="generate")
     counted = read_tokens(model)
-    (response,) = dict(model.respond([request])).values()
+    (response,) = dict(each(model.respond([request]))).values()
     assert (response.text, response.finish_reason) == (model._turns.decoded(tokens[:place]), "stop")
     assert response.usage.output == place
     assert sum(counted) == len(model._parts[0](TEXTS[0])["input_ids"]) + place  # no token after the end is read
@@ -280,7 +281,7 @@ def test_writing_ends_at_a_stop_string(kind, sharing, checkpoint):
     stop = text[5:7]
     request = writing(TEXTS[0], max_tokens=12, stop=("no such words", stop))
     counted = read_tokens(model)
-    (response,) = dict(model.respond([request])).values()
+    (response,) = dict(each(model.respond([request]))).values()
     assert (response.text, response.finish_reason) == (text[: text.index(stop)], "stop")
     assert len(counted) < 12 and response.usage.output < 12
 
@@ -292,7 +293,7 @@ def test_what_is_written_shares_the_prompts_and_finished_texts_make_no_more_work
     lengths = [len(written_alone(model, request)) for request in requests]
     assert lengths == limits  # none ends by itself
     counted = read_tokens(model)
-    assert len(dict(model.respond(requests))) == 4
+    assert len(dict(each(model.respond(requests)))) == 4
     # The last token of a text is predicted, not read.
     assert sum(counted) == beginnings(model, requests) + sum(limit - 1 for limit in limits)
 
@@ -301,7 +302,7 @@ def test_equal_prompts_are_one_text(checkpoint):
     model = lm(checkpoint("gpt2"), method="generate")
     counted = read_tokens(model)
     requests = [writing(TEXTS[0], sample=k) for k in range(5)] + [writing(TEXTS[0], max_tokens=3)]
-    found = dict(model.respond(requests))
+    found = dict(each(model.respond(requests)))
     assert sum(counted) == beginnings(model, requests) + 7
     assert {found[request].text for request in requests[:5]} == {
         model._turns.decoded(written_alone(model, requests[0]))
@@ -342,14 +343,14 @@ def test_out_of_memory_goes_on_with_less_from_where_it_was(kind, checkpoint, mem
     expected = {request: scored_alone(model, request) for request in map(ranking, TEXTS)}
     _ = model._engine
     passed = memory_for(lambda number, tokens, held: tokens > 30)
-    found = dict(model.respond(expected))
+    found = dict(each(model.respond(expected)))
     assert {request: dict(found[request].logprobs) for request in expected} == {
         request: pytest.approx(scores, abs=1e-4) for request, scores in expected.items()
     }
     assert sum(passed) == beginnings(model, expected) and max(passed) == 25  # nothing twice
     said = capsys.readouterr().err
     assert said.count("out of memory with") == 2 and "going on with 25" in said
-    assert len(dict(model.respond(map(ranking, TEXTS)))) == len(TEXTS)
+    assert len(dict(each(model.respond(map(ranking, TEXTS))))) == len(TEXTS)
     assert not capsys.readouterr().err  # the next window begins with what fits
 
 
@@ -359,7 +360,7 @@ def test_without_any_memory_the_run_ends_and_keeps_its_answers(checkpoint, memor
     memory_for(lambda number, tokens, held: number > 1)
     found = []
     with pytest.raises(RunStopped, match="out of memory"):
-        found.extend(model.respond(map(ranking, TEXTS)))
+        found.extend(each(model.respond(map(ranking, TEXTS))))
     assert 0 < len(found) < len(TEXTS)
 
 
@@ -370,7 +371,7 @@ def test_out_of_memory_while_writing_keeps_what_is_written(at, checkpoint, memor
     expected = {request: model._turns.decoded(written_alone(model, request)) for request in requests}
     _ = model._engine
     memory_for(lambda number, tokens, held: number == at)
-    answered = list(model.respond(requests))
+    answered = list(each(model.respond(requests)))
     assert len(answered) == len(requests)
     assert {request: response.text for request, response in answered} == expected
     assert capsys.readouterr().err.count("out of memory with") == 1
@@ -381,7 +382,7 @@ def test_writing_without_any_memory_ends_the_run(checkpoint, memory_for):
     _ = model._engine
     memory_for(lambda number, tokens, held: True)
     with pytest.raises(RunStopped, match="out of memory"):
-        list(model.respond(map(writing, TEXTS)))
+        list(each(model.respond(map(writing, TEXTS))))
 
 
 @pytest.mark.parametrize("request_of", [ranking, writing])
@@ -390,11 +391,11 @@ def test_nothing_is_begun_after_ctrl_c(request_of, checkpoint):
     found = []
     with contextlib.ExitStack() as after:
         after.callback(setattr, STOP, "requested", False)
-        for outcome in model.respond(map(request_of, TEXTS)):
+        for outcome in each(model.respond(map(request_of, TEXTS))):
             found.append(outcome)
             STOP.requested = True
     assert 0 < len(found) < len(TEXTS)
-    assert len(dict(model.respond(map(request_of, TEXTS)))) == len(TEXTS)
+    assert len(dict(each(model.respond(map(request_of, TEXTS))))) == len(TEXTS)
 
 
 REASONS = {
@@ -412,7 +413,7 @@ REASONS = {
 def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, checkpoint, capsys):
     model = lm(checkpoint(kind), batch_tokens=100, window=5)
     requests = [*map(ranking, TEXTS), writing(TEXTS[0]), writing("A")]
-    found = dict(model.respond(requests))
+    found = dict(each(model.respond(requests)))
     for request in requests:
         if isinstance(request, ChatRequest):
             assert found[request].text == model._turns.decoded(written_alone(model, request))
@@ -425,7 +426,7 @@ def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, c
 def test_a_checkpoint_with_code_of_its_own_shares_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
     model = lm(own_code_checkpoint(tmp_path / "own"), trust_remote_code=True)
-    assert len(dict(model.respond(map(ranking, TEXTS)))) == len(TEXTS)
+    assert len(dict(each(model.respond(map(ranking, TEXTS))))) == len(TEXTS)
     assert "its code came with it" in capsys.readouterr().err
 
 
@@ -449,16 +450,16 @@ def test_a_trial_finds_models_that_would_be_wrong(kind, checkpoint, monkeypatch)
 def test_sharing_can_be_refused(checkpoint, capsys):
     model = lm(checkpoint("gpt2"), share_prefixes=False)
     counted = read_tokens(model)
-    found = dict(model.respond(map(ranking, TEXTS)))
+    found = dict(each(model.respond(map(ranking, TEXTS))))
     assert sum(counted) > 5 * beginnings(model, map(ranking, TEXTS)) and not capsys.readouterr().err
-    shared = dict(lm(checkpoint("gpt2")).respond(map(ranking, TEXTS)))
+    shared = dict(each(lm(checkpoint("gpt2")).respond(map(ranking, TEXTS))))
     for request, response in found.items():
         assert shared[request].logprobs == pytest.approx(dict(response.logprobs), abs=1e-4)
 
 
 def test_low_precision_shares_too(checkpoint, capsys):
-    exact = dict(lm(checkpoint("llama")).respond(map(ranking, TEXTS)))
-    low = dict(lm(checkpoint("llama"), dtype="bfloat16").respond(map(ranking, TEXTS)))
+    exact = dict(each(lm(checkpoint("llama")).respond(map(ranking, TEXTS))))
+    low = dict(each(lm(checkpoint("llama"), dtype="bfloat16").respond(map(ranking, TEXTS))))
     assert not capsys.readouterr().err
     for request, response in low.items():
         assert response.logprobs == pytest.approx(dict(exact[request].logprobs), abs=0.5)
@@ -471,5 +472,5 @@ def test_what_is_remembered_is_the_way_down_only(checkpoint, monkeypatch):
     keep = Memory.keep
     monkeypatch.setattr(Memory, "keep", lambda self, slots=None: (keep(self, slots), kept.append(self.length)))
     requests = [ranking(text) for text in TEXTS]
-    list(model.respond(requests))
+    list(each(model.respond(requests)))
     assert 0 < max(kept) < max(map(len, reads(model, requests))) < beginnings(model, requests) / 2

@@ -6,6 +6,7 @@ import contextlib
 import signal
 
 import pytest
+from outcomes import each
 from test_shared_prefixes import (
     SHARING,
     SWITCH,
@@ -52,9 +53,9 @@ def test_nothing_is_remembered_afterwards(request_of, checkpoint, memories):
     model = lm(checkpoint("llama"), batch_tokens=60)
     _ = model._engine
     memories.clear()  # that of the trial
-    assert len(list(model.respond(map(request_of, TEXTS)))) == len(TEXTS)
+    assert len(list(each(model.respond(map(request_of, TEXTS))))) == len(TEXTS)
     assert memories and all(map(is_empty, memories))
-    given_up = model.respond(map(request_of, TEXTS))
+    given_up = each(model.respond(map(request_of, TEXTS)))
     next(given_up)
     assert not all(map(is_empty, memories))
     given_up.close()
@@ -68,16 +69,16 @@ def test_nothing_is_remembered_after_an_error(request_of, checkpoint, memories, 
     memories.clear()
     memory_for(lambda number, tokens, held: number > 1)
     with pytest.raises(RunStopped, match="out of memory"):  # whose traceback still knows the frames
-        list(model.respond(map(request_of, TEXTS)))
+        list(each(model.respond(map(request_of, TEXTS))))
     assert memories and all(map(is_empty, memories))
 
 
 def test_an_answer_given_up_late_takes_nothing_from_the_next(checkpoint):
     model = lm(checkpoint("llama"), batch_tokens=60)
-    given_up = model.respond(map(ranking, TEXTS))
+    given_up = each(model.respond(map(ranking, TEXTS)))
     next(given_up)
     found = {}
-    for request, response in model.respond(map(ranking, TEXTS)):
+    for request, response in each(model.respond(map(ranking, TEXTS))):
         given_up.close()
         found[request] = response
     assert len(found) == len(TEXTS)
@@ -91,7 +92,7 @@ def test_out_of_memory_while_prompts_are_read_goes_on_with_less(checkpoint, memo
     expected = {request: written_alone(model, request) for request in requests}
     _ = model._engine
     passed = memory_for(lambda number, tokens, held: tokens > 30)
-    found = dict(model.respond(requests))
+    found = dict(each(model.respond(requests)))
     assert {request: found[request].text for request in requests} == {
         request: model._turns.decoded(tokens) for request, tokens in expected.items()
     }
@@ -108,7 +109,7 @@ def test_out_of_memory_while_writing_lowers_what_was_in_use(checkpoint, memory_f
     longest = max(map(len, reads(model, requests)))
     _ = model._engine
     memory_for(lambda number, tokens, held: tokens + held > longest + 100)
-    found = dict(model.respond(requests))
+    found = dict(each(model.respond(requests)))
     assert {request: found[request].text for request in requests} == {
         request: model._turns.decoded(tokens) for request, tokens in expected.items()
     }
@@ -122,7 +123,7 @@ def test_out_of_memory_raises_no_limit(at, checkpoint, memory_for):
     engine = model._engine
     memory_for(lambda number, tokens, held: number == at)
     with contextlib.suppress(RunStopped):  # less than a text of its own there cannot be
-        assert len(list(model.respond(map(writing, TEXTS)))) == len(TEXTS)
+        assert len(list(each(model.respond(map(writing, TEXTS))))) == len(TEXTS)
     assert engine.at_once.tokens <= 2 and engine.remembered.tokens <= 2
 
 
@@ -132,7 +133,7 @@ def test_out_of_memory_while_tokens_are_moved_leaves_no_wrong_number(request_of,
 
     model = lm(checkpoint("llama"), batch_tokens=60)
     requests = [request_of(text) for text in TEXTS]
-    expected = dict(model.respond(requests))
+    expected = dict(each(model.respond(requests)))
     keep, numbers = Layer.keep, iter(range(10**6))
 
     def failing(self, first, slots):
@@ -143,7 +144,7 @@ def test_out_of_memory_while_tokens_are_moved_leaves_no_wrong_number(request_of,
     monkeypatch.setattr(Layer, "keep", failing)
     found = []
     try:
-        found.extend(model.respond(requests))
+        found.extend(each(model.respond(requests)))
     except RunStopped as stopped:
         assert "out of memory" in str(stopped)
     assert next(numbers) > 3
@@ -161,7 +162,7 @@ def test_of_a_long_path_the_end_moves_only(checkpoint, monkeypatch):
     keep = Layer.keep
     monkeypatch.setattr(Layer, "keep", lambda self, first, slots: (moved.append(slots), keep(self, first, slots)))
     requests = [ranking(f"{TEXTS[0]} {word} correlates with {word}. However") for word in "ACBDFZYX"]
-    list(model.respond(requests))
+    list(each(model.respond(requests)))
     most = max(len(slots) for slots in moved if slots is not None)
     assert most < 15 < min(map(len, reads(model, requests))) / 3
 
@@ -179,10 +180,10 @@ def test_the_second_ctrl_c_ends_writing_at_once(checkpoint):
     hook = model._parts[1].get_input_embeddings().register_forward_hook(impatient)
     requests = [writing(text, max_tokens=50) for text in TEXTS]
     with pytest.raises(KeyboardInterrupt), interruptible(Progress("writing")):
-        list(model.respond(requests))
+        list(each(model.respond(requests)))
     assert len(passes) == 5
     hook.remove()
-    found = dict(model.respond(requests[:2]))
+    found = dict(each(model.respond(requests[:2])))
     assert {request: found[request].text for request in requests[:2]} == {
         request: model._turns.decoded(written_alone(model, request)) for request in requests[:2]
     }
@@ -192,9 +193,9 @@ def test_the_second_ctrl_c_ends_writing_at_once(checkpoint):
 def test_texts_do_not_depend_on_who_shares_the_batch(kind, checkpoint):
     model = lm(checkpoint(kind), share_prefixes=False)
     requests = [writing(text) for text in [*TEXTS, *(text.replace("A", "C") for text in TEXTS), "A"]]
-    found = dict(model.respond(requests))
+    found = dict(each(model.respond(requests)))
     for request in requests:
-        alone = dict(model.respond([request]))[request]
+        alone = dict(each(model.respond([request])))[request]
         assert (found[request].text, found[request].usage) == (alone.text, alone.usage)
         if kind != "longrope":  # whose positions change in the middle of a text
             assert alone.text == model._turns.decoded(written_alone(model, request))
@@ -204,7 +205,7 @@ def test_scores_do_not_depend_on_who_shares_the_batch(checkpoint):
     model = lm(checkpoint("longrope"))
     requests = [*map(ranking, TEXTS), ranking("A")]
     assert min(map(len, reads(model, requests))) < SWITCH < max(map(len, reads(model, requests)))
-    for request, response in model.respond(requests):
+    for request, response in each(model.respond(requests)):
         assert response.logprobs == pytest.approx(scored_alone(model, request), abs=1e-4)
 
 
@@ -212,7 +213,7 @@ def test_short_texts_share_where_long_ones_could_not(checkpoint, capsys):
     model = lm(checkpoint("longrope"), max_length=SWITCH)
     counted = read_tokens(model)
     requests = [ranking(text[-90:]) for text in TEXTS]
-    found = dict(model.respond(requests))
+    found = dict(each(model.respond(requests)))
     assert not capsys.readouterr().err
     assert sum(counted) == beginnings(model, requests)
     for request, response in found.items():
@@ -224,8 +225,8 @@ def test_what_pads_a_stopped_text_is_not_counted(checkpoint):
     model._parts[1].generation_config.pad_token_id = 5  # no end token
     text = model._turns.decoded(written_alone(model, writing(TEXTS[0], max_tokens=12)))
     stopped, other = (writing(TEXTS[0], max_tokens=12, stop=(stop,)) for stop in (text[3:5], "no such words"))
-    alone = dict(model.respond([stopped]))[stopped]
-    together = dict(model.respond([stopped, other]))
+    alone = dict(each(model.respond([stopped])))[stopped]
+    together = dict(each(model.respond([stopped, other])))
     assert together[other].usage.output == 12
     assert (together[stopped].text, together[stopped].usage) == (alone.text, alone.usage)
 

@@ -16,7 +16,9 @@ def test_a_bucket_lets_its_rate_through_and_saves_up_little():
         clock.now += 0.01
     assert 99 <= gone <= 102
     clock.now += 60
-    assert [bucket.wait(1) <= 1e-9, bucket.take(1), bucket.wait(1) > 0] == [True, None, True]
+    assert bucket.wait(1) <= 1e-9
+    bucket.take(1)
+    assert bucket.wait(1) > 0
 
 
 def test_a_call_larger_than_the_bucket_goes_when_it_is_full():

@@ -15,7 +15,7 @@ from harness.leaderboard.build import build
 from harness.leaderboard.rows import below
 from harness.plot import __main__, bars, lines
 from harness.plot.__main__ import main
-from harness.plot.paper import COLOURS, TEXT, fitted, in_lines, ink, style, text_width, wrapped
+from harness.plot.paper import COLOURS, TEXT, in_lines, ink, shorten, style, text_width, wrap
 from harness.runtime.signals import INTERRUPTED
 
 GROUPS = {name: scores(value) for name, value in (("parent", 0.9), ("child", None), ("collider", 0.1))}
@@ -34,18 +34,18 @@ def results(tmp_path):
     return folder
 
 
-def drawn(results, out, *settings):
+def draw_charts(results, out, *settings):
     assert main([str(results), f"out={out}", *settings]) == 0
     return sorted(out.iterdir())
 
 
-def said(file):
+def svg_texts(file):
     """The texts of an SVG, in their order."""
     return ["".join(one.itertext()).strip() for one in ElementTree.parse(file).iter(TEXTS)]
 
 
 def test_a_pdf_embeds_its_fonts_as_truetype_and_has_no_date(results, tmp_path):
-    (file,) = drawn(results, tmp_path / "out", "chart=corr2cause/scores/f1")
+    (file,) = draw_charts(results, tmp_path / "out", "chart=corr2cause/scores/f1")
     content = file.read_bytes()
     assert file.name == "corr2cause-scores-f1.pdf" and content.startswith(b"%PDF")
     assert b"/FontFile2" in content and b"/Type3" not in content and b"CreationDate" not in content
@@ -54,15 +54,15 @@ def test_a_pdf_embeds_its_fonts_as_truetype_and_has_no_date(results, tmp_path):
 
 
 def test_a_png_is_as_wide_as_asked_at_300_dots_per_inch(results, tmp_path):
-    (file,) = drawn(results, tmp_path / "out", "chart=corr2cause/scores/f1", "format=png", "width=text")
+    (file,) = draw_charts(results, tmp_path / "out", "chart=corr2cause/scores/f1", "format=png", "width=text")
     width, _ = struct.unpack(">II", file.read_bytes()[16:24])
     assert width == 6.75 * 300
 
 
 def test_an_svg_says_the_names_and_numbers_of_the_tables_in_their_order(results, tmp_path):
     table = build(below([str(results)]))[0]
-    (file,) = drawn(results, tmp_path / "out", "chart=corr2cause/scores/f1", "format=svg")
-    texts = said(file)
+    (file,) = draw_charts(results, tmp_path / "out", "chart=corr2cause/scores/f1", "format=svg")
+    texts = svg_texts(file)
     names = [line.cells[0].text for line in table.lines]
     assert [text for text in texts if text in names] == names == ["gpt-4", "a$b$_c"]
     at = [column.name for column in table.columns].index("f1")
@@ -72,7 +72,7 @@ def test_an_svg_says_the_names_and_numbers_of_the_tables_in_their_order(results,
 
 
 def test_every_kind_is_drawn_one_file_for_each_chart_and_nothing_twice(results, tmp_path, capsys):
-    files = [file.stem for file in drawn(results, tmp_path / "out", "format=svg", "metric=f1")]
+    files = [file.stem for file in draw_charts(results, tmp_path / "out", "format=svg", "metric=f1")]
     assert files == sorted(
         [
             *(f"corr2cause-{name}" for name in ("confusion", "cost-f1-usd", "heat-relation-f1", "robustness-f1")),
@@ -82,9 +82,9 @@ def test_every_kind_is_drawn_one_file_for_each_chart_and_nothing_twice(results, 
     )
     printed = capsys.readouterr().out
     assert printed.count(".svg: ") == len(files) and "For the captions:\nLines: 95% intervals" in printed
-    heat = said(tmp_path / "out/corr2cause-heat-relation-f1.svg")
+    heat = svg_texts(tmp_path / "out/corr2cause-heat-relation-f1.svg")
     assert {"parent", "child", "collider", "90", "10", "–"} <= set(heat)
-    bars = said(tmp_path / "out/corr2cause-confusion.svg")
+    bars = svg_texts(tmp_path / "out/corr2cause-confusion.svg")
     assert {"right", "wrong", "Yes is true (20)"} <= set(bars) and bars.count("11") == 2
 
 
@@ -92,9 +92,9 @@ def test_the_same_chart_gives_the_same_bytes_whatever_the_users_style(results, t
     import matplotlib
 
     chosen = ["chart=corr2cause/robustness/f1", "format=pdf,svg,png"]
-    first = drawn(results, tmp_path / "a", *chosen)
+    first = draw_charts(results, tmp_path / "a", *chosen)
     with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red", "savefig.dpi": 50, "text.usetex": True}):
-        second = drawn(results, tmp_path / "b", *chosen)
+        second = draw_charts(results, tmp_path / "b", *chosen)
     assert len(first) == 3 and [f.read_bytes() for f in first] == [f.read_bytes() for f in second]
 
 
@@ -103,8 +103,8 @@ def test_many_lines_have_frames_of_their_own_with_different_names(tmp_path):
     for model in models:
         put(tmp_path / "r", model)
         put(tmp_path / "r", model, variant="perturbation=paraphrase", items="b")
-    (file,) = drawn(tmp_path / "r", tmp_path / "out", "chart=robustness", "format=svg")
-    texts = said(file)
+    (file,) = draw_charts(tmp_path / "r", tmp_path / "out", "chart=robustness", "format=svg")
+    texts = svg_texts(file)
     assert all(model in "".join(texts) for model in models) and not set(models) & set(texts)
 
 
@@ -113,8 +113,8 @@ def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
     for number in range(9):  # more lines than share a frame
         put(tmp_path, f"gpt-{number}", task="causalbench/causality", headline="exact", parts=NETWORKS)
     for model, role in kinds.items():
-        prompt, kind = ("samples=500,seed=0", "x") if role == "algorithm" else ("plain", role)
-        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, prompt=prompt, kind=kind)
+        data, kind = ((500, 0), "x") if role == "algorithm" else (None, role)
+        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, data=data, kind=kind)
     charts = {chart.kind: chart for chart in charts_of(below([str(tmp_path)])) if chart.kind in ("scores", "scale")}
     shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
     colours = {"#0072B2": "blue", "#D55E00": "orange", "#009E73": "green", "#6E6E6E": "grey"}
@@ -156,9 +156,9 @@ def test_names_that_are_too_long_take_several_lines_and_lose_nothing(tmp_path):
     for prompt in prompts:
         put(tmp_path / "r", "org/model-name", prompt=prompt, parts={"relation": GROUPS})
     for kind in ("scores", "heat", "confusion"):
-        (file,) = drawn(tmp_path / "r", tmp_path / kind, f"chart={kind}", "metric=f1", "format=svg")
-        told = "".join(said(file))
-        assert all(told.count(prompt) == 1 for prompt in prompts) and "…" not in told
+        (file,) = draw_charts(tmp_path / "r", tmp_path / kind, f"chart={kind}", "metric=f1", "format=svg")
+        text = "".join(svg_texts(file))
+        assert all(text.count(prompt) == 1 for prompt in prompts) and "…" not in text
     name = "mmhc · samples=1500"
     assert in_lines([name], text_width(name)) == [name] and in_lines([name], 0.9) == ["mmhc\nsamples=1500"]
     for line in in_lines(["x" * 60 + "/y_z · " + "w" * 9], 1.0)[0].split("\n"):
@@ -167,15 +167,15 @@ def test_names_that_are_too_long_take_several_lines_and_lose_nothing(tmp_path):
 
 def test_what_is_the_same_of_all_data_is_said_once(tmp_path, capsys):
     for samples in (500, 1500):
-        put(tmp_path / "r", "pc", prompt=f"samples={samples},seed=0")
-    (file,) = drawn(tmp_path / "r", tmp_path / "out", "chart=scores", "metric=f1", "format=svg")
-    assert {"pc · samples=500", "pc · samples=1500"} <= set(said(file))
+        put(tmp_path / "r", "pc", data=(samples, 0))
+    (file,) = draw_charts(tmp_path / "r", tmp_path / "out", "chart=scores", "metric=f1", "format=svg")
+    assert {"pc · samples=500", "pc · samples=1500"} <= set(svg_texts(file))
     assert "The data of all algorithms: seed=0." in capsys.readouterr().out
 
 
 def test_what_has_no_value_is_not_drawn(tmp_path, capsys):
     put(tmp_path / "r", "m", None, parts={"relation": {"child": scores(None)}})
-    files = [file.stem for file in drawn(tmp_path / "r", tmp_path / "out", "format=svg")]
+    files = [file.stem for file in draw_charts(tmp_path / "r", tmp_path / "out", "format=svg")]
     assert files == ["corr2cause-confusion"]
 
 
@@ -208,18 +208,18 @@ def test_without_matplotlib_the_extra_is_named(results, monkeypatch, capsys):
 
 
 def test_an_interruption_tells_what_is_there(results, tmp_path, monkeypatch, capsys):
-    really = __main__._drawn
+    really = __main__._sheet
 
     def second(figure, width):
         if figure.chart.kind == "heat":
             raise KeyboardInterrupt
         return really(figure, width)
 
-    monkeypatch.setattr(__main__, "_drawn", second)
+    monkeypatch.setattr(__main__, "_sheet", second)
     assert main([str(results), "chart=scores,heat", f"out={tmp_path}/o", "format=svg"]) == INTERRUPTED
     there = len(list((tmp_path / "o").iterdir()))
-    said = capsys.readouterr().err
-    assert there and f"interrupted: {there} of " in said and f"in {tmp_path}/o/, each whole." in said
+    output = capsys.readouterr().err
+    assert there and f"interrupted: {there} of " in output and f"in {tmp_path}/o/, each whole." in output
 
 
 def test_incomplete_runs_are_nothing_to_draw(tmp_path, capsys):
@@ -230,16 +230,16 @@ def test_incomplete_runs_are_nothing_to_draw(tmp_path, capsys):
 
 def test_names_fit_and_stay_different():
     names = [f"{'x' * 40}{number}{'y' * 40}" for number in range(12)]
-    found = fitted(names, 1.0)
+    found = shorten(names, 1.0)
     assert len(set(found)) == 12 and all(text_width(name) <= 1.0 for name in found)
-    assert fitted(["short"], text_width("short")) == ["short"]
-    assert all(text_width(line, TEXT) <= 1.0 for line in wrapped(f"some words and {'z' * 60}", 1.0, TEXT))
+    assert shorten(["short"], text_width("short")) == ["short"]
+    assert all(text_width(line, TEXT) <= 1.0 for line in wrap(f"some words and {'z' * 60}", 1.0, TEXT))
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_a_name_with_signs_that_the_font_lacks_is_drawn(tmp_path):
     put(tmp_path / "r", "通义 \N{ROBOT FACE}", 0.5)
-    assert drawn(tmp_path / "r", tmp_path / "out", "chart=scores")
+    assert draw_charts(tmp_path / "r", tmp_path / "out", "chart=scores")
 
 
 def test_numbers_are_readable_on_every_colour_of_the_heat_map():

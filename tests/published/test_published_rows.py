@@ -7,10 +7,11 @@ from decimal import Decimal
 import pytest
 
 from harness import published
-from harness.leaderboard.published_numbers import METRICS, rows, table
+from harness.leaderboard.published_numbers import rows, table
 from harness.leaderboard.published_tables import published as printed_beside
 from harness.scoring.classification import decisions
 from harness.tasks.corr2cause import Corr2Cause
+from harness.tasks.corr2cause.benchmark import BENCHMARK, METRICS
 
 KNOWN = table("4") + table("5a")
 PRINTED = [(row, name) for row in KNOWN for name in METRICS]
@@ -71,7 +72,7 @@ def test_gpt4s_row():
     row = next(row for row in table("4") if row.model == "GPT-4")
     assert (row.counts.tp, row.counts.fp, row.counts.fn, row.counts.tn) == (163, 616, 179, 1288)
     assert row.intervals["recall"] == pytest.approx((0.4242, 0.5295), abs=1e-3)
-    assert "v1.0" in row.version
+    assert "v1.0" in BENCHMARK.data_version
 
 
 def test_a_table_says_that_it_is_published_and_what_its_intervals_are(capsys):
@@ -98,6 +99,17 @@ def test_shares_are_fractions_to_programs_whatever_the_paper_prints():
         cell = next(line.cells[column] for line in found.lines if line.cells[column].text == text)
         assert cell.value == pytest.approx(0.4192)
     assert {line.cells[-2].text for line in ninth.lines if line.cells[0].text == "ground truth"} >= {"2.00", "4.12"}
+
+
+@pytest.mark.parametrize(
+    ("given", "here", "paper"), [("table=1", "5,984", "2,207"), ("table=corr2cause/3", "207,432", "207,972")]
+)
+def test_tables_of_what_the_data_consist_of_are_measured(given, here, paper, capsys):
+    assert published.main([given]) == 0
+    text = capsys.readouterr().out
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert any("here" in line and here in line for line in lines)
+    assert any("paper" in line and paper in line for line in lines) and "Where the numbers differ:" in text
 
 
 def test_without_a_table_all_are_listed(capsys):

@@ -21,7 +21,7 @@ def finished(request, tmp_path_factory):
 
 
 def test_edges_come_to_the_scores(finished):
-    found = graphs(finished.folder, finished.result)["networks"]
+    found = graphs(finished)["networks"]
     assert list(found) == ["asia", "cancer"]
     for network, graph in found.items():
         nodes = range(len(graph["nodes"]))
@@ -42,19 +42,18 @@ def test_edges_come_to_the_scores(finished):
 
 
 def test_lost_graphs_come_from_the_records(finished):
-    folder = finished.folder
     texts = from_records(finished)
-    assert graphs(folder, finished.result, texts) == graphs(folder, finished.result)
+    assert graphs(finished, texts) == graphs(finished)
 
 
 def test_unreadable_and_failed_answers_are_lost_edges(finished, tmp_path):
     folder = finished.folder
-    name, first = next((n, t) for n, t in graphs(folder, finished.result)["networks"]["cancer"]["templates"].items())
+    name, first = next((n, t) for n, t in graphs(finished)["networks"]["cancer"]["templates"].items())
     text = (folder / "graphs" / "cancer" / f"{name}.csv").read_text()
     rows = [line.split(",") for line in text.splitlines()]
     for row, column, what in ((1, 2, "unreadable"), (2, 1, "unreadable"), (3, 5, "failed"), (5, 3, "failed")):
         rows[row][column] = what
     texts = {f"graphs/cancer/{name}.csv": "\n".join(map(",".join, rows))}
-    lost = graphs(tmp_path, finished.result, texts)["networks"]["cancer"]["templates"][name]["lost"]
+    lost = graphs(finished, texts)["networks"]["cancer"]["templates"][name]["lost"]
     both = [[0, 1, "unreadable"], [1, 0, "unreadable"], [2, 4, "failed"], [4, 2, "failed"]]
     assert sorted(lost) == sorted(both if first["directed"] else [both[0], both[2]])

@@ -6,8 +6,8 @@ import pytest
 
 from harness.causal.dag import from_edges
 from harness.causal.relations import Relation, relations
-from harness.report.explain import Classes
 from harness.tasks.corr2cause import Corr2Cause
+from harness.tasks.corr2cause.explain import Classes
 from harness.tasks.corr2cause.hypothesis import claims
 from harness.tasks.corr2cause.perturbation import Writer
 from harness.types import Item

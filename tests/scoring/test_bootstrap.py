@@ -26,11 +26,11 @@ def test_a_clusters_weight_is_binomial():
 
 
 def test_draws_depend_on_the_seed_and_the_number_of_clusters_alone():
-    whole = all_draws(21, 3000)
-    assert (whole == all_draws(21, 3000)).all()
-    assert (whole == all_draws(21, 3000, width=5000)).all()  # however many come at once
-    assert (whole[:1000] == all_draws(21, 1000)).all()
-    assert (whole != all_draws(21, 3000, seed=1)).any()
+    every_draw = all_draws(21, 3000)
+    assert (every_draw == all_draws(21, 3000)).all()
+    assert (every_draw == all_draws(21, 3000, width=5000)).all()  # however many come at once
+    assert (every_draw[:1000] == all_draws(21, 1000)).all()
+    assert (every_draw != all_draws(21, 3000, seed=1)).any()
 
 
 @pytest.mark.parametrize(

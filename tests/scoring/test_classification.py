@@ -16,59 +16,61 @@ clear_counts = st.builds(Counts, *[few] * 4)
 labels_and_shares = st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1)), min_size=1, max_size=60)
 
 
-def named(metrics):
+def by_name(metrics):
     return {metric.name: metric.value for metric in metrics}
 
 
 def as_labels(tp, fp, fn, tn):
     gold = [1] * tp + [0] * fp + [1] * fn + [0] * tn
-    said = [1] * tp + [1] * fp + [0] * fn + [0] * tn
-    return gold, said
+    answers = [1] * tp + [1] * fp + [0] * fn + [0] * tn
+    return gold, answers
 
 
-def by_sklearn(gold, said):
+def by_sklearn(gold, answers):
     """Undefined ones come out as None: scikit-learn gives NaN for them when told to."""
     return {
-        "f1": sklearn_metrics.f1_score(gold, said, zero_division=float("nan")),
-        "precision": sklearn_metrics.precision_score(gold, said, zero_division=float("nan")),
-        "recall": sklearn_metrics.recall_score(gold, said, zero_division=float("nan")),
-        "accuracy": sklearn_metrics.accuracy_score(gold, said),
+        "f1": sklearn_metrics.f1_score(gold, answers, zero_division=float("nan")),
+        "precision": sklearn_metrics.precision_score(gold, answers, zero_division=float("nan")),
+        "recall": sklearn_metrics.recall_score(gold, answers, zero_division=float("nan")),
+        "accuracy": sklearn_metrics.accuracy_score(gold, answers),
     }
 
 
 @given(clear_counts)
 def test_decisions_are_scikit_learns_to_the_last_digit(counts):
     assume(counts.items)
-    ours = named(decisions(counts, unreadable="wrong"))
+    ours = by_name(decisions(counts, unreadable="wrong"))
     theirs = by_sklearn(*as_labels(counts.tp, counts.fp, counts.fn, counts.tn))
     assert ours == {name: None if value != value else value for name, value in theirs.items()}
 
 
 @given(every_count)
 def test_confusion_has_every_item_once_and_leaves_out_nothing_but_zeros(counts):
-    told = counts.confusion
-    assert sum(told.values()) == counts.items
-    assert {name: told.get(name, 0) for name in Counts.__slots__} == {n: getattr(counts, n) for n in Counts.__slots__}
-    gold, said = as_labels(counts.tp, counts.fp, counts.fn, counts.tn)
-    matrix = sklearn_metrics.confusion_matrix(gold, said, labels=[0, 1]) if gold else [[0, 0], [0, 0]]
-    assert [[told["tn"], told["fp"]], [told["fn"], told["tp"]]] == [list(row) for row in matrix]
+    confusion = counts.confusion
+    assert sum(confusion.values()) == counts.items
+    assert {name: confusion.get(name, 0) for name in Counts.__slots__} == {
+        n: getattr(counts, n) for n in Counts.__slots__
+    }
+    gold, answers = as_labels(counts.tp, counts.fp, counts.fn, counts.tn)
+    matrix = sklearn_metrics.confusion_matrix(gold, answers, labels=[0, 1]) if gold else [[0, 0], [0, 0]]
+    assert [[confusion["tn"], confusion["fp"]], [confusion["fn"], confusion["tp"]]] == [list(row) for row in matrix]
 
 
 @given(every_count, st.sampled_from(["wrong", "no"]))
 def test_unreadable_replies_score_as_the_setting_says(counts, unreadable):
-    gold, said = as_labels(counts.tp, counts.fp, counts.fn, counts.tn)
+    gold, answers = as_labels(counts.tp, counts.fp, counts.fn, counts.tn)
     gold += [1] * counts.unreadable_positive + [0] * counts.unreadable_negative
-    said += [0] * counts.unreadable_positive + [0 if unreadable == "no" else 1] * counts.unreadable_negative
+    answers += [0] * counts.unreadable_positive + [0 if unreadable == "no" else 1] * counts.unreadable_negative
     assume(gold)
-    theirs = by_sklearn(gold, said)
-    ours = named(decisions(counts, unreadable=unreadable))
+    theirs = by_sklearn(gold, answers)
+    ours = by_name(decisions(counts, unreadable=unreadable))
     assert ours == {name: None if value != value else value for name, value in theirs.items()}
 
 
 @given(every_count, st.sampled_from(["wrong", "no"]))
 def test_undefined_exactly_where_the_denominator_is_zero(counts, unreadable):
-    tp, fp, fn, tn = counts.settled(unreadable)
-    ours = named(decisions(counts, unreadable=unreadable))
+    tp, fp, fn, tn = counts.with_unreadable(unreadable)
+    ours = by_name(decisions(counts, unreadable=unreadable))
     assert (ours["f1"] is None) == (tp + fp + fn == 0)
     assert (ours["precision"] is None) == (tp + fp == 0)
     assert (ours["recall"] is None) == (tp + fn == 0)
@@ -88,19 +90,19 @@ def test_undefined_exactly_where_the_denominator_is_zero(counts, unreadable):
 )
 def test_decisions_by_hand(counts, f1, precision, recall, accuracy):
     expected = {"f1": f1, "precision": precision, "recall": recall, "accuracy": accuracy}
-    assert named(decisions(counts, unreadable="wrong")) == expected
+    assert by_name(decisions(counts, unreadable="wrong")) == expected
 
 
 def test_unreadable_as_wrong_and_as_no_by_hand():
     counts = Counts(tp=2, tn=2, unreadable_positive=1, unreadable_negative=3)
-    assert counts.settled("wrong") == (2, 3, 1, 2)
-    assert counts.settled("no") == (2, 0, 1, 5)
+    assert counts.with_unreadable("wrong") == (2, 3, 1, 2)
+    assert counts.with_unreadable("no") == (2, 0, 1, 5)
 
 
 @given(every_count, st.sampled_from(["wrong", "no"]))
 def test_failed_calls_are_in_no_metric(counts, unreadable):
     without = replace(counts, failed_positive=0, failed_negative=0)
-    assert named(decisions(counts, unreadable=unreadable)) == named(decisions(without, unreadable=unreadable))
+    assert by_name(decisions(counts, unreadable=unreadable)) == by_name(decisions(without, unreadable=unreadable))
 
 
 @given(every_count, st.sampled_from(["wrong", "no"]))
@@ -122,7 +124,7 @@ def test_bounds_are_those_of_every_way_in_which_the_missing_could_have_been_answ
                 fn=counts.fn + wrong[0] - right[0],
                 tn=counts.tn + right[1],
             )
-            value = named(decisions(answered, unreadable="wrong"))[metric.name]
+            value = by_name(decisions(answered, unreadable="wrong"))[metric.name]
             assert value is None or low <= value <= high
             assert share != 0 or value == low
             assert share != 1 or value == high
@@ -153,7 +155,7 @@ def test_counts_add_up():
 @given(labels_and_shares)
 def test_probabilities_are_scikit_learns(pairs):
     gold, p_yes = [g for g, _ in pairs], [p for _, p in pairs]
-    ours = named(probabilities(gold, p_yes))
+    ours = by_name(probabilities(gold, p_yes))
     assert ours["brier"] == pytest.approx(sum((p - g) ** 2 for g, p in pairs) / len(pairs))
     if len(set(gold)) < 2:
         assert ours["auroc"] is None
@@ -165,7 +167,7 @@ def test_probabilities_are_scikit_learns(pairs):
 
 def test_probabilities_by_hand():
     # Of the four pairs of a Yes and a No, three are in the right order.
-    ours = named(probabilities([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]))
+    ours = by_name(probabilities([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]))
     assert ours["auroc"] == 0.75
     assert ours["average_precision"] == pytest.approx((1 / 1 + 2 / 3) / 2)
     assert ours["brier"] == pytest.approx((0.01 + 0.36 + 0.25 + 0.01) / 4)
@@ -175,9 +177,9 @@ def test_probabilities_by_hand():
 def test_with_one_class_only_the_brier_score_is_defined(gold, brier):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ours = named(probabilities(gold, [0.8, 0.5]))
+        ours = by_name(probabilities(gold, [0.8, 0.5]))
     assert ours == {"auroc": None, "average_precision": None, "brier": pytest.approx(brier)}
 
 
 def test_no_probability_at_all():
-    assert named(probabilities([], [])) == {"auroc": None, "average_precision": None, "brier": None}
+    assert by_name(probabilities([], [])) == {"auroc": None, "average_precision": None, "brier": None}

@@ -8,7 +8,7 @@ from test_intervals import SIZES
 
 from harness.scoring.bootstrap import interval
 from harness.scoring.classification import ratios
-from harness.scoring.intervals import Sample, intervals
+from harness.scoring.intervals import RowData, intervals
 
 NAMES = ("f1", "precision", "recall", "accuracy")
 
@@ -28,23 +28,23 @@ def population(clusters: int, random: np.random.Generator) -> np.ndarray:
 def naive(counts: np.ndarray, random: np.random.Generator) -> dict[str, tuple[float, float] | None]:
     """As if items were independent: they are drawn one by one."""
     total = counts[:, :4].sum(axis=0)
-    drawn = random.multinomial(int(total.sum()), total / total.sum(), size=2000).astype(float)
-    return {name: interval(above / below, 10**6) for name, (above, below) in ratios(*drawn.T).items()}
+    resampled = random.multinomial(int(total.sum()), total / total.sum(), size=2000).astype(float)
+    return {name: interval(above / below, 10**6) for name, (above, below) in ratios(*resampled.T).items()}
 
 
 def coverage(clusters: int, times: int = 1000) -> tuple[dict[str, float], dict[str, float]]:
     """(of the clustered interval, of the naive one) by metric."""
     random = np.random.default_rng(clusters)
     truth = {n: above / below for n, (above, below) in ratios(*population(10**6, random).sum(axis=0)[:4]).items()}
-    held = {name: [[], []] for name in NAMES}
+    hits = {name: [[], []] for name in NAMES}
     for _ in range(times):
         counts = population(clusters, random)
-        for way, found in enumerate((intervals({0: Sample(counts)}, unreadable="wrong")[0], naive(counts, random))):
+        for way, ranges in enumerate((intervals({0: RowData(counts)}, unreadable="wrong")[0], naive(counts, random))):
             for name in NAMES:
-                if isinstance(found[name], tuple):
-                    low, high = found[name]
-                    held[name][way].append(low <= truth[name] <= high)
-    return tuple({name: float(np.mean(held[name][way])) for name in NAMES} for way in (0, 1))
+                if isinstance(ranges[name], tuple):
+                    low, high = ranges[name]
+                    hits[name][way].append(low <= truth[name] <= high)
+    return tuple({name: float(np.mean(hits[name][way])) for name in NAMES} for way in (0, 1))
 
 
 @pytest.mark.slow

@@ -45,12 +45,12 @@ def everywhere(code, n):
 def matrices(draw, codes=(0, 1), number=2):
     """Several of one size, with zero diagonals; the first is 0/1."""
     n = draw(st.integers(2, 7))
-    found = []
+    matrices = []
     for k in range(number):
         cell = st.sampled_from(codes if k else (0, 1))
         cells = draw(st.lists(cell, min_size=n * n, max_size=n * n))
-        found.append(np.array(cells, dtype=np.int8).reshape(n, n) * everywhere(1, n))
-    return found
+        matrices.append(np.array(cells, dtype=np.int8).reshape(n, n) * everywhere(1, n))
+    return matrices
 
 
 def as_graph(matrix):
@@ -102,8 +102,8 @@ def test_skeleton_shd_is_the_shd_of_the_undirected_graphs(pair):
 
 
 @given(matrices(number=1))
-def test_counts_of_one_graph_are_networkxs(one):
-    (matrix,) = one
+def test_counts_of_one_graph_are_networkxs(single):
+    (matrix,) = single
     graph = as_graph(matrix)
     assert density(matrix) == pytest.approx(nx.density(graph))
     inward = sum(d for _, d in graph.in_degree) / len(graph)
@@ -120,12 +120,12 @@ def test_counts_of_one_graph_are_networkxs(one):
 
 def test_cycles_reach_round_but_not_themselves():
     cycle = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=np.int8)
-    kept = cycle.copy()
+    copy = cycle.copy()
     assert not is_acyclic(cycle)
     assert not is_acyclic(np.array([[0, 1], [1, 0]]))
     assert (transitive_closure(cycle) == everywhere(1, 3)).all()
     assert transitive_closure(cycle).dtype == np.int8
-    assert (cycle == kept).all()
+    assert (cycle == copy).all()
 
 
 def test_the_networks(truth):
@@ -231,14 +231,14 @@ def test_a_missing_cell_is_neither_right_nor_wrong_nor_an_edge(pair):
     truth, cells = pair
     missing = cells == MISSING
     turned = np.where(missing, 1 - truth, truth)  # whatever is true of a missing cell
-    kept = np.where(missing, truth, cells)
+    copy = np.where(missing, truth, cells)
     for number in (macro_f1, cell_accuracy, cell_shd):
         assert number(truth, cells) == number(turned, cells)
-    assert cell_shd(truth, cells) == cell_shd(truth, kept)
+    assert cell_shd(truth, cells) == cell_shd(truth, copy)
     for direction in (DOWN, UP):
         errors = parent_set_errors(truth, cells, edge_direction=direction)
         assert errors == parent_set_errors(turned, cells, edge_direction=direction)
-        assert errors == parent_set_errors(truth, kept, edge_direction=direction)
+        assert errors == parent_set_errors(truth, copy, edge_direction=direction)
     n = len(cells)
     assert cell_density(cells) == (np.isin(cells, [YES, UNREADABLE])).sum() / (n * (n - 1))
     assert predicted_degree(cells) == (cells == YES).sum() / n

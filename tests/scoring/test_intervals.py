@@ -14,7 +14,7 @@ from sklearn import metrics as sklearn_metrics
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, ONE_CLUSTER, RESTS_ON_FEW
 from harness.scoring.classification import Counts, decisions
-from harness.scoring.intervals import Sample, intervals, means
+from harness.scoring.intervals import RowData, intervals, means
 from harness.scoring.summary import summarize
 from harness.storage.result_json import result_json
 from harness.types import Answer, Failure, Metric, Record, Response
@@ -28,7 +28,8 @@ def record(cluster, gold, said, probability=None, part="", **groups):
     return Record(
         item="i",
         cluster=cluster,
-        groups={**groups, "part": part},
+        unit=part,
+        groups=groups,
         labels={"published": gold},
         request="r",
         outcome=Failure("timeout", "") if failed else Response("text"),
@@ -54,7 +55,7 @@ def records(seed=0, *, probable=False, other=True, sizes=SIZES):
 
 def result_of(found, unreadable="wrong", **settings):
     return summarize(
-        found, headline="published", orders={}, unreadable=unreadable, without=("part",), **settings
+        found, headline="published", orders={}, unreadable=unreadable, **settings
     )  # fmt: skip
 
 
@@ -66,7 +67,7 @@ def reasons(row):
 def test_a_resample_is_scored_as_any_other_records(unreadable):
     draw = np.random.default_rng(0)
     counts = draw.integers(0, 9, (7, 8)).astype(float)
-    found = intervals({"row": Sample(counts)}, unreadable=unreadable)["row"]
+    found = intervals({"row": RowData(counts)}, unreadable=unreadable)["row"]
     weights = np.concatenate(list(bootstrap.draws(7, 10_000)))
     scored = [decisions(Counts(*map(int, total)), unreadable=unreadable) for total in weights @ counts]
     for place, name in enumerate(("f1", "precision", "recall", "accuracy")):
@@ -200,11 +201,11 @@ def test_a_row_of_one_cluster_draws_its_parts():
         for cluster in "abcdefg"
         for k in range(40)
     ]
-    result = result_of(found, within=lambda one: one.groups["part"], unit="pair")
+    result = result_of(found, within=lambda one: one.unit, unit="pair")
     assert (result.overall.clusters, result.overall.unit, result.clusters) == (7, "", 7)
     row = result.scores["published"]["kind"]["c"]
     assert (row.clusters, row.unit) == (9, "pair")
-    parts = [replace(one, cluster=one.groups["part"]) for one in found if one.cluster == "c"]
+    parts = [replace(one, cluster=one.unit) for one in found if one.cluster == "c"]
     assert result_of(parts).overall.metrics == row.metrics
     assert result.overall.metrics == result_of(found).overall.metrics
 

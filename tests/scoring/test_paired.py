@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_sc
 from harness.scoring.paired import METRICS, _columns, differences, swap_test
 
 
-def drawn(clusters, seed=0, size=30, better=0.15, positive=0.4):
+def observations(clusters, seed=0, size=30, better=0.15, positive=0.4):
     """Cells of two runs that agree within clusters more than across them; and the items themselves."""
     random = np.random.default_rng(seed)
     cells = np.zeros((clusters, 2, 2, 2), dtype=np.int64)
@@ -33,8 +33,8 @@ def statistic(cells, metric):
     columns = _columns(cells)
     rows = np.concatenate([columns[:, [0, 1, 4, 5]], columns[:, [2, 3, 4, 5]]])
 
-    def value(chosen):
-        tp, fp, positives, items = rows[chosen].sum(axis=0)
+    def value(indices):
+        tp, fp, positives, items = rows[indices].sum(axis=0)
         if metric == "f1":
             return 2 * tp / (tp + fp + positives)
         return {"precision": tp / (tp + fp), "recall": tp / positives}.get(
@@ -45,7 +45,7 @@ def statistic(cells, metric):
 
 
 def test_values_are_scikit_learns():
-    cells, items = drawn(8)
+    cells, items = observations(8)
     found, _ = differences(cells, METRICS, resamples=100)
     theirs = {"f1": f1_score, "accuracy": accuracy_score, "precision": precision_score, "recall": recall_score}
     for one in found:
@@ -58,35 +58,35 @@ def test_values_are_scikit_learns():
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_swap_is_scipys_exact_permutation_test(metric, seed):
-    cells, _ = drawn(8, seed)
+    cells, _ = observations(8, seed)
     first = np.arange(8)
     theirs = stats.permutation_test(
         (first, first + 8), statistic(cells, metric), permutation_type="samples", n_resamples=np.inf
     )
     (found,), swaps = differences(cells, [metric], resamples=100)
-    assert swaps.exact and swaps.tried == 256
+    assert swaps.exact and swaps.number == 256
     assert found.value == pytest.approx(theirs.statistic)
     assert found.p == pytest.approx(theirs.pvalue)
 
 
 def test_random_swaps_agree_with_all_of_them(monkeypatch):
-    cells, _ = drawn(12, 1, better=0.1)
+    cells, _ = observations(12, 1, better=0.1)
     columns = _columns(cells)
     every, _ = swap_test(columns, ["f1"], draws=1, seed=0)
     monkeypatch.setattr("harness.scoring.paired.ALL_SWAPS", 5)
     some, swaps = swap_test(columns, ["f1"], draws=100_000, seed=0)
-    assert not swaps.exact and swaps.tried == 100_000
+    assert not swaps.exact and swaps.number == 100_000
     assert some["f1"] == pytest.approx(every["f1"], abs=4 * math.sqrt(every["f1"] / 100_000) + 1e-5)
 
 
 def test_random_swaps_never_give_zero():
-    cells, _ = drawn(60, better=0.3)
+    cells, _ = observations(60, better=0.3)
     p, swaps = swap_test(_columns(cells), ["accuracy"], draws=199, seed=0)
     assert p["accuracy"] == 1 / 200 == swaps.least
 
 
 def test_clusters_that_make_no_difference_do_not_count_as_swaps():
-    cells, _ = drawn(30)
+    cells, _ = observations(30)
     cells[5:] = 0
     cells[5:, 1, 1, 1] = 7  # both right
     (found,), swaps = differences(cells, ["f1"], resamples=100)
@@ -95,7 +95,7 @@ def test_clusters_that_make_no_difference_do_not_count_as_swaps():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_interval_is_scipys_bootstrap(metric):
-    cells, _ = drawn(40, 2)
+    cells, _ = observations(40, 2)
     first = np.arange(40)
     of = statistic(cells, metric)
     theirs = stats.bootstrap(
@@ -109,7 +109,7 @@ def test_the_interval_is_scipys_bootstrap(metric):
 
 def test_the_standard_error_of_accuracy_is_millers_clustered_one():
     # arXiv:2411.00640: the root of the sum over clusters of squared sums of deviations, over n.
-    cells, items = drawn(50, 3)
+    cells, items = observations(50, 3)
     apart = (items[:, 3] == items[:, 1]).astype(float) - (items[:, 2] == items[:, 1])
     sums = [(apart[items[:, 0] == c] - apart.mean()).sum() for c in range(50)]
     miller = math.sqrt(sum(s * s for s in sums)) / len(items)
@@ -118,20 +118,20 @@ def test_the_standard_error_of_accuracy_is_millers_clustered_one():
 
 
 def test_one_cluster_has_values_only():
-    cells, _ = drawn(1)
+    cells, _ = observations(1)
     (found,), swaps = differences(cells, ["f1"])
     assert found.value is not None and swaps is None
     assert (found.interval, found.error, found.p) == (None, None, None)
 
 
 def test_five_clusters_have_a_p_and_no_interval():
-    (found,), swaps = differences(drawn(5)[0], ["f1"])
+    (found,), swaps = differences(observations(5)[0], ["f1"])
     assert found.interval is None and found.error is None
     assert found.p >= swaps.least == 1 / 16
 
 
 def test_a_metric_that_rests_on_five_clusters_has_no_interval():
-    cells, _ = drawn(20)
+    cells, _ = observations(20)
     cells[5:, 1] = 0  # positives stand in five clusters only
     by_name = {one.metric: one for one in differences(cells, METRICS, resamples=500)[0]}
     assert by_name["recall"].value is not None and by_name["recall"].interval is None and not by_name["recall"].same
@@ -139,15 +139,15 @@ def test_a_metric_that_rests_on_five_clusters_has_no_interval():
 
 
 def test_equal_runs():
-    cells, _ = drawn(20)
+    cells, _ = observations(20)
     cells[:, :, 0, 1] = cells[:, :, 1, 0] = 0
     (found,), swaps = differences(cells, ["f1"], resamples=100)
     assert (found.value, found.p, found.interval, found.error, found.same) == (0, 1, None, None, True)
-    assert (swaps.clusters, swaps.tried, swaps.least) == (0, 1, 1)
+    assert (swaps.clusters, swaps.number, swaps.least) == (0, 1, 1)
 
 
 def test_an_undefined_metric_has_no_difference():
-    cells, _ = drawn(20)
+    cells, _ = observations(20)
     cells[:, :, 1] = 0  # the first run never says Yes
     found, _ = differences(cells, METRICS, resamples=100)
     by_name = {one.metric: one for one in found}
@@ -157,18 +157,18 @@ def test_an_undefined_metric_has_no_difference():
 
 
 def test_the_seed_decides():
-    cells, _ = drawn(40)
+    cells, _ = observations(40)
     one, again, other = (differences(cells, ["f1"], resamples=500, seed=seed)[0][0] for seed in (1, 1, 2))
     assert one == again != other
 
 
 def test_many_clusters_are_drawn_in_pieces(monkeypatch):
-    cells, _ = drawn(40)
-    (whole,), _ = differences(cells, ["f1"], resamples=4000)
+    cells, _ = observations(40)
+    (at_once,), _ = differences(cells, ["f1"], resamples=4000)
     monkeypatch.setattr("harness.scoring.paired._AT_ONCE", 40 * 300)
     (pieces,), swaps = differences(cells, ["f1"], resamples=4000)
-    assert swaps.tried == 4000
-    assert pieces.interval == pytest.approx(whole.interval, abs=0.02)
+    assert swaps.number == 4000
+    assert pieces.interval == pytest.approx(at_once.interval, abs=0.02)
 
 
 def test_swapping_whole_clusters_keeps_its_level():

@@ -13,7 +13,7 @@ from harness.models.scripted import Scripted
 from harness.prompting.fit import check_samples
 from harness.prompting.prompts import load
 from harness.run import ask
-from harness.scoring.samples import Draws, summarize
+from harness.scoring.samples import Votes, summarize
 from harness.tasks.causalbench import Causality
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.corr2cause.reasoner import Reasoner
@@ -26,9 +26,9 @@ def record(item: str, sample: int, label: int | None, gold: int = 1, failure: st
     return Record(item, "c", {}, {"published": gold}, "r", outcome, answer, sample)
 
 
-def votes(*records: Record, samples: int = 3) -> tuple[list[Record], Draws]:
-    draws = Draws("published", samples)
-    return list(draws.votes(records)), draws
+def votes(*records: Record, samples: int = 3) -> tuple[list[Record], Votes]:
+    counter = Votes("published", samples)
+    return list(counter.votes(records)), counter
 
 
 @pytest.mark.parametrize(
@@ -48,23 +48,23 @@ def test_draws_may_come_in_any_order_and_items_mixed():
 
 
 def test_spread_agreement_and_pass_rates_by_hand():
-    _, draws = votes(
+    _, counter = votes(
         *(record("a", k, 1) for k in range(3)),  # right, right, right
         *(record("b", k, int(k == 0)) for k in range(3)),  # right, wrong, wrong
         *(record("c", k, 0) for k in range(3)),  # wrong three times
     )
-    told = draws.told("wrong")
-    assert told["pass@1"] == pytest.approx(4 / 9)
-    assert told["pass@3"] == pytest.approx(2 / 3) and told["pass^3"] == pytest.approx(1 / 3)
-    assert told["agreement"] == pytest.approx((1 + 2 / 3 + 1) / 3)
-    assert told["sd_within_items"] == pytest.approx((2 / 9 / 3) ** 0.5)
-    assert told["accuracy_mean"] == pytest.approx((2 / 3 + 1 / 3 + 1 / 3) / 3)
-    assert told["accuracy_sd_between_draws"] == pytest.approx(0.19245, abs=1e-5)
+    summary = counter.summary("wrong")
+    assert summary["pass@1"] == pytest.approx(4 / 9)
+    assert summary["pass@3"] == pytest.approx(2 / 3) and summary["pass^3"] == pytest.approx(1 / 3)
+    assert summary["agreement"] == pytest.approx((1 + 2 / 3 + 1) / 3)
+    assert summary["sd_within_items"] == pytest.approx((2 / 9 / 3) ** 0.5)
+    assert summary["accuracy_mean"] == pytest.approx((2 / 3 + 1 / 3 + 1 / 3) / 3)
+    assert summary["accuracy_sd_between_draws"] == pytest.approx(0.19245, abs=1e-5)
 
 
 def test_a_failed_draw_is_counted_and_votes_for_nothing():
-    ((vote,), draws) = votes(record("a", 0, 1), record("a", 1, None, failure="timeout"), record("a", 2, 0))
-    assert vote.answer == Answer(None) and draws.failures == {"timeout": 1}
+    ((vote,), counter) = votes(record("a", 0, 1), record("a", 1, None, failure="timeout"), record("a", 2, 0))
+    assert vote.answer == Answer(None) and counter.failures == {"timeout": 1}
     ((vote,), _) = votes(*(record("a", k, None, failure="timeout") for k in range(3)))
     assert isinstance(vote.outcome, Failure)
 

@@ -69,5 +69,5 @@ def test_the_interval_of_f1_covers_it(counts):
     assert low < truth < high
     shares = np.array([tp, fp, fn, 2246 - sum(counts)]) / 2246
     draws = np.random.default_rng(0).multinomial(2246, shares, size=2000)
-    held = np.mean([low <= truth <= high for low, high in (wilson_f1(*row[:3].tolist()) for row in draws)])
-    assert held == pytest.approx(0.95, abs=4 * math.sqrt(0.05 * 0.95 / 2000))
+    coverage = np.mean([low <= truth <= high for low, high in (wilson_f1(*row[:3].tolist()) for row in draws)])
+    assert coverage == pytest.approx(0.95, abs=4 * math.sqrt(0.05 * 0.95 / 2000))

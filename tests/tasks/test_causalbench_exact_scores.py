@@ -137,7 +137,7 @@ def test_the_interval_of_one_network_is_over_pairs_in_either_order(kind, setting
     task = causalbench(kind, networks="survey", **settings)
     found = records(task, some(3))
     row = task.summarize(found).scores["exact"]["overall"]["all"]
-    pairs = {frozenset(one.groups["pair"].split(" -> ")) for one in found}
+    pairs = {frozenset(one.unit.split(" -> ")) for one in found}
     assert (row.clusters, row.unit) == (len(pairs), "pair") and len(pairs) <= 15
     assert row.metric("accuracy").interval
     mean = task.summarize(found).scores["exact"]["overall"]["mean of networks"]

@@ -9,6 +9,7 @@ import pytest
 from corr2cause_help import corr2cause
 
 from harness.errors import ConfigError, DataError
+from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
 
 CHAIN = (
     "Suppose there is a closed system of 3 variables, A, B and C. All the statistical relations among these 3 "
@@ -326,6 +327,14 @@ def test_a_folder_with_one_configuration_needs_no_name(hub):
         "---\nconfigs:\n- config_name: mine\n  data_files:\n  - split: test\n    path: test.csv\n---\n"
     )
     assert next(iter(corr2cause(source="hub", path=hub).items())).id == "mine-test-1"
+
+
+def test_the_data_of_the_hub_are_told_by_revision_and_a_folder_by_its_content(hub):
+    (sha256,) = corr2cause(source="hub", path=hub).data.values()
+    (Path(hub) / "test.csv").write_text((Path(hub) / "test.csv").read_text() + "\n")
+    assert {"sha256": sha256} != corr2cause(source="hub", path=hub).data and len(sha256) == 64
+    assert corr2cause(source="hub").data == {"data_set": (HUB_PATH, HUB_REVISION)}
+    assert corr2cause(source="hub", path="org/own").data == {"data_set": ("org/own", None)}
 
 
 def test_a_bad_row_of_the_hub_is_named(hub):

@@ -145,7 +145,7 @@ def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
         number = int(item.cluster.partition("-g")[2])
         dag = from_integer(n, number)
         relation, i, j = (item.fields[name] for name in ("relation", "var_i", "var_j"))
-        holds = one_by_one.shared(members(dag))[Relation(relation)]
+        holds = one_by_one.common_relations(members(dag))[Relation(relation)]
         assert dict(item.labels) == {"audited": holds[ord(i) - 65] >> ord(j) - 65 & 1}
         read = read_premise(item.fields["premise"])
         assert read.independences == frozenset(independences(dag))

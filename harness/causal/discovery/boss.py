@@ -40,7 +40,7 @@ class BOSS:
         return {"kind": "boss", "causal-learn": version()} | settings_of(self.score, self.equivalent_sample_size)
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
-        """The pattern of the equivalence class found."""
+        """Return the pattern of the equivalence class that was learned."""
         tree = library("search.PermutationBased.gst").GST
         move = library("search.PermutationBased.BOSS").better_mutation
 
@@ -50,8 +50,8 @@ class BOSS:
             trees = [tree(v, score) for v in order]
             for sweep in count():
                 # All of them, not only up to the first that improves the order.
-                moved = [move(v, order, trees) for v in shuffled(range(len(arities)), "boss", seed, sweep)]
-                if not any(moved):
+                improvements = [move(v, order, trees) for v in shuffled(range(len(arities)), "boss", seed, sweep)]
+                if not any(improvements):
                     break
             parents: list[list[int]] = [[] for _ in order]
             for place, v in enumerate(order):
@@ -63,7 +63,7 @@ class BOSS:
 
 @dataclass(frozen=True)
 class _Score:
-    """Our scores as the library's trees ask for them."""
+    """Our scores under the interface of the library's trees."""
 
     data: NDArray[np.int64]
     score: Score
@@ -73,7 +73,7 @@ class _Score:
 
 
 def _class_of(parents: Sequence[Sequence[int]]) -> Pattern:
-    """The pattern of the Markov equivalence class of a DAG."""
+    """Return the pattern of the Markov equivalence class of a DAG."""
     node = library("graph.GraphNode").GraphNode
     nodes = [node(str(v)) for v in range(len(parents))]
     graph = library("graph.GeneralGraph").GeneralGraph(nodes)

@@ -25,7 +25,7 @@ class Table:
         self._dense = max(self.rows, 1 << 12)
 
     def configurations(self, variables: Iterable[int]) -> tuple[Codes, int]:
-        """(a code for each row, how many codes there are): rows have one code iff they agree in these variables.
+        """Return (a code for each row, how many codes there are): codes are equal iff rows agree in `variables`.
 
         Codes are mixed radix numbers. Long before these could outgrow an integer they are renumbered, with numbers
         for those alone that occur, so that there may be fewer codes than the product of the arities.
@@ -40,7 +40,7 @@ class Table:
         return codes, size
 
     def tally(self, codes: Codes, size: int) -> tuple[Codes, Codes]:
-        """(the codes that occur, ascending; how often each does), of codes 0 … size − 1."""
+        """Return (the codes that occur, ascending; how often each does), of codes 0 … size − 1."""
         if size > 4 * self._dense:
             return np.unique(codes, return_counts=True)
         counts = np.bincount(codes, minlength=size)
@@ -48,11 +48,11 @@ class Table:
         return present, counts[present]
 
     def plus(self, codes: Codes, size: int, variable: int) -> tuple[Codes, int]:
-        """The codes refined by one more variable, as code × arity + state."""
+        """Return the codes refined by one more variable, as code × arity + state, and how many codes there are."""
         return codes * self.arities[variable] + self.columns[variable], size * self.arities[variable]
 
 
 def n_log_n(rows: int) -> NDArray[np.float64]:
-    """Entry n is n ln n, 0 for n = 0, for n = 0 … rows."""
+    """Return n ln n for n = 0 … rows, where 0 ln 0 is 0."""
     n = np.arange(rows + 1, dtype=np.float64)
     return n * np.log(np.maximum(n, 1))

@@ -50,23 +50,23 @@ class HillClimbing:
         )
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
-        """The DAG found, every edge directed."""
+        """Return the DAG that was learned, every edge directed."""
 
         def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
             score = Score(Table(data, arities), self.score, self.equivalent_sample_size)
             best = climb(score, (0,) * len(arities), max_parents=self.max_parents)
             for restart in range(self.restarts):
                 start = perturb(score, best, self.perturbations, "restart", seed, restart, max_parents=self.max_parents)
-                found = climb(score, start, max_parents=self.max_parents)
-                if score.total(found) > score.total(best) + _TIE:
-                    best = found
+                candidate = climb(score, start, max_parents=self.max_parents)
+                if score.total(candidate) > score.total(best) + _TIE:
+                    best = candidate
             return Pattern.of(best)
 
         return in_random_order(search, data, arities, seed)
 
 
 def climb(score: Score, start: DAG, *, candidates: Sequence[int] | None = None, max_parents: int | None = None) -> DAG:
-    """The DAG at which the climb from `start` ends.
+    """Return the DAG at which the climb from `start` ends.
 
     Entry v of `candidates` holds the nodes that may become parents of v: all others, where it is None.
     """
@@ -88,7 +88,7 @@ def perturb(
     candidates: Sequence[int] | None = None,
     max_parents: int | None = None,
 ) -> DAG:
-    """The DAG after random legal changes, each a function of `draw`."""
+    """Return the DAG after random legal changes, each a function of `draw`."""
     search = Search(score, dag, candidates, max_parents)
     for k in range(changes):
         legal = np.flatnonzero(search.gains() > -np.inf)
@@ -119,7 +119,10 @@ class Search:
         return tuple(self._parents)
 
     def gains(self) -> NDArray[np.float64]:
-        """Change × u × v: by how much the score grows if u → v is added, deleted, reversed; -∞ if it cannot be."""
+        """Return how much the score grows if u → v is added, deleted or reversed; -∞ if it cannot be.
+
+        The array is change × u × v.
+        """
         edge = _matrix(self._parents).T
         path = _matrix(descendants(self.dag))
         # u → w ⇝ v besides u → v: reversed, the edge would close a cycle. Products of floats are the fast ones.
@@ -131,7 +134,7 @@ class Search:
         return gains
 
     def make(self, change: int) -> None:
-        """Makes the change with this place in the flattened `gains`."""
+        """Make the change with this index in the flattened `gains`."""
         n = len(self._parents)
         kind, u, v = change // (n * n), change // n % n, change % n
         self._parents[v] ^= 1 << u
@@ -150,8 +153,8 @@ class Search:
 
 
 def _matrix(sets: Sequence[int]) -> NDArray[np.bool_]:
-    """Row v, column u: whether u is in the v-th set."""
-    found = np.zeros((len(sets), len(sets)), dtype=bool)
+    """Return sets of nodes as a square matrix: row v, column u says whether u is in the v-th set."""
+    matrix = np.zeros((len(sets), len(sets)), dtype=bool)
     for v, members in enumerate(sets):
-        found[v, list(bits(members))] = True
-    return found
+        matrix[v, list(bits(members))] = True
+    return matrix

@@ -13,7 +13,7 @@ from harness.causal.discovery.counting import Codes, Table, n_log_n
 
 
 class Verdict(NamedTuple):
-    """What a test found."""
+    """The result of a test."""
 
     statistic: float
     """G², never negative."""
@@ -35,17 +35,17 @@ class GSquare:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._n_log_n = n_log_n(table.rows)
-        self._known: dict[tuple[int, int, int], Verdict] = {}
+        self._verdicts: dict[tuple[int, int, int], Verdict] = {}
 
     def __call__(self, x: int, y: int, given: int = 0) -> Verdict:
-        """Whether x and y, two different variables outside the set `given`, are independent given it."""
+        """Test whether x and y, two different variables outside the set `given`, are independent given it."""
         key = min(x, y), max(x, y), given
-        if key not in self._known:
-            self._known[key] = self._test(*key)
-        return self._known[key]
+        if key not in self._verdicts:
+            self._verdicts[key] = self._test(*key)
+        return self._verdicts[key]
 
     def rows_per_cell(self, x: int, y: int, given: int = 0) -> float:
-        """The average number of rows for each combination of states, those that do not occur included."""
+        """Return the average number of rows for each combination of states, those that do not occur included."""
         return self._table.rows / prod(self._table.arities[k] for k in bits(given | 1 << x | 1 << y))
 
     def _test(self, x: int, y: int, given: int) -> Verdict:
@@ -63,5 +63,5 @@ class GSquare:
 
 
 def _spare(configurations: Codes, size: int) -> Codes:
-    """For each configuration of the given variables, how many states were seen with it, less one; 0 if none."""
+    """Return, for each configuration of the conditioning set, the states seen with it, less one; 0 if none."""
     return np.maximum(np.bincount(configurations, minlength=size) - 1, 0)

@@ -18,7 +18,7 @@ _MISSING = 'this algorithm needs causal-learn, which is not installed: python -m
 
 
 def library(module: str) -> ModuleType:
-    """A module of causal-learn, such as "search.ConstraintBased.PC". Raises ConfigError where it is not installed."""
+    """Import a module of causal-learn, such as "search.ConstraintBased.PC". Raises ConfigError if not installed."""
     try:
         return import_module(f"causallearn.{module}")
     except ImportError as error:
@@ -26,7 +26,7 @@ def library(module: str) -> ModuleType:
 
 
 def version() -> str:
-    """The version of causal-learn. Raises ConfigError where it is not installed."""
+    """Return the version of causal-learn. Raises ConfigError if not installed."""
     try:
         return metadata.version("causal-learn")
     except metadata.PackageNotFoundError:
@@ -34,7 +34,7 @@ def version() -> str:
 
 
 def pattern_of(marks: Any) -> Pattern:
-    """The pattern of a graph of the library: entry (i, j) is the mark at i's end of the edge between i and j.
+    """Return the pattern of a causal-learn graph: entry (i, j) is the mark at i's end of the edge between i and j.
 
     A tail is -1, an arrowhead 1, no edge 0. Tails at both ends and arrowheads at both ends are undirected edges.
     """

@@ -52,7 +52,7 @@ class MMHC:
         } | settings_of(self.score, self.equivalent_sample_size)
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
-        """The DAG found, every edge directed."""
+        """Return the DAG that was learned, every edge directed."""
 
         def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
             table = Table(data, arities)
@@ -65,11 +65,11 @@ class MMHC:
 
 
 def skeleton(table: Table, alpha: float, max_condition: int, rows_per_cell: float) -> tuple[int, ...]:
-    """MMPC for every variable. Entry v holds the nodes u such that each of u and v was found for the other."""
+    """Return MMPC's skeleton: entry v holds the nodes u such that each of u and v was selected for the other."""
     finder = MMPC(GSquare(table), alpha, max_condition, rows_per_cell)
-    found = [finder.around(target, table.variables) for target in range(table.variables)]
+    neighbours = [finder.around(target, table.variables) for target in range(table.variables)]
     return tuple(
-        mask_of(u for u in range(table.variables) if found[v] >> u & 1 and found[u] >> v & 1)
+        mask_of(u for u in range(table.variables) if neighbours[v] >> u & 1 and neighbours[u] >> v & 1)
         for v in range(table.variables)
     )
 
@@ -92,8 +92,8 @@ class MMPC:
     rows_per_cell: float
 
     def around(self, target: int, variables: int) -> int:
-        """The parents and children found for a variable, before the symmetry correction."""
-        found: list[int] = []
+        """Return the parents and children selected for a variable, before the symmetry correction."""
+        selection: list[int] = []
         weakest: dict[int, Association] = {}
         for x in range(variables):
             association = None if x == target else self._association(x, target, ())
@@ -105,35 +105,40 @@ class MMPC:
             del weakest[new]
             for x in list(weakest):
                 # Sets without the newcomer were tried before.
-                for given in _subsets(found, self.max_condition - 1):
-                    association = self._association(x, target, (*given, new))
+                for condition in _subsets(selection, self.max_condition - 1):
+                    association = self._association(x, target, (*condition, new))
                     if association is None:
                         continue
                     if not self._dependent(association):
                         del weakest[x]
                         break
                     weakest[x] = min(weakest[x], association)
-            found.append(new)
-        for x in list(found):
-            others = [y for y in found if y != x]
-            associations = (self._association(x, target, given) for given in _subsets(others, self.max_condition))
+            selection.append(new)
+        for x in list(selection):
+            others = [y for y in selection if y != x]
+            associations = (
+                self._association(x, target, condition) for condition in _subsets(others, self.max_condition)
+            )
             if any(association is not None and not self._dependent(association) for association in associations):
-                found.remove(x)
-        return mask_of(found)
+                selection.remove(x)
+        return mask_of(selection)
 
     def _dependent(self, association: Association) -> bool:
         return -association[0] <= self.alpha
 
-    def _association(self, x: int, y: int, given: tuple[int, ...]) -> Association | None:
-        """None where the table is too sparse for a test: it then shows neither dependence nor independence."""
-        condition = mask_of(given)
-        if self.test.rows_per_cell(x, y, condition) < self.rows_per_cell:
+    def _association(self, x: int, y: int, condition_set: tuple[int, ...]) -> Association | None:
+        """Return the association of x and y, None where the table is too sparse for a test.
+
+        Without a test there is evidence of neither dependence nor independence.
+        """
+        mask = mask_of(condition_set)
+        if self.test.rows_per_cell(x, y, mask) < self.rows_per_cell:
             return None
-        result = self.test(x, y, condition)
+        result = self.test(x, y, mask)
         return -result.p, result.statistic
 
 
 def _subsets(nodes: Sequence[int], largest: int) -> Iterator[tuple[int, ...]]:
-    """All subsets of at most `largest` nodes, small ones first; none where `largest` is negative."""
+    """Yield all subsets of at most `largest` nodes, small ones first; none where `largest` is negative."""
     for size in range(largest + 1):
         yield from combinations(nodes, size)

@@ -21,15 +21,15 @@ Learn = Callable[[NDArray[np.int64], tuple[int, ...]], Pattern]
 
 
 def in_random_order(learn: Learn, data: NDArray[np.int64], arities: Sequence[int], seed: int) -> Pattern:
-    """What `learn` finds in the shuffled columns, told in the order given.
+    """Apply `learn` to the columns in a random order and return its pattern in the order of `data`.
 
     Raises ValueError where `data` is not rows × variables, has no rows, or holds a code that is not a state.
     """
     _check(data, arities)
     order = shuffled(range(len(arities)), "columns", seed)
-    found = learn(data[:, order], tuple(arities[k] for k in order))
+    pattern = learn(data[:, order], tuple(arities[k] for k in order))
     back = tuple(order)
-    return Pattern(relabel(found.directed, back), relabel(found.undirected, back))
+    return Pattern(relabel(pattern.directed, back), relabel(pattern.undirected, back))
 
 
 def _check(data: NDArray[np.int64], arities: Sequence[int]) -> None:

@@ -46,16 +46,16 @@ class PC:
         }
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
-        """The pattern of the equivalence class found. With many conflicts no DAG need belong to it."""
+        """Return the pattern of the equivalence class that was learned. With many conflicts it may contain no DAG."""
         pc = library("search.ConstraintBased.PC").pc
 
         def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # "more features than samples": so they are
-                found = pc(
+                result = pc(
                     data, alpha=self.alpha, indep_test="gsq", stable=True, uc_rule=0, uc_priority=2,
                     max_k=self.max_condition, verbose=False, show_progress=False,
                 )  # fmt: skip
-            return pattern_of(found.G.graph.tolist())
+            return pattern_of(result.G.graph.tolist())
 
         return in_random_order(search, data, arities, seed)

@@ -42,11 +42,11 @@ class Pattern:
 
     @classmethod
     def of(cls, dag: DAG) -> Pattern:
-        """The DAG as a pattern: every edge directed."""
+        """Return a DAG as a pattern: every edge directed."""
         return cls(dag, (0,) * len(dag))
 
     def adjacency(self) -> tuple[int, ...]:
-        """Entry v holds the nodes u with u → v or u – v: an undirected edge counts as both directions.
+        """Return, for each node v, the nodes u with u → v or u – v: an undirected edge counts as both directions.
 
         This is the rule of the project: an edge without direction is a found adjacency whose direction is unknown.
         It thus differs from a directed edge between the same nodes, and from no edge.
@@ -66,7 +66,7 @@ class Algorithm(Protocol):
         """An include-list of everything that can change a result: kind, settings, a library's version."""
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
-        """The graph over the columns of `data`.
+        """Return the graph over the columns of `data`.
 
         `data` is rows × variables, each cell a state's code 0 … arity − 1; not every state need occur. The result
         is a function of data, arities and seed. Raises ValueError for data that do not fit the arities, ConfigError

@@ -26,21 +26,21 @@ class Score:
         self._local = {"bic": self._bic, "bdeu": self._bdeu}[score]
         self._sample_size = equivalent_sample_size
         self._n_log_n = n_log_n(table.rows)
-        self._known: dict[tuple[int, int], float] = {}
+        self._scores: dict[tuple[int, int], float] = {}
 
     def __call__(self, node: int, parents: int) -> float:
-        """The local score of a node with a set of parents."""
+        """Return the local score of a node with a set of parents."""
         key = node, parents
-        if key not in self._known:
-            self._known[key] = self._local(node, parents)
-        return self._known[key]
+        if key not in self._scores:
+            self._scores[key] = self._local(node, parents)
+        return self._scores[key]
 
     def total(self, dag: DAG) -> float:
-        """The score of a graph: the sum over its nodes."""
+        """Return the score of a graph: the sum over its nodes."""
         return sum(self(node, parents) for node, parents in enumerate(dag))
 
     def _bic(self, node: int, parents: int) -> float:
-        """Ln L − ½ k ln N with k = (r − 1) q (Schwarz 1978)."""
+        """Return ln L − ½ k ln N with k = (r − 1) q (Schwarz 1978)."""
         table = self._table
         codes, size = table.configurations(bits(parents))
         _, of_parents = table.tally(codes, size)
@@ -49,7 +49,7 @@ class Score:
         return likelihood - (table.arities[node] - 1) * self._parent_configurations(parents) * log(table.rows) / 2
 
     def _bdeu(self, node: int, parents: int) -> float:
-        """The log marginal likelihood under Dirichlet priors of α/(r q) a cell, α the equivalent sample size.
+        """Return the log marginal likelihood under Dirichlet priors of α/(r q) a cell, α the equivalent sample size.
 
         Buntine (1991); Heckerman, Geiger and Chickering (1995). Cells and configurations without a row
         add nothing, so only the others are visited.
@@ -68,5 +68,5 @@ class Score:
 
 
 def settings_of(score: ScoreName, equivalent_sample_size: float) -> dict[str, JSON]:
-    """What an algorithm's identity says of its score: BIC has no equivalent sample size."""
+    """Return what an algorithm's identity says of its score: BIC has no equivalent sample size."""
     return {"score": score} | ({"equivalent_sample_size": equivalent_sample_size} if score == "bdeu" else {})

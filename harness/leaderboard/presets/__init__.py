@@ -2,44 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from harness.errors import ConfigError, nearest
-from harness.leaderboard.presets import causalbench, causalbench_appendix, corr2cause
-from harness.leaderboard.presets.schema import Number, Preset
-from harness.leaderboard.published_numbers import no_scores
-
-PRESETS = (*corr2cause.PRESETS, *causalbench.PRESETS, *causalbench_appendix.PRESETS)
-NAMES = {"corr2cause": "Corr2Cause", "causalbench": "CausalBench"}
+from harness.leaderboard.published_numbers import no_scores, only_one
+from harness.tasks.benchmark import Benchmark
+from harness.tasks.find import every
+from harness.tasks.presets import Number, Preset
 
 
 def preset(name: str) -> Preset:
     """The preset of a name such as 4, 5a, XI, causalbench/XI; of 5a the part (a). Raises ConfigError."""
-    every = {one.lower(): found for one, found in _named()}
     wanted = name.strip().lower().removeprefix("table ")
-    if wanted not in every:
-        hint = nearest(name, (one for one, _ in _named() if "/" not in one))
-        told = no_scores("preset", wanted.rpartition("/")[2]) or f"there is no preset {name!r}{hint}."
-        raise ConfigError(f"{told} There are:\n{listed()}")
-    return every[wanted]
+    benchmark_name, _, table = wanted.rpartition("/")
+    fitting = [
+        (benchmark, one)
+        for benchmark in every()
+        for called, one in _named(benchmark).items()
+        if called.lower() == table and benchmark_name in ("", benchmark.name.lower())
+    ]
+    only_one("preset", name, [benchmark.name for benchmark, _ in fitting])
+    if not fitting:
+        hint = nearest(name, (called for benchmark in every() for called in _named(benchmark)))
+        message = no_scores("preset", table) or f"there is no preset {name!r}{hint}."
+        raise ConfigError(f"{message} There are:\n{listed()}")
+    return fitting[0][1]
+
+
+def presets() -> list[tuple[Benchmark, Preset]]:
+    """Return the presets of all benchmarks."""
+    return [(benchmark, one) for benchmark in every() for one in benchmark.presets()]
 
 
 def listed() -> str:
     """A line for each preset."""
-    width = max(len(one.name) for one in PRESETS)
-    lines = [f"  preset={one.name:<{width}}  {NAMES[one.benchmark]}, Table {one.name}: {one.title}" for one in PRESETS]
+    width = max(len(one.name) for _, one in presets())
+    lines = [
+        f"  preset={one.name:<{width}}  {benchmark.title}, Table {one.name}: {one.title}"
+        for benchmark, one in presets()
+    ]
     return "\n".join(lines)
 
 
-def _named() -> Iterator[tuple[str, Preset]]:
-    for one in PRESETS:
-        parts = [
-            (table, replace(one, name=table, tables=(table,), columns=_columns(one, table))) for table in one.tables
-        ]
-        for name, found in ((one.name, one), *parts):
-            yield name, found
-            yield f"{one.benchmark}/{name}", found
+@cache
+def _named(benchmark: Benchmark) -> dict[str, Preset]:
+    """Return a benchmark's presets, and the parts of those that are of several tables, by name."""
+    named: dict[str, Preset] = {}
+    for one in benchmark.presets():
+        named[one.name] = one
+        for table in one.tables:
+            named[table] = replace(one, name=table, tables=(table,), columns=_columns(one, table))
+    return named
 
 
 def _columns(one: Preset, table: str) -> tuple[Number, ...]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from harness.leaderboard import published_numbers
 from harness.leaderboard.presets.published_rows import rows
-from harness.leaderboard.presets.schema import DEFAULTS, Preset
-from harness.leaderboard.presets.select import Data, Entry
+from harness.leaderboard.presets.select import Data, Entry, comparable
+from harness.tasks.find import benchmark_of
+from harness.tasks.presets import Preset
 
 APART = (
     "Published and measured rows are not ranked together: where text can be bold (terminal, LaTeX, HTML), the best of "
@@ -15,22 +16,16 @@ APART = (
 )
 
 
-def digits(benchmark: str) -> str:
-    """How shares are shown."""
-    return "in percent" if benchmark == "corr2cause" else "digits as printed, measured ones in the same form"
-
-
 def title(preset: Preset, data: Data) -> str:
     """A set of measured rows in a few words."""
-    given = dict(data.settings)
-    parts = [f"data {given.pop('version', 'v2')}"] if preset.benchmark == "corr2cause" else []
+    given, benchmark = dict(data.settings), benchmark_of(preset.benchmark)
+    version = benchmark.version_setting
+    parts = [f"data {given.pop(version, benchmark.defaults[version])}"] if version else []
     parts += [f"{name}={value}" for name, value in given.items() if name != "labels"]
-    if preset.benchmark == "corr2cause":
-        parts += [f"{data.labels} labels"] if data.labels != "published" else []
-    elif preset.axis and preset.varies != "model":
-        parts += [f"{data.labels} convention"] if data.labels != "paper" else []
+    if preset.tells_labels and data.labels != benchmark.paper_labels:
+        parts.append(f"{data.labels} {benchmark.label_word}")
     parts += [data.prompt] if data.prompt else []
-    usual = {"", *DEFAULTS.values()}
+    usual = {"", *benchmark.defaults.values()}
     parts += [f"item set {number + 1}{'' if slot in usual else f' of {slot}'}" for slot, number in data.items]
     return ": ".join(["Measured here", ", ".join(parts)]) if parts else "Measured here"
 
@@ -41,17 +36,13 @@ def about(preset: Preset, data: Data, found: Sequence[Entry]) -> str:
     items = sorted({run.result.overall.items for run in runs})
     counted = f"{items[0]:,}" if len(items) == 1 else f"{items[0]:,} to {items[-1]:,}"
     known = list(dict.fromkeys(run.items[:8] for run in runs if run.items))
-    parts = [f"{counted} items a run", _labels(preset, data)]
+    parts = [f"{counted} items a run", benchmark_of(preset.benchmark).labels_title(data.labels)]
     parts += [f"item set{'s' if len(known) > 1 else ''} {', '.join(known)}"] if known else []
     variants = ", ".join(dict.fromkeys(run.variant for run in runs))
-    compared = " The paper's data: these rows are the ones to compare with the published." if data.comparable else ""
+    compared = (
+        " The paper's data: these rows are the ones to compare with the published." if comparable(preset, data) else ""
+    )
     return f"{title(preset, data)} ({'; '.join(parts)}; variants: {variants}).{compared}"
-
-
-def _labels(preset: Preset, data: Data) -> str:
-    if preset.benchmark == "corr2cause":
-        return f"{data.labels} labels"
-    return "the paper's convention" if data.labels == "paper" else f"the {data.labels} convention"
 
 
 def said(preset: Preset, found: Sequence[Entry], unfinished: Sequence[tuple[str, str, str]]) -> Iterator[str]:

@@ -8,15 +8,14 @@ from dataclasses import replace
 from typing import Literal
 
 from harness.leaderboard.families import family
-from harness.leaderboard.presets.captions import about, digits, said, title
+from harness.leaderboard.presets.captions import about, said, title
 from harness.leaderboard.presets.published_rows import Printed, printed
-from harness.leaderboard.presets.schema import Form, Number, Preset
 from harness.leaderboard.presets.select import Data, Entry, entries, metric, scores, source
-from harness.leaderboard.published_numbers import SOURCES, VERSIONS
 from harness.leaderboard.rows import Row
-from harness.tables.metrics import even, intervals_said
-from harness.tables.metrics import shown as number_shown
+from harness.tables.metrics import even_decimals, interval_notes, metric_text
 from harness.tables.table import Block, Cell, Column, Line, Table
+from harness.tasks.find import benchmark_of
+from harness.tasks.presets import Form, Number, Preset
 from harness.types import Metric
 
 Intervals = Literal["brackets", "pm", "none"]
@@ -68,13 +67,14 @@ def _table(preset: Preset, numbers: Sequence[Number], models: Sequence[Entry], l
         for column in columns
     ]
     continued = "" if numbers else " (continued)"
-    version = VERSIONS[preset.benchmark]
+    benchmark = benchmark_of(preset.benchmark)
+    version = benchmark.data_version
     return Table(
         preset.task,
         columns,
-        even(measured, lines),
+        even_decimals(measured, lines),
         above=f"{preset.title}."
-        + (f" Published: {SOURCES[preset.benchmark]}; {version}; {digits(preset.benchmark)}." if numbers else ""),
+        + (f" Published: {benchmark.source}; {version}; {benchmark.digits}." if numbers else ""),
         heading=f"Table {preset.name} of the paper, published and measured{continued}",
         published="" if not preset.beside else version,
     )
@@ -100,13 +100,13 @@ def _published_lines(
     preset: Preset, numbers: Sequence[Number], models: Sequence[Entry], intervals: Intervals
 ) -> Iterator[Line]:
     """The paper's rows, with the columns of measured models where these stand beside them."""
-    version = VERSIONS[preset.benchmark]
+    version = benchmark_of(preset.benchmark).data_version
     told = re.split("[:,]", version)[0]
     block = None if preset.beside else Block(f"Published, not measured here: {told}", version)
     above: tuple[Cell, ...] = ()
     for row in printed(preset):
         stubs = _stubs(preset, row.key, preset.shown.get(row.model, row.model), row.model)
-        cells = [_published_cell(row, n, preset.benchmark) for n in numbers]
+        cells = [_published_cell(row, n) for n in numbers]
         cells += [_cell(one, n, preset, row.key, intervals) for one in models for n in preset.beside]
         group = {"none": "", "family": row.group, "model": preset.shown.get(row.model, row.model)}[preset.groups]
         yield Line([*_once(stubs, above), *cells], group, block=block)
@@ -169,7 +169,7 @@ def _once(stubs: tuple[Cell, ...], above: tuple[Cell, ...]) -> list[Cell]:
     return [*(replace(cell, text="") for cell in stubs[:same]), *stubs[same:]]
 
 
-def _published_cell(row: Printed, number: Number, benchmark: str) -> Cell:
+def _published_cell(row: Printed, number: Number) -> Cell:
     text, mark = row.digits(number)
     if not text:
         return Cell("–")
@@ -198,7 +198,7 @@ def _cell(entry: Entry, number: Number, preset: Preset, key: str, intervals: Int
 
 def _shown(value: float, form: Form) -> str:
     if form == "number":
-        return number_shown("shd", value)
+        return metric_text("shd", value)
     if form == "fraction":
         return f"{value:.4f}"
     return f"{100 * value:.2f}" if form == "percent" else f"{100 * value:.0f}%"
@@ -219,4 +219,4 @@ def _drawn(preset: Preset, found: Sequence[Entry]) -> Iterator[str]:
     shown = {n.at[0] for n in (*preset.columns, *preset.beside) if n.at}
     shown |= {preset.axis.breakdown} if preset.axis else {"overall"}
     results = [run.result.scores.get(one.data.labels, {}) for one in found for run in one.runs.values()]
-    yield from intervals_said([row for parts in results for name in shown for row in parts.get(name, {}).values()])
+    yield from interval_notes([row for parts in results for name in shown for row in parts.get(name, {}).values()])

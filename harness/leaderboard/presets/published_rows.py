@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from harness.leaderboard import published_numbers
-from harness.leaderboard.presets.schema import Number, Preset
+from harness.tasks.find import benchmark_of
+from harness.tasks.presets import Number, Preset
+from harness.tasks.published import Row
 
 
 @dataclass
@@ -17,7 +19,7 @@ class Printed:
     model: str
     key: str
     """Of the preset's axis; nothing where the rows are models."""
-    parts: list[published_numbers.Row] = field(default_factory=list)
+    parts: list[Row] = field(default_factory=list)
     """The rows of the file that make it."""
     axis: str = ""
     """The setting that holds the keys."""
@@ -45,8 +47,6 @@ def printed(preset: Preset) -> list[Printed]:
     return list(made.values())
 
 
-def rows(preset: Preset) -> Iterator[published_numbers.Row]:
+def rows(preset: Preset) -> Iterator[Row]:
     """The published rows of the preset's tables."""
-    return (
-        row for row in published_numbers.rows() if row.benchmark == preset.benchmark and row.table in preset.published
-    )
+    return (row for row in published_numbers.rows_of(benchmark_of(preset.benchmark)) if row.table in preset.published)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 
 from harness.leaderboard.build import items_of
 from harness.leaderboard.families import family, order
-from harness.leaderboard.presets.schema import DEFAULTS, Number, Preset, Source
 from harness.leaderboard.rows import Row
 from harness.storage.run_folder import setting_text
+from harness.tasks.benchmark import Benchmark
+from harness.tasks.find import benchmark_of
+from harness.tasks.presets import Number, Preset, Source
 from harness.types import Metric, Scores
 
 
@@ -23,14 +23,11 @@ class Data:
     """Of the task, without what varies and what is the same in the whole table."""
     labels: str
     prompt: str = ""
-    """Where models are columns: what else tells sets apart, an algorithm's samples=500,seed=0 or a language model."""
+    """Where models are columns: what else tells sets apart, the name of an algorithm's data or a language model."""
+    learned: tuple[int, ...] = ()
+    """Of algorithms: how many observations they learned from, and the seed that drew them."""
     items: tuple[tuple[str, int], ...] = ()
     """By slot, which of several sets of items; nothing where there is one."""
-
-    @property
-    def comparable(self) -> bool:
-        """Whether it is the whole of the data that the paper's Corr2Cause tables are on."""
-        return self.settings == (("version", "v1"),) and self.labels == "published" and not self.items
 
 
 @dataclass
@@ -43,6 +40,8 @@ class Entry:
     folder: str
     shown: str
     """The model, and the prompt where it is not the usual one."""
+    usual: bool
+    """Whether it is."""
     runs: dict[str, Row] = field(default_factory=dict)
     """By slot."""
 
@@ -53,8 +52,14 @@ class Entry:
     @property
     def place(self) -> tuple[int, str, bool, str, str]:
         """Where it stands among the rows of its set: with its family, by name, the usual prompt first."""
-        other = self.shown.startswith(f"{self.model} (")
-        return order(family(self.model)), self.model, other, self.prompt, self.folder
+        return order(family(self.model)), self.model, not self.usual, self.prompt, self.folder
+
+
+def comparable(preset: Preset, data: Data) -> bool:
+    """Return whether it is the whole of the data that the paper's tables are on."""
+    benchmark = benchmark_of(preset.benchmark)
+    same = benchmark.paper_settings is not None and dict(data.settings) == benchmark.paper_settings
+    return same and data.labels == benchmark.paper_labels and not data.items
 
 
 def settings(row: Row) -> dict[str, str]:
@@ -66,12 +71,12 @@ def source(preset: Preset, row: Row) -> Source | None:
     """The kind of run that a row is; None where it does not belong in the table."""
     if row.task != preset.task:
         return None
-    given = DEFAULTS | settings(row)
+    given = {**benchmark_of(preset.benchmark).defaults, **settings(row)}
     for one in preset.sources:
-        fits = any(fnmatchcase(row.prompt, name) for name in one.prompts)
-        if fits and all(given[name] in values for name, values in one.requires.items()):
+        fits = row.run.kind == "algorithm" if one.algorithms else row.prompt in one.prompts
+        if fits and all(given.get(name) in values for name, values in one.requires.items()):
             slots = {slot for number in preset.columns for slot in number.slots}
-            if preset.varies in (None, "model") or not slots or given[preset.varies] in slots:
+            if preset.varies in (None, "model") or not slots or given.get(preset.varies) in slots:
                 return one
     return None
 
@@ -92,45 +97,54 @@ def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
         if items in sets[1:]:
             data = replace(data, items=((slot, sets.index(items)),))
         model, prompt, shown = ("", "", "") if together else (row.model, row.prompt, _named(row, kind) + where)
-        entry = Entry(data, model, prompt, row.folder, shown)
+        entry = Entry(data, model, prompt, row.folder, shown, together or _usual(row, kind))
         found.setdefault((data, entry.model, entry.prompt, entry.folder), entry).runs[slot] = row
     asked = {(one.data, one.model) for one in found.values() if one.prompt == preset.needs}
     left = (one for one in found.values() if not preset.needs or (one.data, one.model) in asked)
-    return sorted(left, key=lambda one: (_place(one.data), *one.place))
+    return sorted(left, key=lambda one: (_place(preset, one.data), *one.place))
 
 
 def _data(preset: Preset, row: Row, kind: Source, where: str) -> tuple[str, Data]:
     """The slot of a run and what it has in common with the others of its set."""
-    given = settings(row)
+    given, benchmark = settings(row), benchmark_of(preset.benchmark)
     slot = kind.slot or row.model
     if preset.varies != "model":
-        slot = given.pop(preset.varies, DEFAULTS[preset.varies]) if preset.varies else ""
+        slot = given.pop(preset.varies, benchmark.defaults.get(preset.varies, "")) if preset.varies else ""
     said = {name: value for name, value in given.items() if len(kind.requires.get(name, ())) != 1}
     open_ = [name for name, values in kind.requires.items() if len(values) > 1 and name != preset.varies]
-    said |= {name: given.get(name, DEFAULTS[name]) for name in open_}
-    told = f"{_named(row, kind) if kind.slot else row.prompt}{where}"
-    return slot, Data(tuple(said.items()), kind.labels or compared(row), told if preset.varies == "model" else "")
+    said |= {name: given.get(name, benchmark.defaults.get(name, "")) for name in open_}
+    labels = kind.labels or compared(row, benchmark)
+    if preset.varies != "model":
+        return slot, Data(tuple(said.items()), labels)
+    label = f"{_named(row, kind) if kind.slot else row.prompt}{where}"
+    return slot, Data(tuple(said.items()), labels, label, tuple(row.run.data.values()))
+
+
+def _usual(row: Row, kind: Source) -> bool:
+    return row.prompt in kind.prompts[:1]
 
 
 def _named(row: Row, kind: Source) -> str:
-    return row.model if row.prompt == kind.prompts[0] else f"{row.model} ({row.prompt})"
+    return row.model if _usual(row, kind) else f"{row.model} ({row.prompt})"
 
 
-def compared(row: Row) -> str:
-    """The label set that compares with the paper's numbers: for CausalBench its own convention, where a run has it."""
-    paper = row.result.scores.get("paper", {})
-    metrics = (metric for groups in paper.values() for one in groups.values() for metric in one.metrics)
-    if any(metric.value is not None for metric in metrics):
-        return "paper"
-    return "exact" if paper else row.result.headline
+def compared(row: Row, benchmark: Benchmark) -> str:
+    """Return the label set that compares best with the paper's numbers, of those by which the run has some score."""
+    for labels in benchmark.compared_labels:
+        parts = row.result.scores.get(labels, {})
+        metrics = (metric for groups in parts.values() for one in groups.values() for metric in one.metrics)
+        if any(metric.value is not None for metric in metrics):
+            return labels
+    return row.result.headline
 
 
-def _place(data: Data) -> tuple[bool, bool, bool, int, str, list[int], str, tuple[tuple[str, int], ...]]:
-    """What compares with the paper first; algorithms before language models, by samples and seed; then by settings."""
-    learned = "=" in data.prompt
-    numbers = [int(number) for number in re.findall(r"\d+", data.prompt)] if learned else []
-    apart = not data.comparable, not learned, data.labels == "exact", len(data.settings)
-    return *apart, str(data.settings), numbers, data.prompt, data.items
+def _place(
+    preset: Preset, data: Data
+) -> tuple[bool, bool, bool, int, str, tuple[int, ...], str, tuple[tuple[str, int], ...]]:
+    """Return what rows are sorted by: what compares with the paper first; algorithms before language models."""
+    second = data.labels in benchmark_of(preset.benchmark).compared_labels[1:]
+    apart = not comparable(preset, data), not data.learned, second, len(data.settings)
+    return *apart, str(data.settings), data.learned, data.prompt, data.items
 
 
 def scores(run: Row, labels: str, breakdown: str, groups: Sequence[str]) -> list[Scores]:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 def on_this_machine(base_url: str) -> bool:
-    """Whether a server runs here, so that its answers cost no money."""
+    """Test whether a server runs here, so that its answers cost no money."""
     host = urlsplit(base_url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from functools import partial
 from typing import Any
 
@@ -16,15 +16,15 @@ from harness.models.api.event_loop import answer_all
 from harness.models.api.gate import Gate
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.api.retry import Policy
-from harness.protocols import Admission, Landing
+from harness.protocols import Admission, Outcomes
 from harness.types import Failure, Request, Response, Usage
 
 GRACE = 60.0
 """Seconds for which calls under way are waited for once the time is over, or twice what the slowest answer took."""
 
 
-def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
-    """Calls in flight, answers as they land."""
+def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
+    """Send the requests, many at once, and yield the answers that landed together, as they land."""
     endpoint.check_key()
     admission = requests if isinstance(requests, Admission) else Admission(requests)
     slowest = 0.0
@@ -33,7 +33,7 @@ def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
         attempts=endpoint.attempts,
         max_wait=endpoint.max_wait,
         max_total_wait=endpoint.max_total_wait,
-        left=lambda: admission.left,
+        time_left=lambda: admission.left,
     )
     gate = Gate(
         endpoint.max_concurrency,
@@ -47,11 +47,11 @@ def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
         if declined := endpoint.declines(request):
             gate.hold_slot()
             return declined
-        tries, landed = 0, False
+        tries, slot_held = 0, False
         last: Exception | Failure | None = None
 
         async def attempt() -> Response | Failure:
-            nonlocal tries, landed, last
+            nonlocal tries, slot_held, last
             tries += 1
             if tries > 1:
                 await policy.until(partial(admission.again, request))
@@ -68,7 +68,7 @@ def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
                         raise BudgetReached(last.detail) from error
                     raise
                 gate.hold_slot()
-                landed = True
+                slot_held = True
             return outcome
 
         try:
@@ -77,7 +77,7 @@ def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Landing:
             outcome = policy.ended(last)
         if isinstance(outcome, Response):
             slowest = max(slowest, outcome.seconds)
-        if not landed:
+        if not slot_held:
             gate.hold_slot()
         return outcome
 

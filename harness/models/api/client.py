@@ -38,7 +38,10 @@ class Wire:
     """The connections of one run, and the gate that learns from their headers."""
 
     def __init__(self, base_url: str, key: str, timeout: float, gate: Gate) -> None:
-        """Opens nothing yet. `timeout` in seconds, for connecting and between two bytes."""
+        """Prepare a client; it connects with the first request.
+
+        `timeout` in seconds, for connecting and between two bytes.
+        """
         import aiohttp  # the transport's own
         import httpx2  # the SDK's own
         import openai
@@ -106,7 +109,7 @@ class Wire:
         except InvalidReplyError:
             raise
         except self._httpx.DecodingError as error:
-            raise InvalidReplyError(f"the reply cannot be unpacked ({self._said(error)})") from None
+            raise InvalidReplyError(f"the reply cannot be unpacked ({self._error_text(error)})") from None
         except Exception as error:
             # The cause is left out: its words may hold the key, which a traceback would show.
             raise self._lost(error) from None
@@ -131,13 +134,13 @@ class Wire:
         # The transport calls every lost connection a timeout of connecting.
         late = isinstance(error, self._httpx.TimeoutException) and not isinstance(error, self._httpx.ConnectTimeout)
         if late or isinstance(error, TimeoutError):
-            return TimeoutError(self._said(error))
+            return TimeoutError(self._error_text(error))
         unmet = (
             self._aiohttp.ClientConnectorError,
             self._aiohttp.ConnectionTimeoutError,
             self._aiohttp.ClientHttpProxyError,
         )
-        return LostError(self._said(error), connected=not isinstance(error.__cause__ or error, unmet))
+        return LostError(self._error_text(error), connected=not isinstance(error.__cause__ or error, unmet))
 
     def _refusal(self, response: Any, content: bytes) -> Exception:
         """Return the SDK's error for a reply that is none: with the status, and with what the body says."""
@@ -170,11 +173,11 @@ class Wire:
             return "an address that it does not name"
         host = f"[{host}]" if ":" in host else host
         path = target.path.removesuffix(sent.path.removeprefix(self._base_path))
-        return self._secret.hidden(f"{target.scheme}://{host}{f':{port}' if port else ''}{path}")
+        return self._secret.hide(f"{target.scheme}://{host}{f':{port}' if port else ''}{path}")
 
-    def _said(self, error: Exception) -> str:
+    def _error_text(self, error: Exception) -> str:
         """Return the name and the words of an error, which may quote what the server sent."""
-        return one_line(self._secret.hidden(f"{type(error.__cause__ or error).__name__}: {error}"))
+        return one_line(self._secret.hide(f"{type(error.__cause__ or error).__name__}: {error}"))
 
 
 async def _rest(parts: AsyncIterator[bytes], pieces: list[bytes], size: int) -> bytes:

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.models.api.token_bound import tokens_at_least
-from harness.protocols import unanswered
+from harness.protocols import Traits, unanswered
 from harness.runtime import secrets
 from harness.types import JSON, ChatRequest, Failure, PairRequest, Request, Response, Transcript
 
@@ -98,9 +98,20 @@ class Endpoint(ABC):
         return os.environ.get(self.api_key_env, "").strip()
 
     @property
-    def draws(self) -> bool:
-        """Whether a second answer to the same request can be another one; without a temperature the server's is 1."""
-        return self.sampling().get("temperature") != 0
+    def traits(self) -> Traits:
+        """A service, whose answers vary unless the temperature is 0; without one the server's is 1."""
+        return Traits(varies=self.sampling().get("temperature") != 0, service=self)
+
+    @property
+    def room_to_think(self) -> int:
+        """Nothing, where a model writes its answer only."""
+        return 0
+
+    @property
+    def tier(self) -> str | None:
+        """OpenAI's service_tier."""
+        tier = self.extra.get("service_tier")
+        return tier if isinstance(tier, str) else None
 
     def sampling(self) -> dict[str, JSON]:
         """The sampling parameters as they are sent; what is None is not."""

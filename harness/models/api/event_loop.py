@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.errors import RunStopped
 from harness.models.api.gate import Gate
-from harness.protocols import Admission, Landing, Outcome
+from harness.protocols import Admission, Outcome, Outcomes
 from harness.types import Failure, Request, Response
 
 Call = Callable[[Request], Coroutine[Any, Any, Response | Failure]]
@@ -23,41 +23,32 @@ def answer_all(
     gate: Gate,
     stopping: asyncio.Event,
     close: Callable[[], Awaitable[None]],
-) -> Landing:
-    """Outcomes as they land. Requests are pulled while the gate has room for more beside those that are open.
+) -> Generator[Outcomes]:
+    """Yield the outcomes that landed together, as they land.
 
-    The loop runs only while the caller waits for the next outcome, in the caller's thread, so that requests
-    are pulled there as well. When a call raises, RunStopped or a bug of ours, or the source of requests does,
-    `stopping` is set (so that nothing waits for a retry any more), the calls under way are handed out as they end, and
-    then the exception is raised: what has been paid for can be stored, whatever went wrong.
+    Requests are pulled while the gate has room for more beside those that are open. The loop runs only while the
+    caller waits for what lands next, in the caller's thread, so that requests are pulled there as well. When a call
+    raises, RunStopped or a bug of ours, or the source of requests does, `stopping` is set (so that nothing waits for a
+    retry any more), the calls under way are handed out as they end, and then the exception is raised: what has been
+    paid for can be stored, whatever went wrong.
     """
-    at_hand: deque[Outcome] = deque()
-    return Landing(_answers(requests, call, gate, stopping, close, at_hand), at_hand.__len__)
-
-
-def _answers(
-    requests: Iterable[Request],
-    call: Call,
-    gate: Gate,
-    stopping: asyncio.Event,
-    close: Callable[[], Awaitable[None]],
-    at_hand: deque[Outcome],
-) -> Generator[Outcome]:
     calls = _Calls(requests, call, gate, stopping)
+    at_hand: list[Outcome] = []
     try:
         while calls.begin():
             at_hand.extend(calls.landed())
-            while at_hand:
-                yield at_hand.popleft()
-                # Called when the loop runs again, which is when all that were at hand have been taken and stored.
+            landed, at_hand = at_hand, []
+            if landed:
+                yield landed
+            for _ in landed:  # which have been stored by now
                 calls.loop.call_soon(gate.release_slot)
     except GeneratorExit:
         raise
     except BaseException:
         # Broken off, by Ctrl-C or in the loop itself: what has landed is handed out before what has not is given up.
         at_hand.extend(calls.answered())
-        while at_hand:
-            yield at_hand.popleft()
+        if at_hand:
+            yield at_hand
         raise
     finally:
         calls.end(close)
@@ -107,7 +98,7 @@ class _Calls:
         return not self._open or not isinstance(self._requests, Admission) or self._requests.ready
 
     def landed(self) -> Iterator[Outcome]:
-        """Waits until a call has ended, or there is room for another; the outcomes of those that have."""
+        """Wait until a call has ended, or there is room for another; yield the outcomes of those that have."""
         self.loop.run_forever()
         while self._ended:
             task = self._ended.popleft()

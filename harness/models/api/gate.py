@@ -24,7 +24,7 @@ START = 8
 
 
 class Gate:
-    """Admits calls one by one. Retries that are due go before calls that have not been tried yet."""
+    """A gate that admits calls one by one. Retries that are due go before calls that have not been tried yet."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Gate:
         self._retries: deque[tuple[asyncio.Future[None], float]] = deque()
         self._first_tries: deque[tuple[asyncio.Future[None], float]] = deque()
         self._under_way = 0
-        self._held = 0
+        self._answers_waiting = 0
         self._timer: asyncio.TimerHandle | None = None
         self._pause_until = 0.0
         self._any_timeout = False
@@ -93,7 +93,7 @@ class Gate:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        while self._under_way + self._held < int(self.slots):
+        while self._under_way + self._answers_waiting < int(self.slots):
             queue = self._retries or self._first_tries
             if not queue:
                 return
@@ -101,8 +101,8 @@ class Gate:
             if turn.cancelled():
                 queue.popleft()
                 continue
-            wanted = ((self._requests, 1.0), (self._search_bucket, 1.0), (self._tokens, tokens))
-            buckets = [(bucket, units) for bucket, units in wanted if bucket is not None]
+            needs = ((self._requests, 1.0), (self._search_bucket, 1.0), (self._tokens, tokens))
+            buckets = [(bucket, units) for bucket, units in needs if bucket is not None]
             wait = max([self._pause_until - self._clock(), *(bucket.wait(units) for bucket, units in buckets)])
             if wait > 0:
                 self._timer = asyncio.get_running_loop().call_later(wait, self._admit)
@@ -113,23 +113,23 @@ class Gate:
             self._under_way += 1
             turn.set_result(None)
 
-    def has_room(self, open_calls: int, begun: int = 0) -> bool:
-        """Return whether another request is of use, where so many are open, `begun` of them not yet in their turn.
+    def has_room(self, open_calls: int, waiting: int = 0) -> bool:
+        """Return whether another request is of use: `open_calls` are open, `waiting` of them not yet in their turn.
 
         A server that answers nobody is not to be asked by everybody: until it has answered once, and while it answers
         none of the latest calls, one that waits for its retry counts like one under way.
         """
         if not any(self._answers):
             return open_calls < int(self.slots)
-        return open_calls < 8 * self.most and self._under_way + len(self._first_tries) + begun <= int(self.slots)
+        return open_calls < 8 * self.most and self._under_way + len(self._first_tries) + waiting <= int(self.slots)
 
     def hold_slot(self) -> None:
         """Keep a slot for an answer until it is handed out: what is not stored yet may be lost."""
-        self._held += 1
+        self._answers_waiting += 1
 
     def release_slot(self) -> None:
         """Free the slot of an answer that has been stored."""
-        self._held -= 1
+        self._answers_waiting -= 1
         self._admit()
 
     def note_success(self) -> None:
@@ -168,7 +168,7 @@ class Gate:
             self._pause_until = max(self._pause_until, self._clock() + seconds)
 
     def _keep_rate(self) -> None:
-        """Have calls wait for the rate that the search has come to, or for none."""
+        """Make calls wait for the rate that the search has come to, or for none."""
         rate = self._search.rate
         if rate is None:
             self._search_bucket = None

@@ -26,7 +26,7 @@ class Secret:
     """
 
     def __init__(self, key: str) -> None:
-        """A key that is too short to be one is hidden nowhere."""
+        """Prepare the patterns of a key; one that is too short to be a key is hidden nowhere."""
         self._key = key if len(key) >= SECRET else ""
         forms = {key, key.replace("/", r"\/"), *(key.replace(*pair) for pair in _REFERENCES), *_base64(key)}
         signs = (*(form.encode() for form in forms), b"\\u00", b"\0", b"%", b"&#", b"&amp;")
@@ -39,24 +39,24 @@ class Secret:
         for sign in self._signs:  # no generator: this is done for each reply
             if sign in content and (sign not in (b"%", b"\\u00") or _ENCODED.search(content)):
                 # Written anew, strings hold what they say and no escapes but those of quotes and line ends.
-                return json.loads(self.hidden(json.dumps(value, ensure_ascii=False)))
+                return json.loads(self.hide(json.dumps(value, ensure_ascii=False)))
         return value
 
     def text(self, content: bytes) -> str:
         """Return a body that is no JSON as text, without the key; letters of two or four bytes lose their zeros."""
-        return self.hidden(content.decode("utf-8", "replace").replace("\0", ""))
+        return self.hide(content.decode("utf-8", "replace").replace("\0", ""))
 
-    def hidden(self, text: str) -> str:
+    def hide(self, text: str) -> str:
         """Return a text without the key."""
         return self._pattern.sub("[the key]", text) if self._key else text
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        spelt = "".join(map(_spelt, self._key))
-        return re.compile("|".join((spelt, *map(re.escape, _base64(self._key)))))
+        spellings = "".join(map(_spellings, self._key))
+        return re.compile("|".join((spellings, *map(re.escape, _base64(self._key)))))
 
 
-def _spelt(sign: str) -> str:
+def _spellings(sign: str) -> str:
     """Return a pattern for the ways in which encoders write a sign. Repetitions are few: a server chooses the text."""
     number = ord(sign)
     digits = "".join(f"[{digit}{digit.upper()}]" for digit in f"{number:02x}")

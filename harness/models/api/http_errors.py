@@ -17,23 +17,23 @@ _SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 
 
 def status(error: BaseException) -> int | None:
-    """The HTTP status of a refused call."""
-    got = getattr(error, "status_code", None)
-    return got if isinstance(got, int) else None
+    """Return the HTTP status of a refused call; None where there is none."""
+    value = getattr(error, "status_code", None)
+    return value if isinstance(value, int) else None
 
 
 def code(error: BaseException) -> str:
-    """The API's own name for what went wrong: its code and type."""
+    """Return the API's own name for what went wrong: its code and type."""
     return " ".join(str(getattr(error, name, None) or "") for name in ("code", "type"))
 
 
 def retry_after(error: BaseException) -> float | None:
     """Return the seconds that the server asks to wait: retry-after-ms, or Retry-After in seconds or as a date."""
-    milliseconds, given = header(error, "retry-after-ms"), header(error, "retry-after")
-    for text, scale in ((milliseconds, 0.001), (given, 1.0)):
+    milliseconds, after = header(error, "retry-after-ms"), header(error, "retry-after")
+    for text, scale in ((milliseconds, 0.001), (after, 1.0)):
         if text is not None and _SECONDS.fullmatch(text.strip()):
             return float(text) * scale
-    if given is None or (until := _date(given)) is None:
+    if after is None or (until := _date(after)) is None:
         return None
     # A date is one of the server's clock, which need not go as ours does.
     now = _date(header(error, "date") or "")
@@ -56,7 +56,7 @@ def header(error: BaseException, name: str) -> str | None:
 
 
 def timed_out(error: BaseException) -> bool:
-    """Return whether the server took the call and did not answer in time."""
+    """Test whether the server took the call and did not answer in time."""
     return isinstance(error, TimeoutError)
 
 

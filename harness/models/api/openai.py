@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,7 +22,7 @@ from harness.models.api.replies import (
     text_of,
     usage_in_all,
 )
-from harness.protocols import Landing, as_text
+from harness.protocols import Outcomes, as_text
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Transcript
 
 if TYPE_CHECKING:
@@ -60,6 +60,11 @@ class Chat(Endpoint):
         return bool(_REASONING.search(self.model)) if self.reasoning is None else self.reasoning
 
     @property
+    def room_to_think(self) -> int:
+        """What a reasoning model may write beside the answer."""
+        return self.reasoning_tokens if self.reasons else 0
+
+    @property
     def identity(self) -> Mapping[str, JSON]:
         """What the answers depend on."""
         return self._identity("openai.chat") | ({"reasoning_tokens": self.reasoning_tokens} if self.reasons else {})
@@ -75,8 +80,8 @@ class Chat(Endpoint):
         """Each message."""
         return (message.content for message in messages)
 
-    def respond(self, requests: Iterable[Request]) -> Landing:
-        """Calls in flight, answers as they land."""
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Call many at once; yield the answers that landed together, as they land."""
         from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
 
         return respond(self, requests)
@@ -128,8 +133,8 @@ class Completions(Endpoint):
         """The one text that is sent."""
         return (as_text(messages),)
 
-    def respond(self, requests: Iterable[Request]) -> Landing:
-        """Calls in flight, answers as they land."""
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Call many at once; yield the answers that landed together, as they land."""
         from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
 
         return respond(self, requests)

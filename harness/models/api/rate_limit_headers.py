@@ -16,8 +16,8 @@ def pause(headers: Mapping[str, str]) -> float:
     """Return the seconds until something is left to ask for; 0 where something is, or the headers do not say."""
     longest = 0.0
     for remaining, reset in _HEADERS:
-        left, span = headers.get(remaining), headers.get(reset)
-        if left is not None and span is not None and left.strip() == "0":
+        amount, span = headers.get(remaining), headers.get(reset)
+        if amount is not None and span is not None and amount.strip() == "0":
             longest = max(longest, min(seconds(span), LONGEST_PAUSE))
     return longest
 

@@ -51,7 +51,7 @@ class Trial:
 
 
 class RateSearch:
-    """Learn from successes and refusals, and from when they came, how many calls a second a server takes.
+    """A search, by successes, refusals and when they came, for the calls a second that a server takes.
 
     `rate` is the number of calls a second to keep to, None while no limit of the server's is known. Times are seconds
     of any clock that does not go backwards.

@@ -22,7 +22,10 @@ class InvalidReplyError(Exception):
     """A reply that is no answer: not JSON, a proxy's page, no choices."""
 
     def __init__(self, message: str, usage: Usage = _UNKNOWN) -> None:
-        """`usage`: the tokens that the server counted for this reply all the same."""
+        """Say what is wrong.
+
+        `usage`: the tokens that the server counted for this reply all the same.
+        """
         super().__init__(message)
         self.usage = usage
 
@@ -35,7 +38,10 @@ class LostError(Exception):
     """No reply came: the connection was refused, or broke before the reply was whole."""
 
     def __init__(self, message: str, *, connected: bool) -> None:
-        """`connected`: there was a connection, so that the server may have seen the request."""
+        """Say what happened.
+
+        `connected`: there was a connection, so that the server may have seen the request.
+        """
         super().__init__(message)
         self.connected = connected
 
@@ -43,8 +49,8 @@ class LostError(Exception):
 def response(reply: Mapping[str, Any], text: str, seconds: float, finish_reason: object) -> Response:
     """Return the response for a reply's text, with what every reply says besides."""
     # Servers that cut by tokens send halves of characters: those become �.
-    whole = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return Response(whole, None, usage_of(reply), name_of(finish_reason), name_of(reply.get("model")), seconds)
+    valid_text = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return Response(valid_text, None, usage_of(reply), name_of(finish_reason), name_of(reply.get("model")), seconds)
 
 
 def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -104,18 +110,18 @@ def usage_of(reply: Mapping[str, Any]) -> Usage:
         for part in ("prompt", "completion")
     )
     total, cached = token_count(usage.get("prompt_tokens")), token_count(prompt.get("cached_tokens"))
-    written = token_count(prompt.get("cache_write_tokens"))
+    cache_write = token_count(prompt.get("cache_write_tokens"))
     # Parts that are more than the whole would make the rest, and its price, negative.
     if total is not None and (cached or 0) > total:
         cached = None
-    if total is not None and (written or 0) > total - (cached or 0):
-        written = None
+    if total is not None and (cache_write or 0) > total - (cached or 0):
+        cache_write = None
     return Usage(
         input=total,
         output=token_count(usage.get("completion_tokens")),
         cached_input=cached,
         reasoning=token_count(completion.get("reasoning_tokens")),
-        cache_write=written,
+        cache_write=cache_write,
     )
 
 
@@ -130,5 +136,5 @@ def usage_in_all(replies: Iterable[Mapping[str, Any]]) -> Usage:
 
 def one_line(text: str) -> str:
     """Return a server's words on one line, at most LONGEST characters, without what a terminal would obey."""
-    shown = "".join(sign if sign.isprintable() else " " for sign in text[: 8 * LONGEST])
-    return " ".join(shown.split())[:LONGEST]
+    printable = "".join(sign if sign.isprintable() else " " for sign in text[: 8 * LONGEST])
+    return " ".join(printable.split())[:LONGEST]

@@ -33,11 +33,11 @@ _FATAL = {
     404: "does not know this model or address ({}): check model.model and model.base_url",
 }
 FUTILE_AFTER = 8
-"""So many calls in a row that failed in the same way, with no success before them, and the run is stopped."""
+"""Stop the run after this many identical failures in a row before any success."""
 LOST_AFTER = 32
-"""The same once there has been a success; connections that are lost while nobody gets a reply stay at FUTILE_AFTER."""
+"""The same after a success; connections that are lost while nobody gets a reply stay at FUTILE_AFTER."""
 UNREACHED_AFTER = 3
-"""So many tries of a call without a connection before the server was ever reached, and the run is stopped."""
+"""Stop the run after this many tries of a call without a connection, if the server was never reached."""
 TIMEOUTS = 2
 """Tries of a call that times out: the server may well have worked on each of them, and bill it."""
 AWAY, NEVER_THERE = 30.0, 2.0
@@ -68,7 +68,7 @@ class Policy:
     max_wait: float
     max_total_wait: float
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    left: Callable[[], float] = lambda: math.inf
+    time_left: Callable[[], float] = lambda: math.inf
     """Seconds until the run's time is over: no call waits longer for its retry."""
     _replies: int = 0
     """HTTP replies of any kind, to any call."""
@@ -89,7 +89,7 @@ class Policy:
         except Exception as error:
             outcome = await self._again(attempt, error)
         else:
-            self._replied()
+            self._note_reply()
         finally:
             self._open -= 1
         if isinstance(outcome, Response):
@@ -125,10 +125,10 @@ class Policy:
             return failure
         finally:
             self._lost.discard(trouble)
-        self._replied()
+        self._note_reply()
         return outcome
 
-    def _replied(self, *, refused: bool = False) -> None:
+    def _note_reply(self, *, refused: bool = False) -> None:
         if not self._replies:
             _REACHED.add(self.where)
         self._replies += 1
@@ -141,7 +141,7 @@ class Policy:
         return self.stopping.is_set() or STOP.requested or too_long or state.attempt_number >= limit
 
     def _passes(self, trouble: _Trouble, error: BaseException) -> bool:
-        """Return whether the same call may succeed later."""
+        """Test whether the same call may succeed later."""
         self._note(trouble, error)
         if "insufficient_quota" in code(error) or header(error, "x-should-retry") == "false":
             return False
@@ -149,12 +149,12 @@ class Policy:
             return False
         if isinstance(error, NoLogprobsError):
             return self._answers > 0
-        got = status(error) or 0
+        http_status = status(error) or 0
         transient = isinstance(error, InvalidReplyError | LostError) or timed_out(error)
-        return transient or got in _TRANSIENT or got >= 500
+        return transient or http_status in _TRANSIENT or http_status >= 500
 
     def _note(self, trouble: _Trouble, error: BaseException) -> None:
-        """Remembers what a failed try says about the server."""
+        """Remember what a failed try says about the server."""
         if isinstance(error, LostError):
             self._ever_lost += trouble not in self._lost
             self._lost.add(trouble)
@@ -164,14 +164,14 @@ class Policy:
             # Tracebacks hold the reply, which may be large, for as long as the call waits for its retry.
             error.__traceback__ = error.__cause__ = error.__context__ = None
         if status(error) is not None or isinstance(error, InvalidReplyError):
-            self._replied(refused=status(error) == 429)
+            self._note_reply(refused=status(error) == 429)
 
     def _wait(self, state: RetryCallState) -> float:
         """Return what the server asks for and a little more, so that not all come back at once; else what is usual."""
         error = state.outcome.exception() if state.outcome else None
-        asked = retry_after(error) if error else None
-        if asked:
-            return asked + random.random() * min(0.25 * asked, 1.0)
+        requested = retry_after(error) if error else None
+        if requested:
+            return requested + random.random() * min(0.25 * requested, 1.0)
         if isinstance(error, LostError):
             longest = AWAY if self._reached else NEVER_THERE
             wait = min(0.5 * 2.0 ** min(state.attempt_number - 1, 30), longest) * random.uniform(0.6, 1.0)
@@ -182,7 +182,7 @@ class Policy:
         return min(wait, self.max_wait)
 
     def _by_chance(self, tries: int) -> bool:
-        """Return whether a server that refuses calls whatever their rate may well have refused one so often.
+        """Test whether a server that refuses calls whatever their rate may well have refused one so often.
 
         Then it is soon answered, and a longer wait helps nobody. Where most calls are refused, or this one again
         and again while others are not, time has to pass.
@@ -191,18 +191,18 @@ class Policy:
         return share <= MOSTLY and share**tries >= CHANCE
 
     async def _sleep(self, seconds: float) -> None:
-        """Sleeps, unless the run ends meanwhile."""
+        """Sleep, unless the run ends meanwhile."""
         until = time.monotonic() + seconds
-        while (left := min(until - time.monotonic(), self.left())) > 0:
+        while (remaining := min(until - time.monotonic(), self.time_left())) > 0:
             if STOP.requested:
                 raise Interrupted("interrupted while a call waited for its retry.")
             if self.stopping.is_set():
                 raise RunStopped("the run was stopped while a call waited for its retry.")
-            await asyncio.sleep(min(left, 0.2))
+            await asyncio.sleep(min(remaining, 0.2))
 
-    async def until(self, allowed: Callable[[], bool]) -> None:
-        """Waits until a call may be tried again, unless the run ends meanwhile."""
-        while not allowed():
+    async def until(self, may_go: Callable[[], bool]) -> None:
+        """Wait until a call may be tried again, unless the run ends meanwhile."""
+        while not may_go():
             await self._sleep(0.05)
 
     def ended(self, last: Exception | Failure | None) -> Failure:
@@ -216,7 +216,7 @@ class Policy:
         return self._replies > 0 or self.where in _REACHED
 
     def _give_up_unreached(self, state: RetryCallState) -> None:
-        """Stops a run whose server has never been there: no reply yet, and nobody is waiting for one any more.
+        """Stop a run whose server has never been there: no reply yet, and nobody waits for one any more.
 
         Connections that break may be the fault of single items, and are held to be the server's when many do.
         """
@@ -242,20 +242,20 @@ class Policy:
             raise RunStopped(str(error))
         if isinstance(error, InvalidReplyError):
             return Failure("invalid_reply", detail)
-        if (got := status(error)) is None:
+        if (http_status := status(error)) is None:
             raise error  # no fault of the server's, nor of the network's: a bug, which ends the run
-        return self._refused(error, got, detail)
+        return self._failure_of_status(error, http_status, detail)
 
-    def _refused(self, error: Exception, got: int, detail: str) -> Failure:
+    def _failure_of_status(self, error: Exception, http_status: int, detail: str) -> Failure:
         """Return the name of what a reply of that HTTP status means for its item; raises RunStopped as `_failure`."""
         why = code(error)
-        if got in _FATAL or "insufficient_quota" in why:
-            sentence = _FATAL.get(got, _QUOTA).format(f"{got}: {detail}")
+        if http_status in _FATAL or "insufficient_quota" in why:
+            sentence = _FATAL.get(http_status, _QUOTA).format(f"{http_status}: {detail}")
             raise RunStopped(f"{self.where} {sentence}. Answers so far are kept.")
-        if got < 400:
+        if http_status < 400:
             sentence = (
-                f"{self.where} redirects to {detail} ({got}), which is not followed: if that is your server, set "
-                "model.base_url to it."
+                f"{self.where} redirects to {detail} ({http_status}), which is not followed: if that is your server, "
+                "set model.base_url to it."
             )
             # Where nobody is answered it is the address that is wrong; one among others was sent elsewhere by itself.
             if not self._answers and self._open == 1:
@@ -265,15 +265,15 @@ class Policy:
             return Failure("context_length", detail)
         if "content_filter" in why or "content_policy" in why:
             return Failure("content_filter", detail)
-        if got == 429:
-            asked = retry_after(error) or 0
-            too_long = f" (it asks to wait {asked:.0f} s, model.max_wait is {self.max_wait:g} s)"
-            return Failure("rate_limit", detail + too_long * (asked > self.max_wait))
-        kind = _TRANSIENT.get(got) or ("server_error" if got >= 500 else "bad_request")
-        return Failure(kind, f"{got}: {detail}")
+        if http_status == 429:
+            requested = retry_after(error) or 0
+            too_long = f" (it asks to wait {requested:.0f} s, model.max_wait is {self.max_wait:g} s)"
+            return Failure("rate_limit", detail + too_long * (requested > self.max_wait))
+        kind = _TRANSIENT.get(http_status) or ("server_error" if http_status >= 500 else "bad_request")
+        return Failure(kind, f"{http_status}: {detail}")
 
     def _count(self, failure: Failure, trouble: _Trouble) -> None:
-        """Stops a run in which everything fails in the same way.
+        """Stop a run in which everything fails in the same way.
 
         A call says nothing about the others where one of them was answered while this one was tried again.
         """
@@ -292,8 +292,8 @@ class Policy:
             )
 
     def _unreachable(self, error: BaseException) -> RunStopped:
-        gone = " any more" if self._reached else ""
+        suffix = " any more" if self._reached else ""
         return RunStopped(
-            f"{self.where} cannot be reached{gone} ({message_of(error)}): check model.base_url, the network and that "
+            f"{self.where} cannot be reached{suffix} ({message_of(error)}): check model.base_url, the network and that "
             "the server runs. Answers so far are kept."
         )

@@ -20,7 +20,7 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
 @lru_cache(maxsize=256)
 def tokens_at_least(text: str) -> int:
-    """A lower bound of the tokens in a text, close to the truth for English and for tables of numbers.
+    """Return a lower bound of the tokens in a text, close for English and for tables of numbers.
 
     Characters outside ASCII count nothing: which of them are letters, marks or numbers in the sense of the patterns,
     `re` does not know. Each run of them may join two pieces to one, and so takes one off.

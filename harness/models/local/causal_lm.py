@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -16,7 +16,7 @@ from harness.models.local.checkpoint import DType
 from harness.models.local.engine import Engine, Sequence, Writing
 from harness.models.local.loading import Checkpoint, exact_head, windows
 from harness.models.local.remote_code import brings_code
-from harness.protocols import Outcome, unanswered
+from harness.protocols import Outcome, Outcomes, unanswered
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
 
 
@@ -44,8 +44,8 @@ class CausalLM(Checkpoint):
         """What the answers depend on."""
         return self._identity("causal_lm") | {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
-        """Windows of requests, rankings and writings apart, in batches."""
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Answer windows of requests, rankings and writings apart, in batches, each of them a list."""
         for window in windows(requests, self.window):
             yield from self._rank([request for request in window if isinstance(request, ChoiceRequest)])
             yield from self._write([request for request in window if isinstance(request, ChatRequest)])
@@ -109,23 +109,27 @@ class CausalLM(Checkpoint):
         """What the model reads a conversation as."""
         return Turns(self._parts[0], self.path, self.chat_template)
 
-    def _rank(self, requests: list[ChoiceRequest]) -> Iterator[Outcome]:
+    def _rank(self, requests: list[ChoiceRequest]) -> Iterator[Outcomes]:
         """Log-probabilities of all choices; a request is answered once its last choice is scored."""
         sequences: list[Sequence] = []
         for request, found in zip(requests, self._sequences(requests), strict=True):
             if isinstance(found, Failure):
-                yield request, found
+                yield [(request, found)]
             else:
                 sequences += found
         scored: dict[ChoiceRequest, dict[str, float]] = {}
         started = time.perf_counter()
         for batch in self._engine.score(sequences):
             seconds = round((time.perf_counter() - started) / len(batch), 6)
+            answered: list[Outcome] = []
             for sequence, value in batch:
                 logprobs = scored.setdefault(sequence.request, {})
                 logprobs[sequence.choice] = value
                 if len(logprobs) == len(set(sequence.request.choices)):
-                    yield sequence.request, self._ranked(sequence, scored.pop(sequence.request), seconds)
+                    outcome = self._ranked(sequence, scored.pop(sequence.request), seconds)
+                    answered.append((sequence.request, outcome))
+            if answered:
+                yield answered
             started = time.perf_counter()
 
     def _ranked(self, sequence: Sequence, scored: dict[str, float], seconds: float) -> Response | Failure:
@@ -173,19 +177,18 @@ class CausalLM(Checkpoint):
             for choice, whole in zip(request.choices, wholes, strict=True)
         ]
 
-    def _write(self, requests: list[ChatRequest]) -> Iterator[Outcome]:
+    def _write(self, requests: list[ChatRequest]) -> Iterator[Outcomes]:
         """Greedy continuations."""
         writings: list[Writing] = []
         for request, found in zip(requests, self._writings(requests), strict=True):
             if isinstance(found, Failure):
-                yield request, found
+                yield [(request, found)]
             else:
                 writings.append(found)
         started = time.perf_counter()
         for batch in self._engine.write(writings, self._ended):
             seconds = round((time.perf_counter() - started) / len(batch), 6)
-            for writing, tokens in batch:
-                yield writing.request, self._written(writing, tokens, seconds)
+            yield [(writing.request, self._written(writing, tokens, seconds)) for writing, tokens in batch]
             started = time.perf_counter()
 
     def _ended(self, writing: Writing, tokens: list[int]) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field
 
@@ -28,6 +28,7 @@ from harness.models.local.checkpoint import (
     own_classes,
 )
 from harness.models.local.remote_code import brings_code, model_class, restore_buffers
+from harness.protocols import Traits
 from harness.runtime.signals import STOP
 from harness.types import JSON
 
@@ -51,6 +52,8 @@ class Checkpoint:
     max_length: Annotated[int, Field(gt=0)] | None = None
     batch_tokens: Annotated[int, Field(gt=0)] = 8192
     window: Annotated[int, Field(gt=0)] = 512
+
+    traits: ClassVar[Traits] = Traits()
 
     @cached_property
     def folder(self) -> Path:

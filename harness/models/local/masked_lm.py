@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.checkpoint import DType
 from harness.models.local.loading import Checkpoint, exact_head, in_batches, input_limit, windows
-from harness.protocols import Outcome, as_text
+from harness.protocols import Outcomes, as_text
 from harness.types import JSON, ChoiceRequest, Failure, Request, Response, Usage
 
 
@@ -52,22 +52,27 @@ class MaskedLM(Checkpoint):
         """What the answers depend on."""
         return self._identity("masked_lm")
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
-        """Windows of requests, sorted by length, in batches. Raises RunStopped for choices of several tokens."""
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Answer windows of requests, sorted by length, in batches, each of them a list.
+
+        Raises RunStopped for choices of several tokens.
+        """
         for window in windows(requests, self.window):
             encoded: list[Masked] = []
             for request in window:
                 assert isinstance(request, ChoiceRequest)
                 found = self._encode(request)
                 if isinstance(found, Failure):
-                    yield request, found
+                    yield [(request, found)]
                 else:
                     encoded.append(found)
             started = time.perf_counter()
             for batch, rows in in_batches(encoded, lambda masked: masked.length, self._budget, self._rank):
                 seconds = round((time.perf_counter() - started) / len(batch), 6)
-                for masked, logprobs in zip(batch, rows, strict=True):
-                    yield masked.request, self._outcome(masked, logprobs, seconds)
+                yield [
+                    (masked.request, self._outcome(masked, logprobs, seconds))
+                    for masked, logprobs in zip(batch, rows, strict=True)
+                ]
                 started = time.perf_counter()
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
@@ -13,7 +13,7 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.models.local.loading import Checkpoint, exact_head, in_batches, input_limit, windows
-from harness.protocols import Outcome
+from harness.protocols import Outcomes
 from harness.types import JSON, Failure, PairRequest, Request, Response, Usage
 
 CLASSES = ("entailment", "neutral", "contradiction")
@@ -51,20 +51,19 @@ class NLI(Checkpoint):
         """What the answers depend on."""
         return self._identity("nli") | {"labels": list(self.labels) if self.labels else None}
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
-        """Windows of pairs, sorted by length, in batches."""
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Answer windows of pairs, sorted by length, in batches, each of them a list."""
         for window in windows(requests, self.window):
             encoded: list[Encoded] = []
             for request, tokens in self._encode([request for request in window if isinstance(request, PairRequest)]):
                 if isinstance(tokens, Failure):
-                    yield request, tokens
+                    yield [(request, tokens)]
                 else:
                     encoded.append(tokens)
             started = time.perf_counter()
             for batch, rows in in_batches(encoded, lambda pair: pair.length, self._budget, self._classify):
                 seconds = round((time.perf_counter() - started) / len(batch), 6)
-                for pair, row in zip(batch, rows, strict=True):
-                    yield pair.request, self._outcome(pair, row, seconds)
+                yield [(pair.request, self._outcome(pair, row, seconds)) for pair, row in zip(batch, rows, strict=True)]
                 started = time.perf_counter()
 
     @cached_property

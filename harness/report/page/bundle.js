@@ -181,14 +181,14 @@
   addEventListener("blur", write);
 
   // harness/report/page/ui/router.js
-  var visited;
+  var lastView;
   async function showView(views) {
     const main = document.getElementById("main");
     const route = currentRoute();
     const view = views[route.view];
     markLinks(route.view);
     const place = el("div", { class: "view" });
-    const focused = visited === route.view && main.contains(document.activeElement) ? document.activeElement.name : "";
+    const focused = lastView === route.view && main.contains(document.activeElement) ? document.activeElement.name : "";
     const top = window.scrollY;
     main.replaceChildren(place);
     main.setAttribute("aria-busy", "true");
@@ -202,9 +202,9 @@
     if (!place.isConnected) return;
     main.removeAttribute("aria-busy");
     const control = focused && [...place.querySelectorAll("select, input")].find((field) => field.name === focused);
-    if (visited) (control || main).focus({ preventScroll: true });
-    if (visited) window.scrollTo(0, control ? top : 0);
-    visited = route.view;
+    if (lastView) (control || main).focus({ preventScroll: true });
+    if (lastView) window.scrollTo(0, control ? top : 0);
+    lastView = route.view;
   }
   function markLinks(view) {
     for (const link of document.querySelectorAll("#nav a")) {
@@ -221,13 +221,13 @@
 
   // harness/report/page/data/answers.js
   var OUTCOMES = ["right", "wrong", "unreadable", "failed"];
-  var prepared = /* @__PURE__ */ new Map();
+  var answersById = /* @__PURE__ */ new Map();
   function loadAnswers(run) {
     if (!run.answers) {
       return Promise.reject(new Error(run.no_answers || "This run's answers are not in this page."));
     }
-    if (!prepared.has(run.id)) prepared.set(run.id, prepare(run));
-    return prepared.get(run.id);
+    if (!answersById.has(run.id)) answersById.set(run.id, prepare(run));
+    return answersById.get(run.id);
   }
   async function prepare(run) {
     const [items, columns] = await Promise.all([loadChunk(run.answers.items), loadChunk(run.answers.answers)]);
@@ -476,14 +476,14 @@ ${reply}`.toLowerCase();
   var capitalized = (text) => text[0].toUpperCase() + text.slice(1);
   function filterAnswers(set, facets, query) {
     const needle = (query.get("q") || "").trim().toLowerCase();
-    const wanted = facets.map((facet) => facet.values.indexOf(query.get(facet.name) || ""));
+    const chosenValues = facets.map((facet) => facet.values.indexOf(query.get(facet.name) || ""));
     const counts = facets.map((facet) => new Uint32Array(facet.values.length));
     const rows = [];
     for (let row = 0; row < set.count; row++) {
       if (needle && !set.text[row].includes(needle)) continue;
       let failing = -1;
       for (let k = 0; k < facets.length && failing !== -2; k++) {
-        if (wanted[k] < 0 || passes(facets[k], row, wanted[k])) continue;
+        if (chosenValues[k] < 0 || passes(facets[k], row, chosenValues[k])) continue;
         failing = failing === -1 ? k : -2;
       }
       if (failing === -2) continue;
@@ -951,8 +951,8 @@ ${reply}`.toLowerCase();
     return el("span", { class: "range" }, text);
   }
   function bestPlaces(cells, best) {
-    const known = cells.filter((cell) => cell && cell.value !== null && cell.value !== void 0);
-    const values = new Map(known.map((cell) => [cell.text.split(" ")[0], cell.value]));
+    const defined = cells.filter((cell) => cell && cell.value !== null && cell.value !== void 0);
+    const values = new Map(defined.map((cell) => [cell.text.split(" ")[0], cell.value]));
     if (!best || values.size < 2) return /* @__PURE__ */ new Map();
     const sign = best === "high" ? -1 : 1;
     const ranked = [...values.keys()].sort((a, b) => sign * (values.get(a) - values.get(b)));
@@ -1057,21 +1057,21 @@ ${reply}`.toLowerCase();
       return { by: column.name, order: (current === first ? other : first).replace("ending", "") };
     }
     function sort({ by, order }) {
-      const chosen = columns.find((column) => column.name === by);
+      const sortColumn = columns.find((column) => column.name === by);
       columns.forEach((column, number) => {
-        if (column !== chosen) heads[number].removeAttribute("aria-sort");
+        if (column !== sortColumn) heads[number].removeAttribute("aria-sort");
         else heads[number].setAttribute("aria-sort", order === "asc" ? "ascending" : "descending");
       });
-      const sorted = chosen ? sortedBy(lines, (line2) => chosen.value(line2.row), order) : lines;
+      const sorted = sortColumn ? sortedBy(lines, (line2) => sortColumn.value(line2.row), order) : lines;
       body.replaceChildren(...sorted.map((line2) => line2.node));
     }
     function filter(keep) {
-      let left = 0;
+      let visible = 0;
       for (const { row, node: line2 } of lines) {
         line2.hidden = !keep(row);
-        left += line2.hidden ? 0 : 1;
+        visible += line2.hidden ? 0 : 1;
       }
-      return left;
+      return visible;
     }
   }
   function scrollTable(label, attributes, caption, ...parts) {
@@ -1207,10 +1207,10 @@ ${reply}`.toLowerCase();
       const words = (q || "").toLowerCase().split(/\s+/).filter(Boolean);
       let total = 0;
       for (const { sortable, rowsLeft, rows } of this.tables) {
-        const left = sortable.filter((row) => this.passes(row, words));
-        total += left;
+        const visible = sortable.filter((row) => this.passes(row, words));
+        total += visible;
         const all = rowsText(rows.length);
-        rowsLeft.textContent = left === rows.length ? `${all}.` : `${formatCount(left)} of ${all}.`;
+        rowsLeft.textContent = visible === rows.length ? `${all}.` : `${formatCount(visible)} of ${all}.`;
       }
       if (words.length || role || family) announce(`${rowsText(total)} left.`);
     }
@@ -1280,8 +1280,8 @@ ${reply}`.toLowerCase();
     let form = boardControls(board, update);
     fill(place, {}, [form, tableContents(board), sections]);
     draw5();
-    const wanted = document.getElementById(`table-${board.state.at}`);
-    if (wanted) requestAnimationFrame(() => wanted.scrollIntoView());
+    const section2 = document.getElementById(`table-${board.state.at}`);
+    if (section2) requestAnimationFrame(() => section2.scrollIntoView());
     function draw5() {
       const showsPublished = board.state.published === "1";
       tableSet.clear();
@@ -1494,7 +1494,7 @@ ${reply}`.toLowerCase();
     while (keep > 1 && textWidth(cut(), size) > width) keep -= 1;
     return cut();
   }
-  function shortenedAll(texts, width, size = 12) {
+  function shortenAll(texts, width, size = 12) {
     const long = texts.filter((text) => textWidth(text, size) > width);
     const end = sharedEnd(long);
     const withoutEnd = (text, gone) => gone && long.includes(text) ? `${text.slice(0, -gone.length)}…` : text;
@@ -1694,7 +1694,7 @@ ${reply}`.toLowerCase();
       top: narrow ? 4 : 22
     };
     const texts = rows.map((row) => row.label);
-    const labels = shortenedAll(texts, narrow ? width : left - 12, 13);
+    const labels = shortenAll(texts, narrow ? width : left - 12, 13);
     const sideTitle = (side, number) => svgEl("text", { class: "tick", x: left + number * (layout.barWidth + 16), y: 12 }, side.title);
     return chartSvg(
       chart,
@@ -1836,7 +1836,7 @@ ${reply}`.toLowerCase();
   }
   function dotLabels(rows, dots, y, width, bottom) {
     const texts = rows.map((row) => row.label);
-    const names = shortenedAll(texts, width < 520 ? 110 : 200);
+    const names = shortenAll(texts, width < 520 ? 110 : 200);
     const whiskers = rows.map(({ interval }, number) => {
       const { x } = dots[number];
       return interval && [x - 1, y(interval[1]), x + 1, y(interval[0])];
@@ -1994,7 +1994,7 @@ ${reply}`.toLowerCase();
     const last = steps.length - 1;
     return {
       ...{ metric, rows, steps, width, right, aisle, gap, crowded, tight, turned, bottom, range },
-      names: shortenedAll(labels, right - aisle - 2),
+      names: shortenAll(labels, right - aisle - 2),
       foot: footHeight(steps, turned),
       y: linearScale(range, [bottom, TOP2]),
       x: (number) => LEFT2 + 6 + (last > 0 ? number * (width - LEFT2 - right - 6) / last : 0)
@@ -2114,7 +2114,7 @@ ${reply}`.toLowerCase();
     const x = linearScale(range, [left, width - right - 6]);
     const labels = rows.map((row) => row.label);
     const layout = { metric, width, narrow, rowHeight, top, x };
-    layout.names = shortenedAll(labels, narrow ? width - 12 : left - 12, 13);
+    layout.names = shortenAll(labels, narrow ? width - 12 : left - 12, 13);
     return chartSvg(
       chart,
       name,
@@ -2199,9 +2199,9 @@ ${reply}`.toLowerCase();
       hideTip();
       const metric = choice.metric();
       const heading2 = sets[Number(choice.set()) - 1];
-      const wanted = charts.filter((chart) => !chart.metric || chart.metric === metric);
-      const ofSet = wanted.filter((chart) => !isRobustness(chart) && chart.heading === heading2);
-      const robustness = wanted.filter(isRobustness);
+      const ofMetric = charts.filter((chart) => !chart.metric || chart.metric === metric);
+      const ofSet = ofMetric.filter((chart) => !isRobustness(chart) && chart.heading === heading2);
+      const robustness = ofMetric.filter(isRobustness);
       const parts = [section(heading2, ofSet, choice), section("Robustness", robustness, choice)];
       sections.replaceChildren(...parts.filter(Boolean));
     }
@@ -2293,7 +2293,7 @@ ${reply}`.toLowerCase();
   function edgeKindText({ kind, reason }) {
     return `${EDGE_KINDS[kind]}${reason ? ` (${reason})` : ""}`;
   }
-  function drawnEdge(network, edge, directed) {
+  function pictureEdge(network, edge, directed) {
     const kind = edge.kind === "true" ? "" : `: ${edgeKindText(edge)}`;
     return { ...edge, arrow: directed, title: `${edgeText(network, edge, directed)}${kind}` };
   }
@@ -2447,10 +2447,10 @@ ${reply}`.toLowerCase();
   function horizontalPlaces(rows, nodes, before, after) {
     const x = [];
     for (const row of rows) {
-      let left = 0;
+      let offset = 0;
       for (const node of row) {
-        x[node] = left + nodes[node].width / 2;
-        left += nodes[node].width + NODE_GAP;
+        x[node] = offset + nodes[node].width / 2;
+        offset += nodes[node].width + NODE_GAP;
       }
     }
     for (let turn = 0; turn < 30; turn++) {
@@ -2614,8 +2614,8 @@ ${reply}`.toLowerCase();
     return el("div", {}, buttons(view), box);
   }
   function sharedView(svgs) {
-    const whole = svgs[0].getAttribute("viewBox").split(" ").map(Number);
-    let [x, y, width, height] = whole;
+    const fullBox = svgs[0].getAttribute("viewBox").split(" ").map(Number);
+    let [x, y, width, height] = fullBox;
     const update = () => {
       for (const svg of svgs) svg.setAttribute("viewBox", [x, y, width, height].join(" "));
     };
@@ -2635,7 +2635,7 @@ ${reply}`.toLowerCase();
         update();
       },
       fit() {
-        [x, y, width, height] = whole;
+        [x, y, width, height] = fullBox;
         update();
       }
     };
@@ -2697,8 +2697,8 @@ ${reply}`.toLowerCase();
       const network = (await loadChunk(run.graphs.chunk)).networks[name];
       const second = other && other.graphs && (await loadChunk(other.graphs.chunk)).networks[name];
       const templates = Object.keys(network.templates);
-      const wanted = route.query.get("template");
-      const template = templates.includes(wanted) ? wanted : templates[0];
+      const templateName = route.query.get("template");
+      const template = templates.includes(templateName) ? templateName : templates[0];
       const chosenNode = () => network.nodes.indexOf(currentRoute().query.get("node"));
       const onNode = () => highlightNode(place, chosenNode());
       setTitle(`Graphs of ${name}`, run.model);
@@ -2721,7 +2721,7 @@ ${reply}`.toLowerCase();
   };
   function chooseGraph(runs, route) {
     if (!runs.length) throw new Error("No run in this page has graphs: those of CausalBench have.");
-    const byRole = (wanted) => runs.find(({ role }) => role === wanted);
+    const byRole = (role) => runs.find((run2) => run2.role === role);
     const run = route.parts[0] ? requireRun(route.parts[0]) : byRole("model") || byRole("algorithm") || runs[0];
     if (!run.graphs) throw new Error(`The run ${run.id} has no graphs in this page.`);
     const { networks } = run.graphs;
@@ -2735,7 +2735,7 @@ ${reply}`.toLowerCase();
     const query = Object.fromEntries(route.query);
     const go = (changes, parts) => visit(addressOf("graphs", parts || [run.id, name], { ...query, template, ...changes }));
     const templates = Object.entries(network.templates);
-    const others = comparableRuns(run, "graphs").filter((one) => one.graphs.networks.includes(name));
+    const others = comparableRuns(run, "graphs").filter((candidate) => candidate.graphs.networks.includes(name));
     return el(
       "div",
       { class: "choosers" },
@@ -2743,8 +2743,8 @@ ${reply}`.toLowerCase();
       selectField({
         label: "Network",
         value: name,
-        options: run.graphs.networks.map((one) => [one, one]),
-        onchange: (one) => go({ node: "" }, [run.id, one])
+        options: run.graphs.networks.map((title) => [title, title]),
+        onchange: (title) => go({ node: "" }, [run.id, title])
       }),
       selectField({
         label: "Question",
@@ -2773,18 +2773,18 @@ ${reply}`.toLowerCase();
     const at = layeredLayout(network.nodes.map(labelWidth), network.edges);
     const picture = (edges, label) => graphPicture({ nodes: network.nodes, at, edges, round: false, label });
     const truth = sides[0].graph;
-    const trueEdges = truth.true.map(([a, b]) => drawnEdge(network, { a, b, kind: "true" }, truth.directed));
+    const trueEdges = truth.true.map(([a, b]) => pictureEdge(network, { a, b, kind: "true" }, truth.directed));
     const shows = el("span", { class: "quiet" }, ` ${truth.shows}`);
     const differing = route.query.get("only") === "1";
     return [
       panel("True graph", shows, picture(trueEdges, `True graph of ${name}`)),
       ...sides.map(({ run, graph }) => {
         const edges = compareEdges(graph);
-        const wanted = differing ? edges.filter(({ kind }) => kind !== "agree") : edges;
-        const limited = limitExtra(wanted);
-        const pictured = limited.map((edge) => drawnEdge(network, edge, graph.directed));
+        const chosenEdges = differing ? edges.filter(({ kind }) => kind !== "agree") : edges;
+        const limited = limitExtra(chosenEdges);
+        const pictured = limited.map((edge) => pictureEdge(network, edge, graph.directed));
         const image = picture(pictured, `Graph of ${run.model} on ${name}`);
-        return panel(run.model, summary(graph, edges), image, wanted.length > limited.length);
+        return panel(run.model, summary(graph, edges), image, chosenEdges.length > limited.length);
       })
     ];
   }
@@ -2818,7 +2818,7 @@ ${reply}`.toLowerCase();
   function differences(network, { run, graph }) {
     const order = Object.keys(EDGE_KINDS);
     const edges = compareEdges(graph).filter(({ kind }) => kind !== "agree");
-    edges.sort((one, two) => order.indexOf(one.kind) - order.indexOf(two.kind) || one.a - two.a || one.b - two.b);
+    edges.sort((e, f) => order.indexOf(e.kind) - order.indexOf(f.kind) || e.a - f.a || e.b - f.b);
     const rows = edges.slice(0, MOST_DIFFERENCES).map(
       (edge) => el("tr", {}, el("td", {}, edgeText(network, edge, graph.directed)), el("td", {}, edgeKindText(edge)))
     );
@@ -2866,7 +2866,7 @@ ${reply}`.toLowerCase();
       { class: "side", "aria-label": run.id },
       el("h2", {}, el("a", { href: addressOf("run", [run.id]) }, run.model), settings),
       several && el("p", { class: "quiet" }, "Asked several times: the majority of these replies is scored."),
-      rows.map((one, k) => replyBox(set, one, several && `Reply ${k + 1} of ${rows.length}`)),
+      rows.map((reply, k) => replyBox(set, reply, several && `Reply ${k + 1} of ${rows.length}`)),
       el("h3", {}, "Prompt"),
       messages ? messages.map(([role, text]) => messageBox(role, prompts.texts[text])) : el("p", { class: "quiet" }, "Nothing was sent to a model for this item.")
     );
@@ -2938,7 +2938,7 @@ ${reply}`.toLowerCase();
     if (number < 0) return null;
     const graphClass = data.classes[number];
     const reason = data.why[item];
-    const left = graphClass.total - graphClass.members.length;
+    const missing = graphClass.total - graphClass.members.length;
     const count = graphClass.total === 1 ? "One graph fits the premise." : `${formatCount(graphClass.total)} graphs fit the premise: the same pairs are connected in all of them, and the same independences hold.`;
     return el(
       "section",
@@ -2947,7 +2947,7 @@ ${reply}`.toLowerCase();
       reason && el("p", { class: "explanation" }, reason.said),
       el("p", { class: "quiet" }, count),
       members(graphClass, data.names.table[data.names.codes[item]], reason),
-      left > 0 && el("p", { class: "quiet" }, `${formatCount(left)} more are not in this page.`)
+      missing > 0 && el("p", { class: "quiet" }, `${formatCount(missing)} more are not in this page.`)
     );
   }
   function members(graphClass, names, reason) {
@@ -3031,7 +3031,7 @@ ${reply}`.toLowerCase();
   }
   function neighbours(set, second, row, route) {
     const { rows } = filterAnswers(set, facetsOf(set, second), route.query);
-    const items = [...new Set(rows.map((one) => set.answers.item[one]))];
+    const items = [...new Set(rows.map((place) => set.answers.item[place]))];
     const at = items.indexOf(set.answers.item[row]);
     const query = Object.fromEntries(route.query);
     const step = (k, title, rel, key) => {
@@ -3360,9 +3360,9 @@ ${reply}`.toLowerCase();
   }
   function missingIntervals({ title, row }) {
     return Object.entries(row.no_interval || {}).map(([reason, names]) => {
-      const known = metricsIn([Object.fromEntries(names.map((name) => [name, true]))]);
-      if (!known.length) return null;
-      const titles = known.map(metricTitle).join(", ");
+      const metrics = metricsIn([Object.fromEntries(names.map((name) => [name, true]))]);
+      if (!metrics.length) return null;
+      const titles = metrics.map(metricTitle).join(", ");
       return el("p", { class: "notes" }, `No interval, ${title} labels: ${reason} (${titles}).`);
     });
   }
@@ -3400,8 +3400,8 @@ ${reply}`.toLowerCase();
   async function start() {
     await loadReport();
     document.head.prepend(markStyles());
-    const listed = Object.entries(VIEWS).filter(([, view]) => view.listed());
-    const links = listed.map(([name, view]) => el("li", {}, el("a", { href: addressOf(name) }, view.title)));
+    const listedViews = Object.entries(VIEWS).filter(([, view]) => view.listed());
+    const links = listedViews.map(([name, view]) => el("li", {}, el("a", { href: addressOf(name) }, view.title)));
     document.getElementById("nav").append(...links);
     document.getElementById("footer").append(el("p", {}, report.footer));
     document.querySelector(".skip").addEventListener("click", skipToContent);

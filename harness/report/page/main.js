@@ -25,8 +25,8 @@ const VIEWS = {
 async function start() {
   await loadReport();
   document.head.prepend(markStyles()); // before the page's own styles, as a line's colour overrides its role's
-  const listed = Object.entries(VIEWS).filter(([, view]) => view.listed()); // a run leads to the other views
-  const links = listed.map(([name, view]) => el("li", {}, el("a", { href: addressOf(name) }, view.title)));
+  const listedViews = Object.entries(VIEWS).filter(([, view]) => view.listed()); // a run leads to the other views
+  const links = listedViews.map(([name, view]) => el("li", {}, el("a", { href: addressOf(name) }, view.title)));
   document.getElementById("nav").append(...links);
   document.getElementById("footer").append(el("p", {}, report.footer));
   document.querySelector(".skip").addEventListener("click", skipToContent);

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from harness.causal.discovery.protocol import Pattern
+from harness.scoring.units import ends
 from harness.tasks.causalbench.networks import load
+from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.structures import matrix, structures
-from harness.tasks.causalbench.task import Causality
 from harness.types import Answer, Item, Record, Response
 
 
-def answers(task: Causality, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[tuple[Record, None]]:
+def answers(
+    templates: Mapping[str, Template], breakdown: str, items: Iterable[Item], learn: Callable[[str], Pattern]
+) -> Iterator[tuple[Record, None]]:
     """A record without a request for each item; `learn` gives a network's graph when its first question comes.
 
-    The items of one network come together. An undirected edge counts as both directions: its two variables are found
-    to be adjacent, and which is the cause is not known. So it is one error of SHD, whichever way the true edge runs.
+    An item's group of the breakdown names its template. The items of one network come together. An undirected edge
+    counts as both directions: its two variables are found to be adjacent, and which is the cause is not known. So it is
+    one error of SHD, whichever way the true edge runs.
     """
     network = ""
     for item in items:
@@ -23,13 +27,14 @@ def answers(task: Causality, items: Iterable[Item], learn: Callable[[str], Patte
             network = item.groups["network"]
             holds = structures(matrix(learn(network).adjacency()))
             place = {variable: k for k, variable in enumerate(load(network).variables)}
-        a, _, b = item.groups["pair"].partition(" -> ")
-        template = task.asked_templates[item.groups[task.asks]]
+        a, b = ends(item.unit)
+        template = templates[item.groups[breakdown]]
         label = int(holds[template.exact][place[a], place[b]])
         yield (
             Record(
                 item=item.id,
                 cluster=item.cluster,
+                unit=item.unit,
                 groups=item.groups,
                 labels=item.labels,
                 request=None,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.scoring.graphs import MISSING, NO, UNREADABLE, YES
+from harness.scoring.units import ends
 from harness.tasks.causalbench.networks import Network, load
 from harness.tasks.causalbench.questions import Template
 from harness.types import Failure, Record
@@ -88,8 +89,7 @@ class Sheets(dict[tuple[str, str], Sheet]):
         key = record.groups["network"], record.groups[self._breakdown]
         if key not in self:
             self[key] = Sheet(load(key[0]), self._templates[key[1]])
-        a, _, b = record.groups["pair"].partition(" -> ")
-        self[key].add(a, b, record)
+        self[key].add(*ends(record.unit), record)
 
 
 def readings(record: Record) -> tuple[int, int]:

@@ -12,11 +12,10 @@ from typing import Annotated
 from pydantic import Field
 
 from harness.scoring.bootstrap import NO_MEAN
-from harness.scoring.classification import Unreadable
 from harness.scoring.summary import summarize
 from harness.seeding import shuffled
 from harness.tasks.sampling import stratified
-from harness.types import JSON, Item, Metric, Record, Result, Scores
+from harness.types import JSON, Item, Metric, Record, Result, Scores, Unreadable
 
 LENGTHS = range(3, 27)
 """Letters of a chain: A, B, C up to the whole alphabet, 24 questions."""

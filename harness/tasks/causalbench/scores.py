@@ -9,17 +9,18 @@ from statistics import fmean
 
 from harness.scoring import graphs
 from harness.scoring.bootstrap import RESAMPLES
-from harness.scoring.classification import Unreadable, multiclass
+from harness.scoring.classification import multiclass
 from harness.scoring.graphs import EdgeDirection
 from harness.scoring.intervals import means
 from harness.scoring.sid import sid
 from harness.scoring.summary import summarize as count
+from harness.scoring.units import unordered
 from harness.tasks.causalbench.answer_matrix import Sheet, Sheets
 from harness.tasks.causalbench.graph_files import graph_files
 from harness.tasks.causalbench.networks import NETWORKS, SCALES
 from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.structures import RELATIONS, matrix, structures
-from harness.types import Metric, Record, Result, Scores
+from harness.types import Metric, Record, Result, Scores, Unreadable
 
 Breakdowns = Mapping[str, Mapping[str, Scores]]
 Values = Mapping[str, float | None]
@@ -64,9 +65,8 @@ def summarize(
         headline="exact",
         orders=orders,
         unreadable=unreadable,
-        without=("pair",),
         crossed=[("network", breakdown)],
-        within=_pair,
+        within=lambda record: unordered(record.unit),
         unit=PAIR,
     )
     if not counted.overall.items:
@@ -85,11 +85,6 @@ def summarize(
         notes=tuple(_notes(scores, counted.clusters)),
         files=graph_files(sheets),
     )
-
-
-def _pair(record: Record) -> str:
-    """The pair that a record asks about, whichever variable it names first."""
-    return " ".join(sorted(record.groups["pair"].split(" -> ")))
 
 
 def _notes(scores: Mapping[str, Breakdowns], networks: int) -> Iterator[str]:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from harness.errors import ConfigError
-from harness.scoring.classification import Unreadable
-from harness.tasks.causalbench import questions, skeleton
+from harness.scoring.units import ordered_pair
+from harness.tasks.causalbench import algorithm_answers, networks, questions, skeleton
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, Network, load
 from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.rendering import Format, Names, Wording
 from harness.tasks.causalbench.scores import summarize
 from harness.tasks.causalbench.structures import RELATIONS, Matrix, matrix, relations, structures
 from harness.tasks.causalbench.table import Table, sample
-from harness.types import JSON, Item, Record, Result
+from harness.types import JSON, Item, Record, Result, Unreadable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.causal.discovery.protocol import Pattern
 
 DEFAULT = tuple(name for name in NETWORKS if name != "pathfinder")
 """The fourteen networks of the paper's tables."""
@@ -135,12 +140,12 @@ class CausalBench(ABC):
             fields=wording.fields(template, *nodes),
             labels=labels,
             cluster=wording.network,
+            unit=ordered_pair(names[0], names[1]),
             groups={
                 "network": wording.network,
                 "scale": SCALES[wording.network],
                 self.asks: template.name,
                 "relation": RELATIONS[self._relations[wording.network][nodes[0], nodes[1]]],
-                "pair": f"{names[0]} -> {names[1]}",
             },
         )
 
@@ -203,6 +208,14 @@ class Causality(CausalBench):
         """All ordered pairs under each template."""
         found = structures(matrix(network.dag))
         return _pairs(self.asked_templates, found, ~np.eye(len(network.dag), dtype=np.bool_))
+
+    def observations(self, network: str, number: int, seed: int) -> tuple[NDArray[np.int64], Sequence[int]]:
+        """Return so many rows of data from a network, and how many states each of its variables has."""
+        return networks.sample(network, number, seed=seed), [len(states) for states in load(network).states]
+
+    def learned(self, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[tuple[Record, None]]:
+        """Yield a record for each item, answered by the graph that `learn` gives for the item's network."""
+        return algorithm_answers.answers(self.asked_templates, self.asks, items, learn)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from itertools import combinations, product
 
 from harness.causal.dag import from_integer
 from harness.causal.equivalence import members
-from harness.causal.relations import Holds, Relation, shared
+from harness.causal.relations import Holds, Relation, common_relations
 from harness.tasks.corr2cause.text import LETTERS
 
 
@@ -55,7 +55,7 @@ class Claim:
 @lru_cache(maxsize=4096)  # all of n = 2 … 6; claims come class by class, so that beyond a few would do
 def truth(n: int, number: int) -> Holds:
     """The relations that hold throughout a class."""
-    return shared(members(from_integer(n, number)))
+    return common_relations(members(from_integer(n, number)))
 
 
 def claims(n: int, number: int, *, seed: int) -> list[Claim]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from harness.causal.equivalence import from_independences, members
-from harness.causal.relations import Holds, Relation, shared
+from harness.causal.relations import Holds, Relation, common_relations
 from harness.causal.separation import Independence, independences
 from harness.tasks.corr2cause.text import PARAPHRASES, TEMPLATES
 
@@ -120,7 +120,7 @@ def read_class(premise: Premise) -> Holds:
     dag = from_independences(len(premise.names), premise.independences)
     if dag is None or frozenset(independences(dag)) != premise.independences:
         raise Unreadable("no directed acyclic graph has exactly the independences that the premise states")
-    return shared(members(dag))
+    return common_relations(members(dag))
 
 
 def follows(premise: Premise, hypothesis: Hypothesis) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from harness.protocols import Outcome, as_text
+from harness.protocols import Outcomes, Traits, as_text
 from harness.tasks.corr2cause.parse_text import Unreadable, follows, read_hypothesis, read_premise
 from harness.types import JSON, ChatRequest, PairRequest, Request, Response
 
@@ -24,18 +24,17 @@ class Reasoner:
     name: str = "reasoner"
 
     accepts: ClassVar[tuple[type[Request], ...]] = (ChatRequest,)
-    instant: ClassVar[bool] = True
-    tasks: ClassVar[tuple[str, ...]] = ("corr2cause",)
+    traits: ClassVar[Traits] = Traits(instant=True, tasks=("corr2cause",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         """What the answers depend on."""
         return {"kind": "reasoner"}
 
-    def respond(self, requests: Iterable[Request]) -> Iterator[Outcome]:
-        """Yes or No for each request."""
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield Yes or No for each request."""
         for request in requests:
-            yield request, Response(text=self._answer(request))
+            yield [(request, Response(text=self._answer(request)))]
 
     def _answer(self, request: Request) -> str:
         assert not isinstance(request, PairRequest)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.causal.relations import Relation
+from harness.codec import content_digest
 from harness.errors import ConfigError, DataError, unknown
 from harness.tasks.corr2cause.parse_text import Hypothesis, Premise, Unreadable, follows, read_hypothesis, read_premise
 from harness.tasks.corr2cause.text import as_input
@@ -140,18 +141,23 @@ def from_file(path: str) -> list[Row]:
     return found
 
 
-def file_digest(path: str) -> str:
-    """The SHA-256 of a data file: another content is another configuration."""
+def digest_of(path: str) -> str:
+    """The SHA-256 of a data file or folder: another content is another configuration."""
     try:
-        return hashlib.sha256(Path(path).expanduser().read_bytes()).hexdigest()
+        return content_digest(Path(path).expanduser())
     except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def is_folder(path: str) -> bool:
+    """Whether it names a folder of this machine, not a data set of the Hub."""
+    return Path(path).is_dir()
 
 
 def hub_place(path: str | None, revision: str | None) -> tuple[str, str | None]:
     """(data set name or local folder, its revision: the pinned one where none is given, none for a folder)."""
     name = path or HUB_PATH
-    if Path(name).is_dir():
+    if is_folder(name):
         return name, None
     return name, revision or (HUB_REVISION if name == HUB_PATH else None)
 

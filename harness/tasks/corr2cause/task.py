@@ -11,14 +11,14 @@ from pydantic import BeforeValidator, Field
 
 from harness.causal.relations import Relation
 from harness.errors import ConfigError
-from harness.scoring.classification import Unreadable
 from harness.scoring.summary import summarize
+from harness.settings import LOCAL
 from harness.tasks.corr2cause import sources
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, blocks, public_test
 from harness.tasks.corr2cause.hypothesis import Claim
 from harness.tasks.corr2cause.perturbation import Perturbation, Writer
 from harness.tasks.sampling import stratified
-from harness.types import JSON, Item, Record, Result
+from harness.types import JSON, Item, Record, Result, Unreadable
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -48,7 +48,7 @@ class Corr2Cause:
     labels: Literal["published", "audited"] | None = None
     perturbation: Perturbation = "none"
     source: Literal["builtin", "hub", "file"] = "builtin"
-    path: str | None = None
+    path: str | None = field(default=None, metadata=LOCAL)
     revision: str | None = None
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
     num_nodes: Annotated[tuple[Size, ...] | None, OneOrMore] = None
@@ -119,12 +119,12 @@ class Corr2Cause:
 
     @property
     def data(self) -> Mapping[str, JSON]:
-        """The file's SHA-256, or the Hub data set and its revision; nothing for the built-in data."""
-        if self.source == "file":
-            return {"sha256": sources.file_digest(str(self.path))}
-        if self.source == "hub":
-            return {"data_set": sources.hub_place(self.path, self.revision)}
-        return {}
+        """The SHA-256 of a file or folder, or the Hub data set and its revision; nothing for the built-in data."""
+        if self.source == "builtin":
+            return {}
+        if self.path and (self.source == "file" or sources.is_folder(self.path)):
+            return {"sha256": sources.digest_of(self.path)}
+        return {"data_set": sources.hub_place(self.path, self.revision)}
 
     def items(self) -> Iterable[Item]:
         """The questions: filtered, then sampled."""

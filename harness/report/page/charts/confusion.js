@@ -4,7 +4,7 @@ import { formatCount } from "../data/format.js";
 import { el, svgEl } from "../ui/dom.js";
 import { withTip } from "../ui/tip.js";
 import { chartFigure, chartSvg, NAME_COLUMN, runLink } from "./figure.js";
-import { shortenedAll, textWidth } from "./labels.js";
+import { shortenAll, textWidth } from "./labels.js";
 import { linearScale } from "./scales.js";
 
 // The segments of a bar in their order: [pattern, title].
@@ -40,6 +40,7 @@ const COLUMN_TITLES = {
   failed_negative: "failed, gold no",
 };
 
+/** Return {node}: for each run what became of the items whose answer is Yes, and of those whose answer is No. */
 export function confusionChart(chart) {
   const { rows } = chart;
   const countColumn = (key) => ({
@@ -83,7 +84,7 @@ function draw(chart, width, name) {
     top: narrow ? 4 : 22,
   };
   const texts = rows.map((row) => row.label);
-  const labels = shortenedAll(texts, narrow ? width : left - 12, 13);
+  const labels = shortenAll(texts, narrow ? width : left - 12, 13);
   const sideTitle = (side, number) =>
     svgEl("text", { class: "tick", x: left + number * (layout.barWidth + 16), y: 12 }, side.title);
   return chartSvg(

@@ -3,13 +3,14 @@ import { formatAmount, metricTitle } from "../data/format.js";
 import { svgEl } from "../ui/dom.js";
 import { withTip } from "../ui/tip.js";
 import { chartFigure, chartSvg, metricColumn, NAME_COLUMN, runLink, scoreLines } from "./figure.js";
-import { placeLabels, shortenedAll } from "./labels.js";
+import { placeLabels, shortenAll } from "./labels.js";
 import { roleLegend, roleMark } from "./marks.js";
 import { amountTicks, horizontalGrid, linearScale, metricRange } from "./scales.js";
 
 const LEFT = 34; // room for the numbers of the axis
 const TOP = 12;
 
+/** Return {node}: a point for each run, its score over its cost. */
 export function costChart(chart) {
   const { metric, rows, unit } = chart;
   const costColumn = {
@@ -75,7 +76,7 @@ function costScale(rows, right) {
 
 function dotLabels(rows, dots, y, width, bottom) {
   const texts = rows.map((row) => row.label);
-  const names = shortenedAll(texts, width < 520 ? 110 : 200);
+  const names = shortenAll(texts, width < 520 ? 110 : 200);
   const whiskers = rows.map(({ interval }, number) => {
     const { x } = dots[number];
     return interval && [x - 1, y(interval[1]), x + 1, y(interval[0])];

@@ -65,6 +65,7 @@ export function chartSvg(chart, name, width, height, ...children) {
   );
 }
 
+/** Return a link to a run's view around `children`. */
 export function runLink(run, attributes, ...children) {
   return svgEl("a", { href: addressOf("run", [run]), ...attributes }, children);
 }

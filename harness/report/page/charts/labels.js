@@ -25,7 +25,7 @@ function shortened(text, width, size, first) {
  * Return the names of a chart, cut so that they fit, where they stay different from each other if that can be had; an
  * end that all long ones share (",seed=0") goes first.
  */
-export function shortenedAll(texts, width, size = 12) {
+export function shortenAll(texts, width, size = 12) {
   const long = texts.filter((text) => textWidth(text, size) > width);
   const end = sharedEnd(long);
   const withoutEnd = (text, gone) => (gone && long.includes(text) ? `${text.slice(0, -gone.length)}…` : text);

@@ -3,7 +3,7 @@ import { report } from "../data/store.js";
 import { svgEl } from "../ui/dom.js";
 import { withTip } from "../ui/tip.js";
 import { chartFigure, chartSvg, metricColumn, NAME_COLUMN, runLink, scoreLines } from "./figure.js";
-import { shortenedAll, spreadHeights, textWidth } from "./labels.js";
+import { shortenAll, spreadHeights, textWidth } from "./labels.js";
 import { roleLegend, roleMark } from "./marks.js";
 import { horizontalGrid, linearScale, metricRange } from "./scales.js";
 
@@ -85,7 +85,7 @@ function lineLayout(metric, rows, steps, width) {
   const last = steps.length - 1;
   return {
     ...{ metric, rows, steps, width, right, aisle, gap, crowded, tight, turned, bottom, range },
-    names: shortenedAll(labels, right - aisle - 2),
+    names: shortenAll(labels, right - aisle - 2),
     foot: footHeight(steps, turned),
     y: linearScale(range, [bottom, TOP]),
     x: (number) => LEFT + 6 + (last > 0 ? (number * (width - LEFT - right - 6)) / last : 0),

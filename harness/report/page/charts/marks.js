@@ -23,6 +23,7 @@ const CORNERS = {
   ],
 };
 
+/** Return the mark of what answered (a model, a baseline, …) at a place. */
 export function roleMark(role, x, y, size = 4.5) {
   const { shape, open } = report.marks[role];
   const mark = open ? "mark open" : "mark";

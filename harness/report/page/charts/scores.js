@@ -3,10 +3,11 @@ import { formatCount, formatMetric, metricTitle } from "../data/format.js";
 import { svgEl } from "../ui/dom.js";
 import { withTip } from "../ui/tip.js";
 import { chartFigure, chartSvg, metricColumn, NAME_COLUMN, runLink, scoreLines } from "./figure.js";
-import { shortenedAll, textWidth } from "./labels.js";
+import { shortenAll, textWidth } from "./labels.js";
 import { roleLegend, roleMark } from "./marks.js";
 import { linearScale, metricRange, verticalGrid } from "./scales.js";
 
+/** Return {node}: a line for each run with its score and interval. */
 export function scoresChart(chart) {
   const { metric, rows } = chart;
   return chartFigure(chart, {
@@ -47,7 +48,7 @@ function draw(chart, width, name) {
   const x = linearScale(range, [left, width - right - 6]);
   const labels = rows.map((row) => row.label);
   const layout = { metric, width, narrow, rowHeight, top, x };
-  layout.names = shortenedAll(labels, narrow ? width - 12 : left - 12, 13);
+  layout.names = shortenAll(labels, narrow ? width - 12 : left - 12, 13);
   return chartSvg(
     chart,
     name,

@@ -4,7 +4,7 @@ import { loadChunk } from "./store.js";
 /** What may become of an answer, by its code. */
 export const OUTCOMES = ["right", "wrong", "unreadable", "failed"];
 
-const prepared = new Map(); // id of a run → promise of its answers
+const answersById = new Map(); // id of a run → promise of its answers
 
 /**
  * Return the answers of a run with the items that they answer, prepared once: {run, items, answers, count, status,
@@ -14,8 +14,8 @@ export function loadAnswers(run) {
   if (!run.answers) {
     return Promise.reject(new Error(run.no_answers || "This run's answers are not in this page."));
   }
-  if (!prepared.has(run.id)) prepared.set(run.id, prepare(run));
-  return prepared.get(run.id);
+  if (!answersById.has(run.id)) answersById.set(run.id, prepare(run));
+  return answersById.get(run.id);
 }
 
 async function prepare(run) {

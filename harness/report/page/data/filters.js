@@ -66,14 +66,14 @@ const capitalized = (text) => text[0].toUpperCase() + text.slice(1);
  */
 export function filterAnswers(set, facets, query) {
   const needle = (query.get("q") || "").trim().toLowerCase();
-  const wanted = facets.map((facet) => facet.values.indexOf(query.get(facet.name) || ""));
+  const chosenValues = facets.map((facet) => facet.values.indexOf(query.get(facet.name) || ""));
   const counts = facets.map((facet) => new Uint32Array(facet.values.length));
   const rows = [];
   for (let row = 0; row < set.count; row++) {
     if (needle && !set.text[row].includes(needle)) continue;
     let failing = -1; // the one facet that this row does not pass, -2 where there are several
     for (let k = 0; k < facets.length && failing !== -2; k++) {
-      if (wanted[k] < 0 || passes(facets[k], row, wanted[k])) continue;
+      if (chosenValues[k] < 0 || passes(facets[k], row, chosenValues[k])) continue;
       failing = failing === -1 ? k : -2;
     }
     if (failing === -2) continue;

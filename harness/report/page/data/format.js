@@ -16,8 +16,10 @@ export const metricTitle = (name) => (report.metrics[name] || {}).title || name.
 export const groupTitle = (name) =>
   name.replace("num_nodes", "number of variables").replace(/_/g, " ").replace("/", " and ");
 
+/** Return a count with commas: 12,345. */
 export const formatCount = (number) => number.toLocaleString("en-US");
 
+/** Return a metric's value as tables have it: in percent where it is a share, a dash where it is undefined. */
 export function formatMetric(metric, value) {
   if (value === null || value === undefined) return "–";
   const { percent, decimals } = report.metrics[metric] || UNKNOWN_METRIC;
@@ -56,7 +58,7 @@ export function formatAmount(value) {
   return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
 }
 
-/** 2026-11-21T07:53:57+00:00 → 2026-11-21 07:53:57 UTC */
+/** Return a time as people read it: 2026-11-21T07:53:57+00:00 → 2026-11-21 07:53:57 UTC. */
 export const formatTime = (text) =>
   text
     .replace("T", " ")

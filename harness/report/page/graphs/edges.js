@@ -43,16 +43,18 @@ export function limitExtra(edges) {
   return [...edges.filter(({ kind }) => kind !== "extra"), ...extra.slice(0, MOST_EXTRA)];
 }
 
+/** Return an edge in words: its two nodes, with an arrow where it has a direction. */
 export function edgeText(network, { a, b }, directed) {
   return `${network.nodes[a]} ${directed ? "→" : "–"} ${network.nodes[b]}`;
 }
 
+/** Return the kind of an edge in words, for a lost one why it was lost. */
 export function edgeKindText({ kind, reason }) {
   return `${EDGE_KINDS[kind]}${reason ? ` (${reason})` : ""}`;
 }
 
 /** Return an edge as graphPicture takes it. */
-export function drawnEdge(network, edge, directed) {
+export function pictureEdge(network, edge, directed) {
   const kind = edge.kind === "true" ? "" : `: ${edgeKindText(edge)}`;
   return { ...edge, arrow: directed, title: `${edgeText(network, edge, directed)}${kind}` };
 }

@@ -174,10 +174,10 @@ function insertionPlace(sorted, value) {
 function horizontalPlaces(rows, nodes, before, after) {
   const x = [];
   for (const row of rows) {
-    let left = 0;
+    let offset = 0;
     for (const node of row) {
-      x[node] = left + nodes[node].width / 2;
-      left += nodes[node].width + NODE_GAP;
+      x[node] = offset + nodes[node].width / 2;
+      offset += nodes[node].width + NODE_GAP;
     }
   }
   for (let turn = 0; turn < 30; turn++) {

@@ -34,8 +34,8 @@ export function zoomable(pictures, chosenNode) {
 
 // One view box for all pictures: that of the first.
 function sharedView(svgs) {
-  const whole = svgs[0].getAttribute("viewBox").split(" ").map(Number);
-  let [x, y, width, height] = whole;
+  const fullBox = svgs[0].getAttribute("viewBox").split(" ").map(Number);
+  let [x, y, width, height] = fullBox;
   const update = () => {
     for (const svg of svgs) svg.setAttribute("viewBox", [x, y, width, height].join(" "));
   };
@@ -55,7 +55,7 @@ function sharedView(svgs) {
       update();
     },
     fit() {
-      [x, y, width, height] = whole;
+      [x, y, width, height] = fullBox;
       update();
     },
   };

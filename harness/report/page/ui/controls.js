@@ -13,6 +13,7 @@ export function selectField({ label, value, options, onchange }) {
   return el("label", { class: "field" }, el("span", {}, label), field);
 }
 
+/** Return a field to search in, with its label. */
 export function searchField({ label, value, placeholder, oninput }) {
   const field = el("input", {
     name: label,
@@ -26,6 +27,7 @@ export function searchField({ label, value, placeholder, oninput }) {
   return el("label", { class: "field" }, el("span", {}, label), field);
 }
 
+/** Return a checkbox with its label. */
 export function switchField({ label, on, onchange }) {
   const field = el("input", {
     name: label,

@@ -3,7 +3,7 @@ import { report } from "../data/store.js";
 import { currentRoute, parseAddress } from "./address.js";
 import { el } from "./dom.js";
 
-let visited; // name of the view that was shown last
+let lastView; // name of the view that was shown last
 
 /** Show one of the views {name: {title, show(place, route)}}. One that throws leaves a sentence, no empty page. */
 export async function showView(views) {
@@ -13,7 +13,7 @@ export async function showView(views) {
   markLinks(route.view);
   const place = el("div", { class: "view" });
   // A control that shows its own view anew, such as the next network, keeps the focus and the place on the screen.
-  const focused = visited === route.view && main.contains(document.activeElement) ? document.activeElement.name : "";
+  const focused = lastView === route.view && main.contains(document.activeElement) ? document.activeElement.name : "";
   const top = window.scrollY;
   main.replaceChildren(place);
   main.setAttribute("aria-busy", "true");
@@ -27,9 +27,9 @@ export async function showView(views) {
   if (!place.isConnected) return; // somebody has gone on to another view
   main.removeAttribute("aria-busy");
   const control = focused && [...place.querySelectorAll("select, input")].find((field) => field.name === focused);
-  if (visited) (control || main).focus({ preventScroll: true });
-  if (visited) window.scrollTo(0, control ? top : 0);
-  visited = route.view;
+  if (lastView) (control || main).focus({ preventScroll: true });
+  if (lastView) window.scrollTo(0, control ? top : 0);
+  lastView = route.view;
 }
 
 function markLinks(view) {
@@ -44,6 +44,7 @@ export function setTitle(...parts) {
   document.title = [...parts, report.title].join(" · ");
 }
 
+/** Replace what stands in `place` by the error, as a sentence. */
 export function showError(place, error) {
   place.replaceChildren(el("h1", {}, "This cannot be shown"), el("p", {}, String(error.message || error)));
 }

@@ -28,8 +28,8 @@ export function rangeText(text) {
  * Markdown tables. cells: [{value, text: "36.06 [24.8, 51.9]"} or null, …].
  */
 export function bestPlaces(cells, best) {
-  const known = cells.filter((cell) => cell && cell.value !== null && cell.value !== undefined);
-  const values = new Map(known.map((cell) => [cell.text.split(" ")[0], cell.value]));
+  const defined = cells.filter((cell) => cell && cell.value !== null && cell.value !== undefined);
+  const values = new Map(defined.map((cell) => [cell.text.split(" ")[0], cell.value]));
   if (!best || values.size < 2) return new Map();
   const sign = best === "high" ? -1 : 1;
   const ranked = [...values.keys()].sort((a, b) => sign * (values.get(a) - values.get(b)));

@@ -39,22 +39,22 @@ export function sortableTable({ label, columns, rows, sort: initial, onsort, mar
   }
 
   function sort({ by, order }) {
-    const chosen = columns.find((column) => column.name === by);
+    const sortColumn = columns.find((column) => column.name === by);
     columns.forEach((column, number) => {
-      if (column !== chosen) heads[number].removeAttribute("aria-sort");
+      if (column !== sortColumn) heads[number].removeAttribute("aria-sort");
       else heads[number].setAttribute("aria-sort", order === "asc" ? "ascending" : "descending");
     });
-    const sorted = chosen ? sortedBy(lines, (line) => chosen.value(line.row), order) : lines;
+    const sorted = sortColumn ? sortedBy(lines, (line) => sortColumn.value(line.row), order) : lines;
     body.replaceChildren(...sorted.map((line) => line.node));
   }
 
   function filter(keep) {
-    let left = 0;
+    let visible = 0;
     for (const { row, node: line } of lines) {
       line.hidden = !keep(row);
-      left += line.hidden ? 0 : 1;
+      visible += line.hidden ? 0 : 1;
     }
-    return left;
+    return visible;
   }
 }
 

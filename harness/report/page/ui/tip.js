@@ -27,6 +27,7 @@ function placeTip() {
   tip.style.top = `${at.top - size.height - 8 > 0 ? at.top - size.height - 8 : at.bottom + 8}px`;
 }
 
+/** Hide the tip. */
 export function hideTip() {
   clearTimeout(timer);
   mark = null;

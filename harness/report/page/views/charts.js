@@ -46,9 +46,9 @@ function showCharts(place, query) {
     hideTip();
     const metric = choice.metric();
     const heading = sets[Number(choice.set()) - 1];
-    const wanted = charts.filter((chart) => !chart.metric || chart.metric === metric);
-    const ofSet = wanted.filter((chart) => !isRobustness(chart) && chart.heading === heading);
-    const robustness = wanted.filter(isRobustness);
+    const ofMetric = charts.filter((chart) => !chart.metric || chart.metric === metric);
+    const ofSet = ofMetric.filter((chart) => !isRobustness(chart) && chart.heading === heading);
+    const robustness = ofMetric.filter(isRobustness);
     const parts = [section(heading, ofSet, choice), section("Robustness", robustness, choice)];
     sections.replaceChildren(...parts.filter(Boolean));
   }

@@ -2,7 +2,7 @@
 import { formatCount, formatMetric } from "../data/format.js";
 import { comparableRuns, requireRun, secondRun } from "../data/runs.js";
 import { loadChunk, report } from "../data/store.js";
-import { compareEdges, drawnEdge, EDGE_KINDS, edgeKindText, edgeText, limitExtra } from "../graphs/edges.js";
+import { compareEdges, pictureEdge, EDGE_KINDS, edgeKindText, edgeText, limitExtra } from "../graphs/edges.js";
 import { layeredLayout } from "../graphs/layout.js";
 import { graphPicture, labelWidth } from "../graphs/picture.js";
 import { highlightNode, zoomable } from "../graphs/zoom.js";
@@ -24,8 +24,8 @@ export const graphsView = {
     const network = (await loadChunk(run.graphs.chunk)).networks[name];
     const second = other && other.graphs && (await loadChunk(other.graphs.chunk)).networks[name];
     const templates = Object.keys(network.templates);
-    const wanted = route.query.get("template");
-    const template = templates.includes(wanted) ? wanted : templates[0];
+    const templateName = route.query.get("template");
+    const template = templates.includes(templateName) ? templateName : templates[0];
     const chosenNode = () => network.nodes.indexOf(currentRoute().query.get("node"));
     const onNode = () => highlightNode(place, chosenNode());
     setTitle(`Graphs of ${name}`, run.model);
@@ -50,7 +50,7 @@ export const graphsView = {
 // The run and the network that an address names, or the first ones. Throws where it names what is not in the page.
 function chooseGraph(runs, route) {
   if (!runs.length) throw new Error("No run in this page has graphs: those of CausalBench have.");
-  const byRole = (wanted) => runs.find(({ role }) => role === wanted);
+  const byRole = (role) => runs.find((run) => run.role === role);
   const run = route.parts[0] ? requireRun(route.parts[0]) : byRole("model") || byRole("algorithm") || runs[0];
   if (!run.graphs) throw new Error(`The run ${run.id} has no graphs in this page.`);
   const { networks } = run.graphs;
@@ -66,7 +66,7 @@ function choosers({ runs, run, name, other, route, network, template, onNode }) 
   const go = (changes, parts) =>
     visit(addressOf("graphs", parts || [run.id, name], { ...query, template, ...changes }));
   const templates = Object.entries(network.templates);
-  const others = comparableRuns(run, "graphs").filter((one) => one.graphs.networks.includes(name));
+  const others = comparableRuns(run, "graphs").filter((candidate) => candidate.graphs.networks.includes(name));
   return el(
     "div",
     { class: "choosers" },
@@ -74,8 +74,8 @@ function choosers({ runs, run, name, other, route, network, template, onNode }) 
     selectField({
       label: "Network",
       value: name,
-      options: run.graphs.networks.map((one) => [one, one]),
-      onchange: (one) => go({ node: "" }, [run.id, one]),
+      options: run.graphs.networks.map((title) => [title, title]),
+      onchange: (title) => go({ node: "" }, [run.id, title]),
     }),
     selectField({
       label: "Question",
@@ -106,18 +106,18 @@ function panels(network, name, sides, route) {
   const at = layeredLayout(network.nodes.map(labelWidth), network.edges);
   const picture = (edges, label) => graphPicture({ nodes: network.nodes, at, edges, round: false, label });
   const truth = sides[0].graph;
-  const trueEdges = truth.true.map(([a, b]) => drawnEdge(network, { a, b, kind: "true" }, truth.directed));
+  const trueEdges = truth.true.map(([a, b]) => pictureEdge(network, { a, b, kind: "true" }, truth.directed));
   const shows = el("span", { class: "quiet" }, ` ${truth.shows}`);
   const differing = route.query.get("only") === "1";
   return [
     panel("True graph", shows, picture(trueEdges, `True graph of ${name}`)),
     ...sides.map(({ run, graph }) => {
       const edges = compareEdges(graph);
-      const wanted = differing ? edges.filter(({ kind }) => kind !== "agree") : edges;
-      const limited = limitExtra(wanted);
-      const pictured = limited.map((edge) => drawnEdge(network, edge, graph.directed));
+      const chosenEdges = differing ? edges.filter(({ kind }) => kind !== "agree") : edges;
+      const limited = limitExtra(chosenEdges);
+      const pictured = limited.map((edge) => pictureEdge(network, edge, graph.directed));
       const image = picture(pictured, `Graph of ${run.model} on ${name}`);
-      return panel(run.model, summary(graph, edges), image, wanted.length > limited.length);
+      return panel(run.model, summary(graph, edges), image, chosenEdges.length > limited.length);
     }),
   ];
 }
@@ -161,7 +161,7 @@ function legend() {
 function differences(network, { run, graph }) {
   const order = Object.keys(EDGE_KINDS);
   const edges = compareEdges(graph).filter(({ kind }) => kind !== "agree");
-  edges.sort((one, two) => order.indexOf(one.kind) - order.indexOf(two.kind) || one.a - two.a || one.b - two.b);
+  edges.sort((e, f) => order.indexOf(e.kind) - order.indexOf(f.kind) || e.a - f.a || e.b - f.b);
   const rows = edges
     .slice(0, MOST_DIFFERENCES)
     .map((edge) =>

@@ -13,11 +13,12 @@ const ANNOUNCE_AFTER = 500; // ms: not with every key
 
 let lastItem; // id of the item that somebody comes back from
 
-/** Have the list begin at this item when it is shown next. */
+/** Make the list begin at this item when it is shown next. */
 export function rememberItem(id) {
   lastItem = id;
 }
 
+/** Show the answers of a run: filters, counts and the list, beside those of a second run if there is one. */
 export function showExplorer(place, set, second) {
   const facets = facetsOf(set, second);
   const matches = second && matchRows(set, second);

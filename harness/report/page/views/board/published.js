@@ -5,6 +5,7 @@ import { tableNotes } from "./tables.js";
 
 const LONG = 20; // rows
 
+/** Return the section with the numbers that papers print. */
 export function publishedSection(board, tableSet) {
   const { published } = board;
   const about =

@@ -89,6 +89,7 @@ function hasGroupIntervals(board, table) {
   });
 }
 
+/** Return a number of rows in words: 1 row, 2 rows. */
 export const rowsText = (number) => `${formatCount(number)} row${number === 1 ? "" : "s"}`;
 
 /** The tables in sight, measured and published, which are sorted and filtered together. */
@@ -130,10 +131,10 @@ export class TableSet {
     const words = (q || "").toLowerCase().split(/\s+/).filter(Boolean);
     let total = 0;
     for (const { sortable, rowsLeft, rows } of this.tables) {
-      const left = sortable.filter((row) => this.passes(row, words));
-      total += left;
+      const visible = sortable.filter((row) => this.passes(row, words));
+      total += visible;
       const all = rowsText(rows.length);
-      rowsLeft.textContent = left === rows.length ? `${all}.` : `${formatCount(left)} of ${all}.`;
+      rowsLeft.textContent = visible === rows.length ? `${all}.` : `${formatCount(visible)} of ${all}.`;
     }
     if (words.length || role || family) announce(`${rowsText(total)} left.`);
   }

@@ -26,8 +26,8 @@ function showBoard(place, query) {
   let form = boardControls(board, update);
   fill(place, {}, [form, tableContents(board), sections]);
   draw();
-  const wanted = document.getElementById(`table-${board.state.at}`);
-  if (wanted) requestAnimationFrame(() => wanted.scrollIntoView());
+  const section = document.getElementById(`table-${board.state.at}`);
+  if (section) requestAnimationFrame(() => section.scrollIntoView());
 
   function draw() {
     const showsPublished = board.state.published === "1";

@@ -8,6 +8,7 @@ import { decidingSpan } from "./span.js";
 
 const LONG = 3000; // characters of a message that are shown at once
 
+/** Return a section with all replies of a run to the item in this row, and its prompt. */
 export async function answerSection(set, row) {
   const { answers, run } = set;
   const item = answers.item[row];
@@ -22,7 +23,7 @@ export async function answerSection(set, row) {
     { class: "side", "aria-label": run.id },
     el("h2", {}, el("a", { href: addressOf("run", [run.id]) }, run.model), settings),
     several && el("p", { class: "quiet" }, "Asked several times: the majority of these replies is scored."),
-    rows.map((one, k) => replyBox(set, one, several && `Reply ${k + 1} of ${rows.length}`)),
+    rows.map((reply, k) => replyBox(set, reply, several && `Reply ${k + 1} of ${rows.length}`)),
     el("h3", {}, "Prompt"),
     messages
       ? messages.map(([role, text]) => messageBox(role, prompts.texts[text]))

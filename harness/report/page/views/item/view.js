@@ -66,7 +66,7 @@ async function secondSection(second, itemId) {
 // The item's place among those that pass the filters in the address, and the ways to its neighbours.
 function neighbours(set, second, row, route) {
   const { rows } = filterAnswers(set, facetsOf(set, second), route.query);
-  const items = [...new Set(rows.map((one) => set.answers.item[one]))]; // several replies to one item are one step
+  const items = [...new Set(rows.map((place) => set.answers.item[place]))]; // several replies to one item are one step
   const at = items.indexOf(set.answers.item[row]);
   const query = Object.fromEntries(route.query);
   const step = (k, title, rel, key) => {

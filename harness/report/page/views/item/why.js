@@ -15,7 +15,7 @@ export async function whySection(set, item) {
   if (number < 0) return null;
   const graphClass = data.classes[number];
   const reason = data.why[item];
-  const left = graphClass.total - graphClass.members.length;
+  const missing = graphClass.total - graphClass.members.length;
   const count =
     graphClass.total === 1
       ? "One graph fits the premise."
@@ -28,7 +28,7 @@ export async function whySection(set, item) {
     reason && el("p", { class: "explanation" }, reason.said),
     el("p", { class: "quiet" }, count),
     members(graphClass, data.names.table[data.names.codes[item]], reason),
-    left > 0 && el("p", { class: "quiet" }, `${formatCount(left)} more are not in this page.`),
+    missing > 0 && el("p", { class: "quiet" }, `${formatCount(missing)} more are not in this page.`),
   );
 }
 

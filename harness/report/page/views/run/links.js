@@ -6,6 +6,7 @@ import { addressOf } from "../../ui/address.js";
 import { selectField } from "../../ui/controls.js";
 import { el } from "../../ui/dom.js";
 
+/** Return links from a run to its answers, graphs and charts, and a choice of runs to compare it with. */
 export function runLinks(run, query) {
   const { answers, graphs } = run;
   const isOnSameItems = (other) => other.answers && answers && other.answers.items === answers.items;

@@ -127,9 +127,9 @@ function scoreCell(row, name) {
 // Why metrics have no interval, a note for each reason.
 function missingIntervals({ title, row }) {
   return Object.entries(row.no_interval || {}).map(([reason, names]) => {
-    const known = metricsIn([Object.fromEntries(names.map((name) => [name, true]))]);
-    if (!known.length) return null;
-    const titles = known.map(metricTitle).join(", ");
+    const metrics = metricsIn([Object.fromEntries(names.map((name) => [name, true]))]);
+    if (!metrics.length) return null;
+    const titles = metrics.map(metricTitle).join(", ");
     return el("p", { class: "notes" }, `No interval, ${title} labels: ${reason} (${titles}).`);
   });
 }

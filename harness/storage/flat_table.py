@@ -3,23 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
-from harness.storage.runs import PLACE, Line, Run, turns
+from harness.errors import ConfigError
+from harness.storage.record_lines import PLACE, Line, turns
 
 TOKENS = ("input", "output", "cached_input", "reasoning", "cache_write")
 
 
+class Run(Protocol):
+    """What the table needs of a run."""
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """task, variant, prompt and model."""
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of its records."""
+
+    def gold(self, line: Line) -> int:
+        """Return the headline label of a line."""
+
+
+def frame(runs: Sequence[Run]) -> Any:
+    """Return a pandas.DataFrame with a line for each record. Raises ConfigError where pandas is not installed."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise ConfigError(
+            "to_pandas() needs pandas, which is not installed: python -m pip install pandas, or use records()."
+        ) from None
+    types = columns(runs)
+    table = pandas.DataFrame(rows(runs, types), columns=list(types))
+    # None stays a missing value, beside whole numbers too.
+    nullable = {int: "Int64", float: "Float64", bool: "boolean", str: "string"}
+    return table.astype({name: nullable[kind] for name, kind in types.items()})
+
+
 def columns(runs: Sequence[Run]) -> dict[str, type]:
-    """Name and type of each, with one for every group and label set that any record has. Reads all records."""
+    """Return name and type of each column, among them the unit and every group and label set that any record has.
+
+    Reads all records.
+    """
     groups: dict[str, None] = {}
     labels: dict[str, None] = {}
+    units: dict[str, None] = {}
     for run in runs:
         for line in run.lines():
+            units |= dict.fromkeys(name for name in ("unit",) if name in line)
             groups |= dict.fromkeys(line["groups"])
             labels |= dict.fromkeys(line["labels"])
     return {
-        **dict.fromkeys((*PLACE, "item", "cluster"), str),
+        **dict.fromkeys((*PLACE, "item", "cluster", *units), str),
         "sample": int,
         **{f"group_{name}": str for name in groups},
         **{f"label_{name}": int for name in labels},
@@ -38,7 +74,7 @@ def columns(runs: Sequence[Run]) -> dict[str, type]:
 
 
 def rows(runs: Sequence[Run], types: Mapping[str, type]) -> Iterator[dict[str, Any]]:
-    """A dictionary for each record, with all columns; None where there is nothing."""
+    """Yield a dictionary with all columns for each record; None where there is nothing."""
     for run in runs:
         for line in run.lines():
             row = dict.fromkeys(types) | {**run.place, **_row(run, line)}
@@ -48,10 +84,11 @@ def rows(runs: Sequence[Run], types: Mapping[str, type]) -> Iterator[dict[str, A
 def _row(run: Run, line: Line) -> dict[str, Any]:
     failure, response, answer = (line.get(part) or {} for part in ("failure", "response", "answer"))
     usage = response.get("usage", {})
-    said = turns(line)
+    messages = turns(line)
     return {
         "item": line["item"],
         "cluster": line["cluster"],
+        **({"unit": line["unit"]} if "unit" in line else {}),
         "sample": line["sample"],
         **{f"group_{name}": group for name, group in line["groups"].items()},
         **{f"label_{name}": label for name, label in line["labels"].items()},
@@ -61,7 +98,7 @@ def _row(run: Run, line: Line) -> dict[str, Any]:
         "correct": line.get("correct"),
         "failure": failure.get("kind"),
         "failure_detail": failure.get("detail"),
-        "asked": "\n\n".join(one["content"] for one in said) if said else None,
+        "asked": "\n\n".join(message["content"] for message in messages) if messages else None,
         "text": response.get("text"),
         "span": answer.get("span"),
         "finish_reason": response.get("finish_reason"),

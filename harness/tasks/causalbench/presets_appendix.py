@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from harness.leaderboard.presets.causalbench_parts import (
+from harness.tasks.causalbench.preset_parts import (
     ACCURACY,
     CORRELATION_TYPES,
     F1,
@@ -15,7 +15,7 @@ from harness.leaderboard.presets.causalbench_parts import (
     SIDES,
     source,
 )
-from harness.leaderboard.presets.schema import Number, Preset
+from harness.tasks.presets import Number, Preset
 
 REPEATED = (
     "The paper's numbers of GPT models on Alarm, Water and Hailfinder are the same for both methods (and those of "
@@ -31,7 +31,6 @@ def _by_network(name: str, title: str, number: Number, task: str, command: str, 
     """Tables XIII to XX: a row for each model, a column for each network."""
     return Preset(
         name=name,
-        benchmark="causalbench",
         task=task,
         title=f"{title}, by model and network",
         rows=("model",),
@@ -93,7 +92,6 @@ PRESETS = (
     *_pairs(),
     Preset(
         name="XXI",
-        benchmark="causalbench",
         task="causalbench/correlation",
         title="Sentence paraphrase, correlation identification",
         rows=("axis", "model"),

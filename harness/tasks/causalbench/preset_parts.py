@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from harness.leaderboard.presets.schema import Axis, Number, Source
+from harness.tasks.presets import Axis, Number, Source
 
 NETWORKS = {
     "asia": "Asia",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from harness.leaderboard.presets.schema import Axis, Number, Preset, Source
+from harness.tasks.presets import Axis, Number, Preset, Source
 
 RELATIONS = Axis(
     "Relation Type",
@@ -42,7 +42,6 @@ def _four(table: str, over: str, perturbation: str) -> Iterator[Number]:
 PRESETS = (
     Preset(
         name="4",
-        benchmark="corr2cause",
         task="corr2cause",
         title="Overall performance, zero-shot",
         rows=("model",),
@@ -55,7 +54,6 @@ PRESETS = (
     ),
     Preset(
         name="5",
-        benchmark="corr2cause",
         task="corr2cause",
         title="Fine-tuned models on the original test set (a) and, F1 only, on the perturbed ones (b)",
         tables=("5a", "5b"),
@@ -81,7 +79,6 @@ PRESETS = (
     ),
     Preset(
         name="6",
-        benchmark="corr2cause",
         task="corr2cause",
         title="One model by relation type, on the original test set (a) and after variable refactorization (b)",
         tables=("6a", "6b"),
@@ -100,7 +97,6 @@ PRESETS = (
     ),
     Preset(
         name="12",
-        benchmark="corr2cause",
         task="corr2cause",
         title="Models that were not fine-tuned, by relation type",
         rows=("model", "axis"),
@@ -114,7 +110,6 @@ PRESETS = (
     ),
     Preset(
         name="13",
-        benchmark="corr2cause",
         task="corr2cause",
         title="One model with different queries",
         rows=("model",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.leaderboard.presets.causalbench_parts import (
+from harness.tasks.causalbench.preset_parts import (
     ACCURACY,
     CAUSALITY_TYPES,
     F1,
@@ -20,7 +20,7 @@ from harness.leaderboard.presets.causalbench_parts import (
     source,
     under,
 )
-from harness.leaderboard.presets.schema import Number, Preset, Source
+from harness.tasks.presets import Number, Preset, Source
 
 MODELS_ACROSS = "Of measured runs each has columns of its own: the published ones are means over models."
 MISFIT = "The printed SHD of Barley and Win95PTS with names only contradicts the accuracy beside it."
@@ -43,7 +43,6 @@ MEANS = {"all LLMs (mean)": "All LLMs (mean)"}
 PRESETS = (
     Preset(
         name="II",
-        benchmark="causalbench",
         task="causalbench/correlation",
         title="Correlation identification, direct and indirect",
         rows=("axis",),
@@ -64,7 +63,6 @@ PRESETS = (
     ),
     Preset(
         name="III",
-        benchmark="causalbench",
         task="causalbench/causality",
         title="Causality identification, second method: averages",
         rows=("axis",),
@@ -78,7 +76,6 @@ PRESETS = (
     ),
     Preset(
         name="IV",
-        benchmark="causalbench",
         task="causalbench/causality",
         title="Causality identification by structure",
         rows=("axis",),
@@ -92,7 +89,6 @@ PRESETS = (
     ),
     Preset(
         name="V",
-        benchmark="causalbench",
         task="causalbench/cot",
         title="Chains of causes (CoT-analogous structure)",
         rows=("model",),
@@ -120,6 +116,7 @@ PRESETS = (
             "OPT-2D7B",
             "OPT-6D7B",
         ),
+        tells_labels=False,
         sources=source(),
         note="Measured accuracy is of the 24 published questions, whose answer is always Yes: always_yes has 100%. The "
         "length of the paper counts questions (24 are all); the measured one the letters of the longest chain that was "
@@ -128,7 +125,6 @@ PRESETS = (
     ),
     Preset(
         name="VI",
-        benchmark="causalbench",
         task="causalbench/causality",
         title="Variable names, and background knowledge besides: averages",
         rows=("axis",),
@@ -149,7 +145,6 @@ PRESETS = (
     ),
     Preset(
         name="VII",
-        benchmark="causalbench",
         task="causalbench/causality",
         title="Four prompt formats (B. K. background knowledge, T. D. training data)",
         rows=("axis", "model"),
@@ -168,7 +163,6 @@ PRESETS = (
     ),
     Preset(
         name="IX",
-        benchmark="causalbench",
         task="causalbench/causality",
         title="Average degree of the predicted graphs",
         rows=("axis",),
@@ -190,7 +184,6 @@ PRESETS = (
     ),
     Preset(
         name="X",
-        benchmark="causalbench",
         task="causalbench/causality",
         title="Sentence paraphrase, causality identification",
         rows=("axis", "model"),
@@ -206,7 +199,6 @@ PRESETS = (
     ),
     Preset(
         name="XI",
-        benchmark="causalbench",
         task="causalbench/causality",
         title="SHD of causal learning algorithms",
         rows=("axis",),
@@ -228,8 +220,9 @@ PRESETS = (
             *(_learner(title, "SOTA methods", title) for title in ("MIGA", "DAG-GNN", "ENSAOBS")),
         ),
         learned=replace(EDGES, over="Measured only"),
+        tells_labels=False,
         sources=(
-            Source(("samples=*",), {"method": ("2",)}, labels="exact"),
+            Source((), {"method": ("2",)}, algorithms=True, labels="exact"),
             Source(LLMS, {"method": ("2",), "format": ("background_data",)}, slot="language model", labels="paper"),
         ),
         note="An algorithm's SHD counts edges; a language model's, as in the paper, cells, where a reversal counts "

@@ -8,16 +8,6 @@ from typing import Literal
 
 Form = Literal["percent", "whole percent", "fraction", "number"]
 """How the paper prints a number: 27.82 or 96% for a share, 0.2782, or something that is no share."""
-Varies = Literal["perturbation", "format", "kind", "model"]
-
-DEFAULTS = {
-    "perturbation": "none",
-    "format": "variable_name",
-    "kind": "all",
-    "method": "1",
-    "version": "v2",
-}
-"""What settings are that a variant does not name."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +57,13 @@ class Source:
     """Runs that belong in a table."""
 
     prompts: tuple[str, ...]
-    """Names or globs; the first is the one that is not told beside each model."""
+    """Their names; the first is the one that is not told beside each model."""
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The values that settings of the task may have."""
     slot: str = ""
     """The columns' slot, where the kind of run tells it and not the setting that varies."""
+    algorithms: bool = False
+    """Whether they are classical algorithms, which read no prompt."""
     labels: str = ""
     """The label set of its numbers; the one that compares best with the paper's where none is named."""
 
@@ -82,8 +74,8 @@ class Preset:
 
     name: str
     """As in preset=4."""
-    benchmark: str
     task: str
+    """The task whose runs belong in it."""
     title: str
     """What the paper's caption says, in our words."""
     rows: tuple[Literal["model", "axis"], ...]
@@ -97,7 +89,7 @@ class Preset:
     """Heading of the models' column."""
     groups: Literal["none", "family", "model"] = "none"
     """What stands above rows that belong together: the paper's group (a family), the model."""
-    varies: Varies | None = None
+    varies: str | None = None
     """The setting by which runs of one model are put beside each other in a row; of `model` the runs of all models."""
     beside: tuple[Number, ...] = ()
     """Columns for each measured run, to the right of the published ones."""
@@ -107,12 +99,19 @@ class Preset:
     """Published models that come before all others; for some of them the paper prints a dash in every column."""
     shown: Mapping[str, str] = field(default_factory=dict)
     """A published model's name as the paper's table has it, where the file's differs."""
+    tells_labels: bool = True
+    """Whether it is said by which label set a set of rows was scored, where that is not the paper's."""
     needs: str = ""
     """A prompt: models that were not asked with it have no row."""
     note: str = ""
     """What has to be known to read published and measured numbers side by side."""
     command: str = ""
     """A command that makes such a run."""
+
+    @property
+    def benchmark(self) -> str:
+        """Return the name of the benchmark whose paper has it."""
+        return self.task.partition("/")[0]
 
     @property
     def published(self) -> tuple[str, ...]:

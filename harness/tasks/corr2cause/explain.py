@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from harness.causal.dag import DAG, bits
 from harness.causal.equivalence import from_independences, members
 from harness.causal.relations import Holds, Relation, relations
-from harness.report.dag_paths import Edge, Way, common_cause, common_effect, directed
+from harness.tasks.corr2cause.dag_paths import Edge, Way, common_cause, common_effect, directed
 from harness.tasks.corr2cause.parse_text import Hypothesis, Premise, Unreadable, follows, read_hypothesis, read_premise
 from harness.types import JSON, Item
 

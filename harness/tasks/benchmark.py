@@ -1,0 +1,185 @@
+"""What a benchmark says of itself, so that no view has to know one by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+from harness.protocols import Task
+from harness.types import JSON, Item, Record, Result
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from harness.causal.discovery.protocol import Pattern
+    from harness.tables.table import Part
+    from harness.tasks.presets import Preset
+    from harness.tasks.published import Row
+
+PERTURBATION = "perturbation"
+"""The setting of a task that puts the same questions in other words."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where items come from: addresses, or a split of a data set of the Hugging Face Hub."""
+
+    addresses: tuple[str, ...] = ()
+    data_set: str = ""
+    split: str = ""
+    revision: str | None = None
+
+
+@dataclass(frozen=True)
+class GraphSize:
+    """A graph that items are about, as charts by size show it."""
+
+    name: str
+    nodes: int
+    edges: int
+    scale: str
+
+
+class Explanations(Protocol):
+    """Why the answer of each item is what it is, for the page: graphs that fit the item, and a sentence."""
+
+    def add(self, item: Item) -> None:
+        """Take the next item; one that cannot be explained too, as they are told by their place."""
+
+    def json(self) -> dict[str, JSON] | None:
+        """Return classes (graphs), of (the class of each item), names and why; None where nothing is explained."""
+
+
+class Graphs(Protocol):
+    """What the page draws of the graphs that a run's answers come to."""
+
+    @property
+    def files(self) -> Iterable[tuple[str, str]]:
+        """Network and name of every file graphs/<network>/<name>.csv that a run may have, in the order of the page."""
+
+    def of_records(self, task: Task, records: Iterable[Record]) -> Mapping[str, str]:
+        """Return the texts of the files that these records come to; none where the task has none."""
+
+    def network(self, name: str) -> dict[str, JSON]:
+        """Return a network's nodes and its true edges."""
+
+    def sheet(self, network: str, name: str, text: str, result: Result) -> dict[str, JSON] | None:
+        """Return what one file shows; None where it is none that a run leaves."""
+
+
+@dataclass(frozen=True)
+class PublishedAlgorithms:
+    """What a paper prints of algorithms that learn graphs from data."""
+
+    table: str
+    """As in Table XI; its metric is SHD."""
+    names: Mapping[str, str]
+    """The paper's names by those of our configs."""
+    others: tuple[str, ...]
+    """The paper's names of those that are not here."""
+    networks: tuple[str, ...]
+    """In the order in which tables have them."""
+    note: str
+
+
+@runtime_checkable
+class Learnable(Protocol):
+    """What a task has besides whose questions are about graphs that an algorithm can learn from data."""
+
+    def observations(self, network: str, number: int, seed: int) -> tuple[NDArray[np.int64], Sequence[int]]:
+        """Return so many rows of data from a network, and how many states each of its variables has."""
+
+    def learned(self, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[tuple[Record, None]]:
+        """Yield a record for each item, answered by the graph that `learn` gives for the item's network."""
+
+
+class LearnableTask(Task, Learnable, Protocol):
+    """A task that algorithms can answer."""
+
+
+def _no_rows() -> tuple[Row, ...]:
+    return ()
+
+
+def _no_presets() -> tuple[Preset, ...]:
+    return ()
+
+
+def _unknown_origin(settings: Mapping[str, Any]) -> Origin:
+    return Origin()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Benchmark:
+    """A benchmark as the views show it. Only name and title are needed: what it does not have is shown nowhere."""
+
+    name: str
+    """The first part of its tasks' names: corr2cause, causalbench."""
+    title: str
+    """As people write it: Corr2Cause, CausalBench."""
+    source: str = ""
+    """The paper: authors, title, where and when."""
+    year: int = 9999
+    """In which the paper first appeared: lists of several benchmarks go by it."""
+
+    # What the paper prints.
+    data_version: str = ""
+    """The data that its numbers were measured on; what stands before : or , is its short form."""
+    published: Callable[[], Iterable[Row]] = _no_rows
+    """Makes the rows of its tables (harness.tasks.published reads files of them)."""
+    presets: Callable[[], Sequence[Preset]] = _no_presets
+    """Gives its tables of results as presets of the leaderboard."""
+    no_scores: tuple[str, ...] = ()
+    """Names of its tables that are settings and lists: whoever asks for one is told so."""
+    statistics: Mapping[str, Callable[[], Sequence[Part]]] = field(default_factory=dict)
+    """Its tables of what the data consist of, by name: the same measured here, beside the printed numbers."""
+    digits: Literal["in percent", "digits as printed, measured ones in the same form"] = "in percent"
+    """How presets show shares."""
+    algorithms: PublishedAlgorithms | None = None
+
+    # Which runs compare with it.
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    """Settings of its tasks that presets ask for, as they are where a run does not set them."""
+    version_setting: str = ""
+    """The setting that chooses the version of the data."""
+    paper_labels: str = ""
+    """The label set that the paper's numbers were scored by."""
+    paper_settings: Mapping[str, str] | None = None
+    """The settings with which the items are the paper's own; None where that cannot be said."""
+    compared_labels: tuple[str, ...] = ()
+    """Label sets that compare with the paper, the best first; what a run's tables show where none are named."""
+    label_word: str = "labels"
+    """What a label set is called: published labels, exact convention."""
+    label_titles: Mapping[str, str] = field(default_factory=dict)
+    """Label sets that are called otherwise in full."""
+
+    # What charts and the page show besides scores.
+    perturbations: Mapping[str, str] = field(default_factory=dict)
+    """Values of task.perturbation by what charts call them, `none` first: the steps of robustness."""
+    graph_sizes: Callable[[Collection[str]], Sequence[GraphSize]] | None = None
+    """Gives the graphs that groups of the breakdown `network` name; none where one of them is not known."""
+    explanations: Callable[[], Explanations] | None = None
+    """Begins to explain items."""
+    graphs: Callable[[], Graphs] | None = None
+    """Gives what draws the graphs of its runs."""
+
+    # What else its runs need.
+    origin: Callable[[Mapping[str, Any]], Origin] = _unknown_origin
+    """Tells from the settings of a task where its items come from."""
+    solver: str = ""
+    """The class of the model that answers its questions by rule and reads no file."""
+    costly: Mapping[str, int] = field(default_factory=dict)
+    """Settings that decide how long the first item takes, with the most that is made again for a folder unasked."""
+
+    def labels_title(self, labels: str) -> str:
+        """Return what a label set is called in full."""
+        return self.label_titles.get(labels, f"{labels} {self.label_word}")
+
+
+@runtime_checkable
+class Described(Protocol):
+    """A task's class that says what benchmark it belongs to: `benchmark: ClassVar[Benchmark] = …`."""
+
+    benchmark: Benchmark

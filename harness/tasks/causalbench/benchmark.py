@@ -1,0 +1,94 @@
+"""CausalBench as the views show it: its paper, the numbers that it prints, and what is drawn of its networks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from harness.tasks.benchmark import Benchmark, Graphs, GraphSize, Origin, PublishedAlgorithms
+from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load
+
+if TYPE_CHECKING:
+    from harness.tasks.presets import Preset
+    from harness.tasks.published import Row
+
+REPOSITORY = "https://www.bnlearn.com/bnrepository/"
+"""The Bayesian Network Repository (harness/data/networks/README.md)."""
+_NOTE = """\
+SHD counts the pairs of variables whose edge differs; a reversal or an unknown direction counts once. Cell SHD counts
+cells of the adjacency matrix; a reversal counts twice (the paper's measure for language models). Table XI's numbers for
+algorithms count edges; sample sizes are not told. An undirected edge counts as both directions. F1, in percent, is that
+of "does a directly cause b?"."""
+
+
+def _published() -> Iterator[Row]:
+    """Yield the printed rows. The file has a line for each number: those of a model in one setting become one row."""
+    import csv
+
+    from harness.tasks.published import Row
+
+    text = (resources.files("harness") / "data" / "published" / "causalbench.csv").read_text(encoding="utf-8")
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for line in csv.DictReader(text.splitlines()):
+        key = tuple(line[name] for name in ("table", "task", "prompt_format", "network", "model"))
+        rows.setdefault(key, {})[line["metric"]] = line["value"]
+    for (table, task, prompt_format, network, model), printed in rows.items():
+        setting = {"task": task, "prompt_format": prompt_format, "network": network}
+        # Shares are fractions, but for one column.
+        percent = ("accuracy",) if table == "Table IX" else ()
+        asked_of = f"causalbench/{re.split('[_:]', task)[0]}"
+        yield Row("causalbench", table, setting, model, printed, task=asked_of, in_percent=percent)
+
+
+def _presets() -> Sequence[Preset]:
+    from harness.tasks.causalbench import presets, presets_appendix
+
+    return (*presets.PRESETS, *presets_appendix.PRESETS)
+
+
+def _graph_sizes(names: Collection[str]) -> Sequence[GraphSize]:
+    if not set(names) <= set(NETWORKS):
+        return ()
+    graphs = {name: load(name) for name in NETWORKS if name in names}
+    return [GraphSize(name, len(g.variables), len(edges(g)), SCALES[name]) for name, g in graphs.items()]
+
+
+def _graphs() -> Graphs:
+    from harness.tasks.causalbench.page_graphs import NetworkGraphs
+
+    return NetworkGraphs()
+
+
+def _origin(settings: Mapping[str, Any]) -> Origin:
+    return Origin(addresses=(REPOSITORY,))
+
+
+BENCHMARK = Benchmark(
+    name="causalbench",
+    title="CausalBench",
+    source="Zhou et al., CausalBench: A Comprehensive Benchmark for Causal Learning Capability of LLMs",
+    year=2024,
+    data_version="the paper's own data, of which no version is told",
+    published=_published,
+    presets=_presets,
+    no_scores=("I", "VIII", "XII"),
+    digits="digits as printed, measured ones in the same form",
+    algorithms=PublishedAlgorithms(
+        table="Table XI",
+        names={"hc": "HC", "hc_bdeu": "HC", "mmhc": "MMHC", "pc": "PC"},
+        others=("MIGA", "DAG-GNN", "ENSAOBS"),
+        networks=NETWORKS,
+        note=_NOTE,
+    ),
+    defaults={"format": "variable_name", "kind": "all", "method": "1"},
+    paper_labels="paper",
+    compared_labels=("paper", "exact"),
+    label_word="convention",
+    label_titles={"paper": "the paper's convention", "exact": "the exact convention"},
+    graph_sizes=_graph_sizes,
+    graphs=_graphs,
+    origin=_origin,
+    costly={"rows": 100_000},
+)

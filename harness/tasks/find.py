@@ -1,0 +1,96 @@
+"""Which benchmark a run is of: one that ships, or one that the user's own configs name. A results folder names none.
+
+A folder may come from anybody, so nothing is imported for the names that stand in it: they are compared with those of
+the packages below harness/tasks and of ./configs/task in the working directory.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from harness.errors import ConfigError
+from harness.settings import CONFIGS, class_of
+from harness.tasks.benchmark import Benchmark, Described
+
+_HERE = Path(__file__).resolve().parent
+
+
+def benchmark_of(task: str) -> Benchmark:
+    """Return the benchmark of a task, or that of a benchmark's own name; one without anything where none is found.
+
+    Raises ConfigError where the user's own config names a class that cannot be imported.
+    """
+    name = task.partition("/")[0]
+    if name in _packages():
+        return _shipped(name)
+    for called, target in _own(Path.cwd()).items():
+        if called.partition("/")[0] == name and (benchmark := _of_class(target)) is not None:
+            return benchmark
+    return Benchmark(name=name, title=name)
+
+
+def shipped() -> tuple[Benchmark, ...]:
+    """Return the benchmarks that ship with harness, by year."""
+    return tuple(sorted(map(_shipped, _packages()), key=_place))
+
+
+def every() -> tuple[Benchmark, ...]:
+    """Return the benchmarks that ship with harness and those of the user's own configs, by year.
+
+    A class that cannot be imported has none: its own runs say why, and no one else's.
+    """
+    there = {benchmark.name: benchmark for benchmark in shipped()}
+    for target in dict.fromkeys(_own(Path.cwd()).values()):
+        with suppress(ConfigError):
+            if (benchmark := _of_class(target)) is not None:
+                there.setdefault(benchmark.name, benchmark)
+    return tuple(sorted(there.values(), key=_place))
+
+
+def _place(benchmark: Benchmark) -> tuple[int, str]:
+    return benchmark.year, benchmark.name
+
+
+@cache
+def _packages() -> frozenset[str]:
+    """Return the names of the packages below harness/tasks that describe a benchmark."""
+    return frozenset(file.parent.name for file in _HERE.glob("*/benchmark.py"))
+
+
+@cache
+def _shipped(name: str) -> Benchmark:
+    benchmark: Benchmark = import_module(f"harness.tasks.{name}.benchmark").BENCHMARK
+    return benchmark
+
+
+@cache
+def _own(folder: Path) -> Mapping[str, str]:
+    """Return the classes that ./configs/task names, by the name of the task."""
+    own = folder / "configs" / "task"
+    return dict(_named(own)) if own.is_dir() and own != CONFIGS / "task" else {}
+
+
+def _named(folder: Path) -> Iterator[tuple[str, str]]:
+    import yaml
+
+    for file in sorted(folder.rglob("*.yaml")):
+        try:
+            content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        except (yaml.YAMLError, OSError, ValueError) as error:
+            raise ConfigError(f"{file} is not YAML: {' '.join(str(error).split())}") from None
+        if isinstance(content, dict) and isinstance(content.get("_target_"), str):
+            yield str(content.get("name") or file.relative_to(folder).with_suffix("").as_posix()), content["_target_"]
+
+
+@cache
+def _of_class(target: str) -> Benchmark | None:
+    """Return the benchmark that a class of the user's says it belongs to; None where it says nothing."""
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    task = class_of(target, "task")
+    return task.benchmark if isinstance(task, Described) else None

@@ -1,0 +1,92 @@
+"""The chains of CausalBench: which are published, what is asked about them, and what is true."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import fields as fields_of
+from itertools import pairwise
+
+import networkx as nx
+import pytest
+from causalbench_help import causalbench, items
+
+from harness.errors import ConfigError
+
+
+def said(item) -> tuple[nx.DiGraph, str, str]:
+    """(graph, from, to) as the words of a chain question have them."""
+    graph = nx.DiGraph(re.findall(r"(?=\b([A-Z]) causes ([A-Z])\b)", item.fields["question"]))
+    ((a, b),) = re.findall(r"does ([A-Z]) cause ([A-Z])\?$", item.fields["question"])
+    graph.add_nodes_from((a, b))
+    return graph, a, b
+
+
+def test_24_published_chains_whose_answer_is_yes():
+    published = [item for item in items("Chains") if item.groups["kind"] == "chain"]
+    assert [int(item.groups["length"]) for item in published] == list(range(3, 27))
+    # Zhou et al., Appendix C.D: the first, the third and the last.
+    assert published[0].fields["question"] == "If A causes B and B causes C, does A cause C?"
+    assert published[2].fields["question"] == (
+        "If A causes B, B causes C, C causes D and D causes E, does A cause E?"
+    )  # fmt: skip
+    assert published[-1].fields["question"] == (
+        "If A causes B, B causes C, C causes D, D causes E, E causes F, F causes G, G causes H, H causes I, "
+        "I causes J, J causes K, K causes L, L causes M, M causes N, N causes O, O causes P, P causes Q, Q causes R, "
+        "R causes S, S causes T, T causes U, U causes V, V causes W, W causes X, X causes Y and Y causes Z, "
+        "does A cause Z?"
+    )
+    assert all(dict(item.labels) == {"exact": 1} for item in published)
+    assert published[0].fields["premise"] == "A causes B and B causes C."
+    assert published[0].fields["statement"] == "A causes C."
+
+
+def test_as_many_chains_whose_answer_is_no():
+    found = items("Chains")
+    others = [item for item in found if item.groups["kind"] != "chain"]
+    assert len(found) == 48 and len(others) == 24
+    assert Counter(item.groups["kind"] for item in others) == {"reversed": 8, "broken": 8, "shuffled": 8}
+    assert sorted(int(item.groups["length"]) for item in others) == list(range(3, 27))
+    assert all(dict(item.labels) == {"exact": 0} for item in others)
+    assert len({item.id for item in found}) == len({item.fields["question"] for item in found}) == 48
+
+
+def test_the_labels_of_chains_are_what_the_words_say():
+    for item in items("Chains"):
+        graph, a, b = said(item)
+        assert nx.has_path(graph, a, b) == item.labels["exact"], item.id
+        letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: int(item.groups["length"])]
+        assert set(re.findall(r"\b[A-Z]\b", item.fields["question"])) == set(letters)
+        whole = set(pairwise(letters))
+        match item.groups["kind"]:
+            case "reversed":
+                assert (a, b) == (letters[-1], letters[0]) and set(graph.edges) == whole
+            case "broken":
+                assert (a, b) == (letters[0], letters[-1]) and len(whole - set(graph.edges)) == 1
+                assert set(graph.edges) < whole
+            case "shuffled":
+                listed = re.findall(r"([A-Z]) causes ([A-Z])", item.fields["premise"])
+                assert set(listed) == whole and listed != sorted(listed)
+                # Asked from the first letter said to the last one said, as in the published questions.
+                assert (a, b) == (listed[0][0], listed[-1][1])
+
+
+def test_only_the_shuffled_chains_depend_on_the_seed():
+    by_seed = [{item.id: item.fields["question"] for item in items("Chains", seed=seed)} for seed in (0, 0, 1)]
+    assert by_seed[0] == by_seed[1]
+    changed = {name for name, question in by_seed[0].items() if by_seed[2][name] != question}
+    assert changed <= {name for name in by_seed[0] if name.startswith("shuffled/")} and len(changed) >= 6
+
+
+def test_a_limit_of_chains_keeps_both_answers():
+    for limit in (2, 10, 47):
+        found = items("Chains", limit=limit)
+        assert len(found) == limit
+        assert abs(sum(item.labels["exact"] for item in found) - limit / 2) <= 0.5
+    assert items("Chains", limit=48) == items("Chains", limit=500) == items("Chains")
+
+
+def test_chains_take_no_setting_of_networks():
+    assert not {"networks", "format", "names", "convention"} & {f.name for f in fields_of(causalbench("Chains"))}
+    with pytest.raises(ConfigError, match=r"no setting .?task\.networks"):
+        causalbench("Chains", networks="asia")

@@ -1,0 +1,72 @@
+"""The data that CausalBench's items show: five parts of rows, drawn from a seed."""
+
+from __future__ import annotations
+
+from causalbench_help import SIZES, items
+
+from harness.tasks.causalbench.networks import load, meanings, sample
+
+
+def matrix_of(item) -> tuple[list[str], list[list[list[int]]]]:
+    """(header, the rows of each part) of the data in an item."""
+    parts = [part.split("\n") for part in item.fields["parts"]]
+    assert len({part[0] for part in parts}) == 1
+    return parts[0][0].split(" | "), [[list(map(int, row.split(" | "))) for row in part[1:]] for part in parts]
+
+
+def test_data_comes_in_five_parts_of_a_hundred_rows():
+    found = items("Causality", networks=["asia", "survey", "win95pts", "hepar2"], format="data")
+    first = {item.groups["network"]: item for item in reversed(found)}
+    for name, item in first.items():
+        header, parts = matrix_of(item)
+        assert header == list(load(name).variables)
+        assert [len(part) for part in parts] == [100] * 5
+        assert {len(row) for part in parts for row in part} == {SIZES[name]}
+        assert item.fields["parts_in_words"] == "five"
+    titles = {name: item.fields["network"] for name, item in first.items()}
+    assert titles == {"asia": "Asia", "survey": "Survey", "win95pts": "Win95PTS", "hepar2": "Hepar II"}
+    # All items of a network show the same data.
+    assert all(item.fields["parts"] is first[item.groups["network"]].fields["parts"] for item in found)
+
+
+def test_states_are_coded_in_alphabetical_order():
+    (item, *_) = items("Causality", networks="asia", format="data", rows=500)
+    header, parts = matrix_of(item)
+    rows = [row for part in parts for row in part]
+
+    def share(variable: str, code: int) -> float:
+        return sum(row[header.index(variable)] == code for row in rows) / 500
+
+    # yes stands before no in the file, but no is 0: P(asia=yes) = 0.01, P(xray=yes) = 0.11.
+    assert share("asia", 1) < 0.05 and share("asia", 0) > 0.95 and share("xray", 1) < 0.2
+    (item, *_) = items("Causality", networks="survey", format="data", rows=500)
+    header, parts = matrix_of(item)
+    rows = [row for part in parts for row in part]
+    # A: young 0.3, adult 0.5, old 0.2 in the file's order; alphabetical: adult, old, young.
+    assert [round(share("A", code), 1) for code in range(3)] == [0.5, 0.2, 0.3]
+
+
+def test_rows_that_do_not_divide_evenly():
+    (item, *_) = items("Correlation", networks="cancer", format="background_data", rows=7, parts=3)
+    assert [len(part) for part in matrix_of(item)[1]] == [3, 2, 2]
+    assert item.fields["parts_in_words"] == "three"
+    (item, *_) = items("Correlation", networks="cancer", format="data", rows=12, parts=12)
+    assert [len(part) for part in matrix_of(item)[1]] == [1] * 12
+    assert item.fields["parts_in_words"] == "12"
+    (item, *_) = items("Correlation", networks="cancer", format="data", rows=4, parts=1)
+    assert len(item.fields["parts"]) == 1 and item.fields["parts_in_words"] == "one"
+
+
+def test_the_data_is_drawn_from_the_seed():
+    def drawn(**settings):
+        (item, *_) = items("Causality", networks="alarm", format="data", rows=60, **settings)
+        return matrix_of(item)
+
+    assert drawn() == drawn() == drawn(seed=0)
+    assert drawn(seed=1)[1] != drawn()[1]
+    # Cut elsewhere or named otherwise, the same rows, and those that algorithms learn from.
+    rows = [row for part in drawn()[1] for row in part]
+    assert rows == sample("alarm", 60, seed=0).tolist()
+    assert [row for part in drawn(parts=2)[1] for row in part] == rows
+    readable = drawn(names="readable")
+    assert readable[1] == drawn()[1] and readable[0] == [m.name for m in meanings("alarm").values()]

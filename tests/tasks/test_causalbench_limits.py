@@ -1,0 +1,110 @@
+"""The limit of CausalBench's items: a sample with a share for every network and label."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from causalbench_help import ALL_SIX, causalbench, items
+
+from harness.tasks.causalbench import task as task_module
+
+
+def share(found: list, kind: str, settings: dict) -> None:
+    """Networks and labels of a sample have their shares."""
+    task = causalbench(kind, **settings)
+    everything, label = list(task.items()), task.headline
+    networks, labels = (
+        [Counter(item.groups["network"] for item in some) for some in (everything, found)],
+        [Counter((item.groups["network"], item.labels[label]) for item in some) for some in (everything, found)],
+    )
+    for network, number in networks[0].items():
+        assert abs(networks[1][network] - len(found) * number / len(everything)) < 1, network
+    for (network, gold), number in labels[0].items():
+        assert abs(labels[1][network, gold] - networks[1][network] * number / networks[0][network]) < 1, network
+
+
+@pytest.mark.parametrize("limit", [1, 7, 50, 333])
+@pytest.mark.parametrize(("kind", "settings"), ALL_SIX)
+def test_a_limit_gives_every_network_and_label_its_share(kind, settings, limit):
+    settings = {"scale": "small", **settings}
+    found = items(kind, limit=limit, **settings)
+    assert len(found) == limit == len(causalbench(kind, limit=limit, **settings).items())
+    share(found, kind, settings)
+    everything = {item.id: k for k, item in enumerate(items(kind, **settings))}
+    places = [everything[item.id] for item in found]
+    assert places == sorted(set(places))
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "limit"),
+    [("Causality", {"method": 2}, 42), ("Causality", {}, 77), ("Correlation", {}, 17), ("Skeleton", {}, 189)],
+)
+def test_a_limit_gives_every_network_its_share_whatever_the_labels(kind, settings, limit):
+    settings = {"scale": "small", **settings}
+    size = Counter(item.groups["network"] for item in items(kind, **settings))
+    got = Counter(item.groups["network"] for item in items(kind, limit=limit, **settings))
+    off = {name: got[name] - limit * number / size.total() for name, number in size.items()}
+    assert all(abs(value) < 1 for value in off.values()), off
+
+
+def test_a_limit_is_a_seeded_sample_and_not_the_first_items():
+    first = [item.id for item in items("Causality", limit=100)]
+    assert first == [item.id for item in items("Causality", limit=100)]
+    other = [item.id for item in items("Causality", limit=100, seed=1)]
+    assert first != other and len(set(first) & set(other)) < 20
+    assert len({item.split("/")[1] for item in first}) == 5
+
+
+@pytest.mark.parametrize(("kind", "settings"), ALL_SIX)
+def test_a_smaller_sample_is_part_of_a_larger_one(kind, settings):
+    # Within one network and label; across them the shares decide.
+    for networks in ("sachs", ["sachs", "asia"]):
+        small, large = (
+            {item.id for item in items(kind, networks=networks, limit=limit, **settings)} for limit in (40, 120)
+        )
+        assert small < large
+
+
+def test_what_is_drawn_of_a_network_does_not_depend_on_the_others():
+    def taken(**settings) -> dict:
+        found: dict = {}
+        for item in items("Causality", **settings):
+            found.setdefault((item.groups["network"], item.labels["exact"]), set()).add(item.id)
+        return found
+
+    together, alone = taken(networks=["asia", "sachs"], limit=200), taken(networks="asia", limit=100)
+    for label in (0, 1):
+        one, other = together["asia", label], alone["asia", label]
+        assert one <= other or other <= one
+
+
+def test_a_limit_beyond_the_items_takes_all():
+    everything = items("Causality", networks="cancer")
+    for limit in (100, 101, 10**6):
+        assert items("Causality", networks="cancer", limit=limit) == everything
+
+
+def test_a_limit_takes_the_same_questions_in_every_format_and_under_every_name():
+    ids = {
+        tuple(item.id for item in items("Skeleton", networks="asia", limit=30, rows=10, **settings))
+        for settings in ({}, {"format": "background_data"}, {"names": "readable"})
+    }
+    assert len(ids) == 1
+
+
+def test_a_sample_of_888000_questions_makes_no_more_items_than_it_has(monkeypatch):
+    made = []
+    item_class = task_module.Item
+
+    def counted(**fields):
+        made.append(fields["id"])
+        return item_class(**fields)
+
+    monkeypatch.setattr(task_module, "Item", counted)
+    task = causalbench("Skeleton", convention="paper", limit=50)
+    found = list(task.items())
+    assert len(found) == len(made) == 50
+    assert {item.groups["network"] for item in found} >= {"win95pts", "hepar2", "hailfinder"}
+    assert causalbench("Skeleton", convention="paper").items() and len(made) == 50
+    assert len(causalbench("Skeleton", convention="paper").items()) == 889_154 and len(made) == 50

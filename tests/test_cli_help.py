@@ -1,0 +1,44 @@
+"""What --help says."""
+
+from __future__ import annotations
+
+from harness.export.__main__ import TARGETS
+
+
+def test_help_names_every_command_and_every_target_of_the_export(harness):
+    said = harness("--help").stdout
+    commands = [
+        "leaderboard",
+        "report",
+        "plot",
+        "compare",
+        "published",
+        "verify",
+        "export",
+        "items",
+        "cache",
+        "discover",
+    ]
+    assert not [name for name in commands if f"python -m harness.{name}" not in said]
+    (line,) = (line for line in said.splitlines() if "harness.export" in line)
+    assert all(target in line for target in TARGETS)
+
+
+def test_help_shows_what_there_is(harness):
+    done = harness("--help")
+    assert done.returncode == 0, done.stderr
+    for name in (
+        "roberta_mnli",
+        "reasoner",
+        "cot_two_step",
+        "corr2cause",
+        "task.perturbation",
+        "cache.path",
+        "refresh",
+    ):
+        assert name in done.stdout
+
+
+def test_help_lists_the_prompts_of_a_family_with_each_of_its_tasks(harness):
+    said = harness("--help").stdout.partition("prompt=  (task causalbench/causality)")[2]
+    assert all(f"\n  {name}" in said.partition("\n\n")[0] for name in ("closed", "open", "pair"))
