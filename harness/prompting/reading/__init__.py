@@ -47,4 +47,4 @@ def _read(reply: str, cut_off: bool, statement: str, next_words: Sequence[str]) 
     if len(text) > 2 * _END:
         text = f"{text[:_END]}\n{text[-_END:]}"
     text = marked(options_resolved(normalised(text)), statement)
-    return decide(verdicts(text, knows_statement=bool(statement)), cut_off=cut_off)
+    return decide(verdicts(text), cut_off=cut_off)

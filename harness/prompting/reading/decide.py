@@ -91,4 +91,4 @@ def _ended(found: list[Verdict], reading: Reading) -> Answer:
 
 
 def _answer(verdict: Verdict, rule: str) -> Answer:
-    return Answer(label=verdict.label, span=verdict.span)
+    return Answer(label=verdict.label, span=verdict.span, rule=rule)

@@ -24,7 +24,8 @@ _PUNCTUATION = str.maketrans(
 )
 _STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
 _ANSWER_TAG = re.compile(
-    r"[<\[]\s*(?:final[_ -]?)?(?:answer|verdict|final|conclusion|label|result|output)(?:[_ -]answer)?\s*[>\]]", re.IGNORECASE
+    r"[<\[]\s*(?:final[_ -]?)?(?:answer|verdict|final|conclusion|label|result|output)(?:[_ -]answer)?\s*[>\]]",
+    re.IGNORECASE,
 )
 _LINE_TAG = re.compile(
     r"</?(?:p|br|div|li|ul|ol|h[1-6]|tr|hr|section|answer|final|verdict|explanation|rationale)\b[^<>]{0,200}>",

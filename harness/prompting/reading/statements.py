@@ -130,7 +130,7 @@ _BARE_SAYING = re.compile(
 )
 
 
-def verdicts(text: str, *, knows_statement: bool) -> Reading:
+def verdicts(text: str) -> Reading:
     """Return what a normalised reply asserts, sentence by sentence."""
     parts = list(_sentences(_HEADING.sub(r"\1: ", text) if "\n" in text else text))
     sentences = tuple(sentence for sentence, _ in parts)
@@ -142,9 +142,7 @@ def verdicts(text: str, *, knows_statement: bool) -> Reading:
         # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
         corrected = corrected or (number > 0 and corrects and _CORRECTS.search(sentence, 0, 40) is not None)
         here = list(
-            _in_sentence(
-                sentence, words, number, "" if begins_line else sentences[number - 1], len(parts) == 1, knows_statement
-            )
+            _in_sentence(sentence, words, number, "" if begins_line else sentences[number - 1], len(parts) == 1)
         )
         if here and corrected:
             here, corrected = [replace(verdict, corrects=True) for verdict in here], False
@@ -166,9 +164,7 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
         yield sentence, begins_line
 
 
-def _in_sentence(
-    sentence: str, words: list[str], number: int, before: str, only: bool, knows_statement: bool
-) -> list[Verdict]:
+def _in_sentence(sentence: str, words: list[str], number: int, before: str, only: bool) -> list[Verdict]:
     """Return what one sentence asserts, in its order: in the words yes and no, or in other words."""
     telling = (
         number == 0
@@ -183,8 +179,8 @@ def _in_sentence(
     found = list(_in_words(context, words, number, only)) if telling else []
     if concluding and all(verdict.kind != "announced" for verdict in found) and context.supposed_from >= 0:
         found += [
-            Verdict(said.label, "concluded", said.words, number, said.weak, alone=said.names_it)
-            for said in conclusions(context.sentence, knows_statement=knows_statement)
+            Verdict(said.label, "concluded", said.words, number, weak=said.in_part, alone=said.names_it)
+            for said in conclusions(context.sentence)
         ]
     if found and _CONCLUDES.search(sentence, 0, 60):
         found = [replace(verdict, concludes=True) for verdict in found]
