@@ -68,7 +68,7 @@ def record(item: Item, said) -> Record:
     if not isinstance(said, Failure):
         said = Response(said) if isinstance(said, str) else said
         if said.logprobs is None:
-            answer = parsing.verdict(said)
+            answer = parsing.verdict(said, str(item.fields.get("statement", "")))
         elif "entailment" in said.logprobs:
             answer = parsing.entailment(said)
         else:

@@ -103,7 +103,7 @@ class Prompt:
 
     @cached_property
     def _own_words(self) -> tuple[str, ...]:
-        """The words of the question's own lines, between its fields: three words or more, which no reply says by chance."""
+        """Return the question's own lines between its fields: three words or more, which no reply says by chance."""
         templates = (self.words.user or "", self.words.example or "")
         texts = [text for template in templates for text, *_ in Formatter().parse(template)]
         lines = (line.strip(" ?.:") for text in texts for line in text.splitlines())

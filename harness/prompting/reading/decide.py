@@ -14,7 +14,8 @@ _LOOP = 3
 
 # What may follow a last sentence without being one: an offer, a note, thanks.
 _CLOSER = re.compile(
-    r"^\W*(?:let me know|please|feel free|i hope|hope this|would you|do you|if you|note|thank|happy to|confidence|this is because|because|since|explanation|ps|p\.s)"
+    r"^\W*(?:let me know|please|feel free|i hope|hope this|would you|do you|if you|note|thank|happy to|confidence"
+    r"|this is because|because|since|explanation|ps|p\.s)"
 )
 
 
@@ -44,6 +45,9 @@ def _loops(reading: Reading) -> bool:
 
 def _announced(last: Verdict, found: list[Verdict]) -> Answer:
     """Return the announced verdict; nothing where a conclusion after it says the opposite."""
+    others = [v for v in found if v.kind == "announced" and not v.partial and v.sentence == last.sentence - 1]
+    if any(other.label != last.label and other.alone and last.alone for other in others) and not last.corrects:
+        return UNREAD
     after = [verdict for verdict in found if verdict.sentence > last.sentence and not verdict.partial]
     against = [verdict for verdict in after if verdict.label != last.label]
     if not against:
@@ -64,7 +68,7 @@ def _opened(first: Verdict, rest: list[Verdict], cut_off: bool) -> Answer:
     if final.label == first.label:
         return _answer(first, "opening")
     if cut_off:
-        return UNREAD
+        return _answer(first, "opening") if first.alone else UNREAD
     if final.corrects:
         return _answer(final, "corrected")
     if not first.alone and (final.concludes or final.sentence == first.sentence):
