@@ -175,7 +175,7 @@ def test_files_of_a_result_are_there_after_a_kill(tmp_path, form):
 
     def leave(place: Path, complete: bool = True) -> None:
         folder = Folder(place, {"task": "t"}, {"task": {}}, {"commit": "abc"}, form=form)
-        with folder.claimed(), folder.recording("exact") as writer:
+        with folder.lock(), folder.open_records("exact") as writer:
             writer._file.write("records\n")
         folder.finish(result, items={"count": 2}, complete=complete)
 

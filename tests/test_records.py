@@ -157,7 +157,7 @@ def test_records_are_in_the_file_a_moment_later_and_all_at_the_end(tmp_path, mon
     writer = Writer(path.open("w", encoding="utf-8"), "published")
     writer.write(record(CHAT, FULL, Answer(1)), CHAT)
     assert list(read(path)) == []  # not a system call for each record
-    monkeypatch.setattr("harness.storage.records.SHOWN", 0.0)
+    monkeypatch.setattr("harness.storage.records.FLUSH_SECONDS", 0.0)
     writer.write(record(CHAT, FULL, Answer(1)), CHAT)
     assert len(list(read(path))) == 2
     monkeypatch.undo()

@@ -40,7 +40,7 @@ def folder_at(path, configuration=CONFIGURATION, form=None):
 
 @contextmanager
 def opened(folder):
-    with folder.claimed(), folder.recording("published") as writer:
+    with folder.lock(), folder.open_records("published") as writer:
         yield writer
 
 
@@ -179,7 +179,7 @@ def test_before_its_end_a_run_has_no_result(tmp_path):
     with opened(folder):
         assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is False
         assert not (tmp_path / "result.json").exists()
-        assert folder.recorded == tmp_path / "records.partial.jsonl"
+        assert folder.records_file == tmp_path / "records.partial.jsonl"
     assert not (tmp_path / "records.jsonl").exists()
 
 

@@ -76,9 +76,9 @@ with interruptible(progress):
 HALF_A_FILE = """
 import signal
 from harness.runtime import signals
-from harness.storage.atomic_write import written
+from harness.storage.atomic_write import atomic_file
 signals.at_once("the end")
-with written("items.jsonl", "out=") as file:
+with atomic_file("items.jsonl", "out=") as file:
     file.write("half")
     print("out of the buffer")
     signal.raise_signal(signal.SIGINT)

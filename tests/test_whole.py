@@ -7,7 +7,7 @@ import os
 import pytest
 
 from harness.errors import StoreError
-from harness.storage.atomic_write import check, written
+from harness.storage.atomic_write import atomic_file, check
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_what_can_be_written_passes_and_nothing_is_made_yet(tmp_path, monkeypatc
 
 
 def test_the_folder_is_made(tmp_path):
-    with written(str(tmp_path / "new" / "er" / "x.csv")) as file:
+    with atomic_file(str(tmp_path / "new" / "er" / "x.csv")) as file:
         file.write("x")
     assert [path.name for path in (tmp_path / "new" / "er").iterdir()] == ["x.csv"]
 
@@ -52,7 +52,7 @@ def test_what_somebody_has_put_in_the_place_of_a_file_is_not_written_through(tmp
     sent.mkdir()
     outside.write_text("mine")
     (sent / name).symlink_to(outside) if kind == "link" else os.mkfifo(sent / name)
-    with written(str(sent / "LEADERBOARD.md"), named=False) as file:
+    with atomic_file(str(sent / "LEADERBOARD.md"), user_path=False) as file:
         file.write("the table")
     assert outside.read_text() == "mine"
     assert (sent / "LEADERBOARD.md").read_text() == "the table" and not (sent / "LEADERBOARD.md").is_symlink()
