@@ -53,10 +53,10 @@ def ended(harness):
     """Runs a command that has to end well, and says nothing of another benchmark; what it printed."""
 
     def call(*arguments: str, module: str = "harness") -> str:
-        done = harness(*arguments, module=module)
-        assert done.returncode == 0, done.stderr
-        assert not OTHERS.search(done.stdout), done.stdout
-        return done.stdout
+        process = harness(*arguments, module=module)
+        assert process.returncode == 0, process.stderr
+        assert not OTHERS.search(process.stdout), process.stdout
+        return process.stdout
 
     return call
 
@@ -145,10 +145,10 @@ def test_a_config_whose_class_is_not_there_is_told_in_a_sentence(put, ended, har
     put(paper=True)
     ended("task=arrows", "model=always_yes")
     (tmp_path / "arrows.py").unlink()
-    done = harness("results", "published=true", module="harness.leaderboard")
-    assert done.returncode == 1
+    process = harness("results", "published=true", module="harness.leaderboard")
+    assert process.returncode == 1
     sentence = "error: task._target_=arrows.Arrows cannot be imported: No module named 'arrows'."
-    assert done.stderr.splitlines()[-1] == sentence and "Traceback" not in done.stderr
+    assert process.stderr.splitlines()[-1] == sentence and "Traceback" not in process.stderr
     assert harness("preset=4", module="harness.leaderboard").returncode == 0  # what is asked of others is theirs
 
 

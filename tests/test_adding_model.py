@@ -27,8 +27,8 @@ def test_the_documents_model_answers_as_its_rule_says_and_its_answers_are_stored
     config.write_text(blocks["yaml"])
     python, option, module, *arguments = shlex.split(blocks["console"])
     assert (python, option, module) == ("python", "-m", "harness")
-    done = harness(*arguments)
-    assert done.returncode == 0, done.stderr
+    process = harness(*arguments)
+    assert process.returncode == 0, process.stderr
     (file,) = tmp_path.rglob("records.jsonl")
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert len(lines) == 40

@@ -133,10 +133,10 @@ def test_progress_and_remarks_are_shown_on_stderr(around, serve, key, capsys, mo
     monkeypatch.setattr("harness.runtime.progress.EVERY", 0.0)
     price = {"model.price": {"input": 1, "output": 1}}
     around(lambda: asking(serve(), limit=5, budget={"usd": 5}, **price))
-    shown = capsys.readouterr()
-    assert "corr2cause gpt4: 5/5" in shown.err and "of $5" in shown.err
-    assert "To ask: 5 calls" in shown.err or "5 calls" in shown.err
-    assert shown.out == ""
+    output = capsys.readouterr()
+    assert "corr2cause gpt4: 5/5" in output.err and "of $5" in output.err
+    assert "To ask: 5 calls" in output.err or "5 calls" in output.err
+    assert output.out == ""
 
 
 @pytest.mark.parametrize("around", [directly, in_a_loop])
@@ -321,8 +321,8 @@ print(sorted(set(sys.modules) - before))
 from harness import evaluate
 print(callable(evaluate))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["['harness']", "True"]
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert process.stdout.splitlines() == ["['harness']", "True"]
     with pytest.raises(ImportError):
         from harness import evaluat  # noqa: F401
 

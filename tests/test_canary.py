@@ -97,10 +97,10 @@ def here(tmp_path: Path) -> Path:
 
 
 def call(here: Path, *arguments: str, module: str = "harness", **more: str):
-    done = forks.run(module, arguments, here, environment(**more))
+    process = forks.run(module, arguments, here, environment(**more))
     for canary in CANARIES:
-        assert canary not in done.stdout + done.stderr, (arguments, done.stdout, done.stderr)
-    return done
+        assert canary not in process.stdout + process.stderr, (arguments, process.stdout, process.stderr)
+    return process
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def call(here: Path, *arguments: str, module: str = "harness", **more: str):
 def test_wrong_places(here, more):
     for arguments in WRONG:
         base = ["model=openai", "model.model=m"] if "model=" not in arguments[0] else []
-        done = call(here, *base, "task.limit=5", *arguments, *more)
-        assert "--cfg" in more or done.returncode != 0, arguments
+        process = call(here, *base, "task.limit=5", *arguments, *more)
+        assert "--cfg" in more or process.returncode != 0, arguments
         if more == []:
-            assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
+            assert process.stderr.startswith("error: ") and process.stderr.count("\n") == 1, process.stderr
 
 
 def test_right_places_and_what_servers_do_with_them(here, serve):

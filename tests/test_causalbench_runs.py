@@ -110,7 +110,7 @@ def test_a_turn_that_fails_fails_the_questions_of_its_network(harness, serve, tm
 
     server = serve(reply)
     arguments = (*DATA[:3], "task.rows=20", *model(server, "model.attempts=1"))
-    done = harness(*arguments, OPENAI_API_KEY=KEY)
+    process = harness(*arguments, OPENAI_API_KEY=KEY)
     place = tmp_path / "results/causalbench/causality/format=data,networks=asia+cancer,rows=20/closed/gpt4"
     found = list(records.read(place / "records.jsonl"))
     assert Counter((one.cluster, isinstance(one.outcome, Failure)) for one in found) == {
@@ -126,13 +126,13 @@ def test_a_turn_that_fails_fails_the_questions_of_its_network(harness, serve, tm
     networks = result["scores"]["exact"]["network"]
     assert (networks["asia"]["failed"], networks["cancer"]["failed"]) == (280, 0)
     assert networks["asia"]["shd"] is None and networks["cancer"]["shd"] is not None
-    assert done.returncode == (0 if complete else 1)
-    assert done.stdout.startswith("NOT COMPLETE") is not complete
+    assert process.returncode == (0 if complete else 1)
+    assert process.stdout.startswith("NOT COMPLETE") is not complete
     # No turn after the third, and no question about a network that the model does not know.
     calls = [network_of(call) for call in server.calls]
     assert Counter(calls) == {"Asia": 3, "Cancer": 5 + 100}
     if not complete:
-        assert f"280 {kind}" in done.stderr
+        assert f"280 {kind}" in process.stderr
     if kind == "server_error":
         down.clear()
         again = harness(*arguments, OPENAI_API_KEY=KEY)
@@ -146,8 +146,8 @@ def test_fixed_replies_need_no_opening_call_and_have_a_place_of_their_own(harnes
     arguments = (*DATA, "task.rows=20", *model(server))
     assert harness(*arguments, OPENAI_API_KEY=KEY).returncode == 0
     before = len(server.calls)
-    done = harness(*arguments, "replies=fixed", OPENAI_API_KEY=KEY)
-    assert done.returncode == 0, done.stderr
+    process = harness(*arguments, "replies=fixed", OPENAI_API_KEY=KEY)
+    assert process.returncode == 0, process.stderr
     asked = server.calls[before:]
     assert len(asked) == 40 and not any(map(is_part, asked))
     for call in asked:
@@ -174,8 +174,8 @@ def test_without_an_opening_fixed_replies_change_nothing(harness, serve, tmp_pat
 def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve, tmp_path):
     server = serve(answers)
     # Five parts of cancer fit, with its five variables. Of asia's eight each part alone would; all five do not.
-    done = harness(*DATA, *model(server, "model.context=9000"), OPENAI_API_KEY=KEY)
-    assert done.returncode == 0, done.stderr
+    process = harness(*DATA, *model(server, "model.context=9000"), OPENAI_API_KEY=KEY)
+    assert process.returncode == 0, process.stderr
     place = tmp_path / "results/causalbench/causality/format=data,limit=40,networks=asia+cancer/closed/gpt4"
     found = list(records.read(place / "records.jsonl"))
     failed = [one for one in found if isinstance(one.outcome, Failure)]
@@ -186,7 +186,7 @@ def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve,
     assert Counter(map(network_of, server.calls)) == {"Cancer": 5 + 40 - len(failed)}
     result = result_in(place)
     assert result["complete"] is True and result["failures"] == {"context_length": len(failed)}
-    assert f"{len(failed)} context_length" in done.stdout
+    assert f"{len(failed)} context_length" in process.stdout
     before = len(server.calls)
     small = harness(*DATA, *model(server, "model.context=3000", "results=other", "cache.path=new"), OPENAI_API_KEY=KEY)
     assert small.returncode == 0, small.stderr
@@ -194,7 +194,7 @@ def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve,
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ("prompt=pair task.format=data", "prompt pair has no words for task.format=data; it has them for background."),
         ("prompt=mine.yaml task.format=background", "prompt mine has no words for task.format=background."),
@@ -206,7 +206,7 @@ def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve,
         ("task=causalbench/causalty", "did you mean 'causalbench/causality'"),
     ],
 )
-def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, said):
+def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, message):
     (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{question}'\n")
     closed = (PROMPTS / "causalbench/closed.yaml").read_text()
     lines = [line for line in closed.splitlines() if "opening_reply" not in line]
@@ -217,13 +217,13 @@ def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, said)
     )
     task = () if arguments.startswith("task=") else ("task=causalbench/causality",)
     model_given = () if "model=" in arguments else ("model=always_no",)
-    assert said in sentence(harness(*task, *model_given, *arguments.split()))
+    assert message in sentence(harness(*task, *model_given, *arguments.split()))
 
 
 def test_graphs_and_the_leaderboard_from_the_command_line(harness, tmp_path):
-    done = harness("task=causalbench/causality", "task.networks=cancer", "task.method=2", "model=always_yes")
-    assert done.returncode == 0, done.stderr
-    assert "| exact labels" in done.stdout and "| paper labels" in done.stdout and "SHD" in done.stdout
+    process = harness("task=causalbench/causality", "task.networks=cancer", "task.method=2", "model=always_yes")
+    assert process.returncode == 0, process.stderr
+    assert "| exact labels" in process.stdout and "| paper labels" in process.stdout and "SHD" in process.stdout
     place = tmp_path / "results/causalbench/causality/method=2,networks=cancer/closed/always_yes"
     found = {file.relative_to(place).as_posix() for file in place.glob("graphs/**/*.*")}
     structures = ("direct", "indirect", "reversed_direct", "reversed_indirect", "common_effect", "common_cause")

@@ -25,8 +25,8 @@ def test_help_names_every_command_and_every_target_of_the_export(harness):
 
 
 def test_help_shows_what_there_is(harness):
-    done = harness("--help")
-    assert done.returncode == 0, done.stderr
+    process = harness("--help")
+    assert process.returncode == 0, process.stderr
     for name in (
         "roberta_mnli",
         "reasoner",
@@ -36,7 +36,7 @@ def test_help_shows_what_there_is(harness):
         "cache.path",
         "refresh",
     ):
-        assert name in done.stdout
+        assert name in process.stdout
 
 
 def test_help_lists_the_prompts_of_a_family_with_each_of_its_tasks(harness):

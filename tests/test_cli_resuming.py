@@ -20,11 +20,11 @@ def test_a_second_run_asks_nothing_and_imports_nothing_heavy(harness, serve, tmp
     first = harness(*arguments, OPENAI_API_KEY=KEY)
     assert first.returncode == 0, first.stderr
     assert len(server.calls) == 200
-    done = harness(*arguments, OPENAI_API_KEY=KEY)
-    assert done.returncode == 0, done.stderr
+    process = harness(*arguments, OPENAI_API_KEY=KEY)
+    assert process.returncode == 0, process.stderr
     assert len(server.calls) == 200
-    assert row(done.stdout, "all") == row(first.stdout, "all")
-    assert "200 answers came from the cache, 0 were asked now." in done.stdout
+    assert row(process.stdout, "all") == row(first.stdout, "all")
+    assert "200 answers came from the cache, 0 were asked now." in process.stdout
 
 
 def started(tmp_path: Path, url: str, *more: str) -> forks.Command:
@@ -41,10 +41,10 @@ def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
     server.held = math.inf
     place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
     assert not (place / "result.json").exists()
-    done = harness(
+    process = harness(
         "model=gpt4", f"model.base_url={server.url}", "task.limit=300", "model.max_concurrency=8", OPENAI_API_KEY=KEY
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     asked = [call["messages"][-1]["content"] for call in server.calls]
     twice = len(asked) - len(set(asked))
     assert len(set(asked)) == 300
@@ -61,7 +61,7 @@ def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):
     job = started(tmp_path, server.url)
     server.wait_for_calls(61)
     job.send_signal(number)
-    wait_for(lambda: "stopping" in job.said)
+    wait_for(lambda: "stopping" in job.output)
     if times == 2:
         job.send_signal(number)
         job.wait(WAIT)  # though the calls under way get no answer
@@ -77,8 +77,8 @@ def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):
         kept = len((place / "records.jsonl").read_text().splitlines())
         assert kept == len(server.calls)
     asked = len(server.calls)
-    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=300", OPENAI_API_KEY=KEY)
-    assert done.returncode == 0, done.stderr
+    process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=300", OPENAI_API_KEY=KEY)
+    assert process.returncode == 0, process.stderr
     assert len(server.calls) - 300 <= (0 if times == 1 else 8), asked
 
 

@@ -78,9 +78,9 @@ def output_of(capsys):
 def refused(capsys):
     def call(*arguments):
         assert compare.main(list(arguments)) == 1
-        said = capsys.readouterr()
-        assert said.out == "" and said.err.startswith("error: ") and said.err.count("\n") == 1
-        return said.err
+        output = capsys.readouterr()
+        assert output.out == "" and output.err.startswith("error: ") and output.err.count("\n") == 1
+        return output.err
 
     return call
 
@@ -277,7 +277,7 @@ def test_nothing_answered_by_both(tmp_path, refused):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "two runs or more"),
         (["a"], "two runs or more"),
@@ -303,7 +303,7 @@ def test_nothing_answered_by_both(tmp_path, refused):
         (["a", "other"], "is a run of corr2cause, other of"),
     ],
 )
-def test_mistakes_are_one_sentence(tmp_path, monkeypatch, refused, arguments, said):
+def test_mistakes_are_one_sentence(tmp_path, monkeypatch, refused, arguments, message):
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b", "torn", "empty", "bare", "running", "double", "other"):
         put(tmp_path / name, right(20), model=name)
@@ -316,7 +316,7 @@ def test_mistakes_are_one_sentence(tmp_path, monkeypatch, refused, arguments, sa
     (tmp_path / "not.jsonl.gz").write_text("plain")
     result = tmp_path / "other" / RESULT
     result.write_text(result.read_text().replace('"corr2cause"', '"causalbench/cot"'))
-    assert said in refused(*arguments)
+    assert message in refused(*arguments)
 
 
 def test_help(capsys):

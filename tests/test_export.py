@@ -144,9 +144,9 @@ def test_inspect_reads_its_log(folder, tmp_path):
         pytest.skip("inspect-ai is not in .bench/inspect: make bench-peers")
     assert main([str(folder), "to=inspect", f"out={tmp_path / 'logs'}"]) == 0
     (log,) = (tmp_path / "logs").iterdir()
-    done = subprocess.run([INSPECT, "-c", READ, log], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    read = json.loads(done.stdout)
+    process = subprocess.run([INSPECT, "-c", READ, log], capture_output=True, text=True, cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    read = json.loads(process.stdout)
     overall = json.loads((folder / RESULT).read_text())["scores"]["published"]["overall"]["all"]
     assert read["metrics"] == {name: overall[name] for name in ("f1", "precision", "recall", "accuracy", "brier")}
     assert read["values"] == ["C", "I", "I", None, "C"]
@@ -202,7 +202,7 @@ def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, c
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (lambda run: (run / RESULT).unlink(), "no result.json below"),
         (lambda run: (run / MANIFEST).unlink(), "holds no manifest.json"),
@@ -212,12 +212,12 @@ def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, c
         (lambda run: (run / RESULT).write_text('{"run": 1}'), "is cut off or damaged: move its folder away"),
     ],
 )
-def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, target, spoil, said):
+def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, target, spoil, message):
     spoil(folder)
     assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
     error = capsys.readouterr().err
     assert error.startswith("error: ")
-    assert said in error
+    assert message in error
     assert error.count("\n") == 1
 
 
@@ -237,9 +237,9 @@ def test_runs_without_records_are_left_out_and_counted(folder, tmp_path, capsys,
         (folder.parent / name / RECORDS).unlink()
     out = tmp_path / "deep" / "er" / "o"
     assert main([str(folder.parent), f"to={target}", f"out={out}"]) == 0
-    said = capsys.readouterr()
-    assert "2 of 3 runs have no records and are left out" in said.err
-    assert f"{out}: " in said.out and (" of 1 run" in said.out or ": 1 log;" in said.out)
+    output = capsys.readouterr()
+    assert "2 of 3 runs have no records and are left out" in output.err
+    assert f"{out}: " in output.out and (" of 1 run" in output.out or ": 1 log;" in output.out)
     shutil.rmtree(folder)
     assert main([str(folder.parent), f"to={target}", f"out={tmp_path / 'other'}"]) == 1
     assert "error: none of the 2 runs has its records.jsonl" in capsys.readouterr().err

@@ -273,10 +273,10 @@ main()
 @pytest.mark.parametrize(("name", "number"), [("result.json", 1), ("manifest.json", 2)])
 def test_the_command_that_was_killed_at_its_last_write_goes_on(harness, tmp_path, name, number):
     arguments = ["model=always_no", "task.limit=12"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", KILLED_BEFORE, name, str(number), *arguments], cwd=tmp_path, capture_output=True
     )
-    assert done.returncode == -signal.SIGKILL
+    assert process.returncode == -signal.SIGKILL
     place = tmp_path / "results/corr2cause/limit=12/plain/always_no"
     board = harness(module="harness.leaderboard")
     assert "| always_no" not in board.stdout

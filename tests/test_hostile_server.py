@@ -16,7 +16,7 @@ import pytest
 import whole_command
 from fault_server import Faults, InThread, answer
 from mutations import mutated
-from whole_command import Ran
+from whole_command import CommandRun
 from wire_faults import KINDS
 from wire_faults.kind import Exchange, Kind, sound_reply
 
@@ -75,7 +75,7 @@ def shown(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {str(error)[:200]}"
 
 
-def of_first(server: Assigning, ran: Ran, limit: int) -> Iterator[str]:
+def of_first(server: Assigning, ran: CommandRun, limit: int) -> Iterator[str]:
     if missing := limit - len(ran.words) - len(ran.failures):
         yield f"{missing} items have no record ({ran.sentence})"
     for prompt, kind in server.assigned.items():
@@ -86,7 +86,7 @@ def of_first(server: Assigning, ran: Ran, limit: int) -> Iterator[str]:
             yield f"{kind.name}: an answer, where there was none: {words[:80]!r}"
 
 
-def of_mended(server: Assigning, first: Ran, mended: Ran, asked_again: set[str]) -> Iterator[str]:
+def of_mended(server: Assigning, first: CommandRun, mended: CommandRun, asked_again: set[str]) -> Iterator[str]:
     if not mended.result.get("complete"):
         yield f"the mended server's run is not complete: {mended.sentence}"
     if again := asked_again & set(first.words):

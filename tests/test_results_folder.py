@@ -433,5 +433,5 @@ def test_a_run_in_a_folder_that_somebody_sent_waits_for_no_pipe(tmp_path, harnes
     place.mkdir(parents=True)
     (place / "result.json").write_text("{}")
     os.mkfifo(place / "manifest.json")
-    done = harness("model=always_no", "task.limit=4")
-    assert done.returncode == 1 and "manifest.json" in done.stderr and "Traceback" not in done.stderr
+    process = harness("model=always_no", "task.limit=4")
+    assert process.returncode == 1 and "manifest.json" in process.stderr and "Traceback" not in process.stderr

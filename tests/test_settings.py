@@ -58,15 +58,15 @@ def test_files_and_folders_stand_by_name_and_content(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"limit": True}, "task.limit"),
         ({"limt": 3}, "did you mean 'task.limit'"),
         ({"seed": "x"}, "task.seed=x"),
     ],
 )
-def test_what_does_not_fit_is_said(settings, said):
-    with pytest.raises(ConfigError, match=said):
+def test_what_does_not_fit_is_said(settings, message):
+    with pytest.raises(ConfigError, match=message):
         corr2cause(**settings)
 
 
@@ -76,14 +76,14 @@ def test_a_class_that_is_not_there_is_said():
 
 
 @pytest.mark.parametrize(
-    ("target", "section", "said"),
+    ("target", "section", "message"),
     [
         ("harness.types.Answer", {"label": 1}, "has no name, identity, accepts, traits, respond: a model has name,"),
         ("harness.errors.ConfigError", {}, "is no dataclass"),
     ],
 )
-def test_what_a_class_lacks_to_be_a_model_is_said(target, section, said):
-    with pytest.raises(ConfigError, match=said):
+def test_what_a_class_lacks_to_be_a_model_is_said(target, section, message):
+    with pytest.raises(ConfigError, match=message):
         build({"_target_": target, **section}, "model")
 
 

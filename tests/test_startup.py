@@ -29,7 +29,7 @@ print(json.dumps(sorted(tops - set(sys.stdlib_module_names) - {"cython_runtime"}
 
 def imported(folder, *arguments: str) -> set[str]:
     """The packages outside the standard library that a command has imported when it ends."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],
         cwd=folder,
         env=os.environ | {"OPENAI_API_KEY": "none"},
@@ -37,8 +37,8 @@ def imported(folder, *arguments: str) -> set[str]:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return {name for name in json.loads(done.stderr.splitlines()[-1]) if not name.startswith("_")}
+    assert process.returncode == 0, process.stderr
+    return {name for name in json.loads(process.stderr.splitlines()[-1]) if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("arguments", [["--help"], []], ids=["--help", "the reasoner"])

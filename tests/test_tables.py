@@ -155,7 +155,7 @@ def test_items_and_clusters_are_said():
 
 
 @pytest.mark.parametrize(
-    ("what", "said"),
+    ("what", "message"),
     [
         ({"failures": {"timeout": 1200, "refused": 1}}, "Failed calls are in no metric: 1,200 timeout, 1 refused."),
         ({"finish_reasons": {"length": 12}}, "12 replies were cut off at max_tokens."),
@@ -163,10 +163,10 @@ def test_items_and_clusters_are_said():
         ({"usage": Usage(input=1000, output=20, cached_input=5)}, "Tokens of these answers: 1,000 input, 20 output."),
     ],
 )
-def test_what_did_not_go_well_is_said(what, said):
+def test_what_did_not_go_well_is_said(what, message):
     always = remarks(result_of(scores()))
     (line,) = [line for line in remarks(result_of(scores(), **what)) if line not in always]
-    assert line.startswith(said)
+    assert line.startswith(message)
 
 
 def test_unreadable_replies_are_said():

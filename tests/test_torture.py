@@ -14,9 +14,9 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked
 
 def torture(*options: str) -> str:
     script = Path(__file__).parent / "torture.py"
-    done = subprocess.run([sys.executable, script, *options], capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stderr[-3000:] + done.stdout
-    return done.stdout
+    process = subprocess.run([sys.executable, script, *options], capture_output=True, text=True, timeout=900)
+    assert process.returncode == 0, process.stderr[-3000:] + process.stdout
+    return process.stdout
 
 
 # On a machine that is busy for a second, calls with a timeout of one end though nothing hangs.

@@ -11,7 +11,7 @@ from harness.storage.atomic_write import atomic_file, check
 
 
 @pytest.mark.parametrize(
-    ("out", "folder", "said"),
+    ("out", "folder", "message"),
     [
         ("file/x.csv", False, "file/x.csv cannot be written (file is no folder): choose another out=."),
         ("file/a/b/x.csv", False, "(file is no folder)"),
@@ -20,13 +20,13 @@ from harness.storage.atomic_write import atomic_file, check
         (".", False, "(it is a folder)"),
     ],
 )
-def test_what_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch, out, folder, said):
+def test_what_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch, out, folder, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
     (tmp_path / "folder").mkdir()
-    with pytest.raises(StoreError) as told:
+    with pytest.raises(StoreError) as error:
         check(out, folder=folder)
-    assert said in str(told.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("out", ["x.csv", "folder/x.csv", "new/er/x.csv", "-", "/dev/stdout", "file"])
