@@ -23,8 +23,8 @@ def number(*place):
 
 
 def row_of(metrics, place, items, defined=True):
-    metrics_ = (Metric(name, number(*place, name) if defined else None) for name in metrics)
-    return Scores(items, items // 5, 0, 0, tuple(metrics_), clusters=14, resamples=0)
+    values = (Metric(name, number(*place, name) if defined else None) for name in metrics)
+    return Scores(items, items // 5, 0, 0, tuple(values), clusters=14, resamples=0)
 
 
 def run(

@@ -13,11 +13,11 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "adding.md"
 
 @pytest.fixture
 def blocks() -> dict[str, str]:
-    """The code blocks of the section, by their language; one of each."""
+    """Return the code blocks of the section by their language, one of each."""
     section = PAGE.read_text(encoding="utf-8").partition("## A model\n")[2].partition("\n## ")[0]
-    found = [part.partition("\n") for part in section.split("```")[1::2]]
-    assert len({language for language, _, _ in found}) == len(found)
-    return {language: text for language, _, text in found}
+    parts = [part.partition("\n") for part in section.split("```")[1::2]]
+    assert len({language for language, _, _ in parts}) == len(parts)
+    return {language: text for language, _, text in parts}
 
 
 def test_the_documents_model_answers_as_its_rule_says_and_its_answers_are_stored(harness, tmp_path, blocks):

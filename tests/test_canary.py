@@ -75,23 +75,23 @@ def environment(**more: str) -> dict[str, str]:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    """A working directory in which somebody has written keys into files of their own."""
+    """Return a working directory with files of the user's own that hold keys."""
     for name, content in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
     yield tmp_path
-    left = [
+    files = [
         file
         for file in tmp_path.rglob("*")
         if file.is_file() and "__pycache__" not in file.parts and str(file.relative_to(tmp_path)) not in FILES
     ]
-    for file in left:
+    for file in files:
         texts = [file.read_bytes()]
         if file.suffix == ".sqlite":
             with sqlite3.connect(file) as database:
                 texts.append("\n".join(database.iterdump()).encode())
-        assert not [one for one in CANARIES for text in texts if one.encode() in text], file
-        assert not [one for one in CANARIES if one in str(file)], file
+        assert not [canary for canary in CANARIES for text in texts if canary.encode() in text], file
+        assert not [canary for canary in CANARIES if canary in str(file)], file
     for name in FILES:  # the key's own check looks at every file
         (tmp_path / name).unlink()
 
@@ -151,7 +151,7 @@ def test_a_sweep_that_is_killed(here, serve):
     job = forks.Command("harness", arguments, here, environment())
     server.wait_for_calls(41)
     job.kill()
-    printed = "".join(job.communicate(WAIT))
-    assert not [canary for canary in CANARIES if canary in printed]
+    output = "".join(job.communicate(WAIT))
+    assert not [canary for canary in CANARIES if canary in output]
     server.held = 10**9
     assert call(here, *arguments).returncode == 0

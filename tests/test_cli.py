@@ -44,11 +44,11 @@ def test_constant_models_score_what_arithmetic_says(harness, arguments, expected
 
 def test_v1_supports_by_relation_are_those_of_table_12(harness):
     output = harness("model=always_yes", "task.version=v1").stdout
-    found = {
+    supports = {
         name: row(output, f"relation: {name}")[4:6]
         for name in ("parent", "ancestor", "child", "descendant", "collider", "confounder")
     }
-    assert found == {
+    assert supports == {
         "parent": ["375", "65"],
         "ancestor": ["375", "33"],
         "child": ["375", "58"],
@@ -101,8 +101,8 @@ def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
 def test_the_key_is_written_nowhere(harness, serve, tmp_path):
     server = serve()
     assert harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY).returncode == 0
-    written = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert written and not any(KEY.encode() in file.read_bytes() for file in written)
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert files and not any(KEY.encode() in file.read_bytes() for file in files)
 
 
 def test_chat_answers_are_scored(harness, serve):
@@ -165,16 +165,16 @@ def test_a_task_file_of_the_users_own_has_a_place_of_its_own(harness, tmp_path):
     for arguments in (["task=mine"], ["task=corr2cause", "task.limit=13"], ["task=mine", "--cfg", "job"], ["--help"]):
         process = forks.run("harness", ["model=always_no", *arguments], place, os.environ)
         assert process.returncode == 0, process.stderr
-    found = {file.parts[-4] for file in place.glob("results/corr2cause/*/plain/always_no/result.json")}
-    assert found == {"limit=12", "limit=13"}
+    variants = {file.parts[-4] for file in place.glob("results/corr2cause/*/plain/always_no/result.json")}
+    assert variants == {"limit=12", "limit=13"}
 
 
 def test_a_data_file_is_told_by_its_name_and_its_content(harness, tmp_path):
     items = harness("task.limit=20", "out=-", module="harness.items").stdout.splitlines()
     secret = tmp_path / "home" / "a-secret-project"
-    for folder, kept in (("one", items), ("other", items[:5])):
+    for folder, content in (("one", items), ("other", items[:5])):
         (secret / folder).mkdir(parents=True)
-        (secret / folder / "mine.jsonl").write_text("\n".join(kept))
+        (secret / folder / "mine.jsonl").write_text("\n".join(content))
     (tmp_path / "mine.jsonl").write_text("\n".join(items))
     places = [secret / "one/mine.jsonl", secret / "other/mine.jsonl", tmp_path / "mine.jsonl"]
     for place in places:
@@ -210,13 +210,13 @@ def test_items_are_written_for_other_tools(harness, tmp_path):
     assert len(items) == 12
     assert {"id", "premise", "hypothesis", "input", "relation", "num_nodes", "label", "cluster"} <= set(items[0])
     assert items[0]["input"] == f"Premise: {items[0]['premise']}\nHypothesis: {items[0]['hypothesis']}"
-    printed = harness("task.limit=12", "task.perturbation=permutation", "out=-", module="harness.items").stdout
-    assert printed == (tmp_path / "mine.jsonl").read_text()
-    kept = (tmp_path / "mine.jsonl").read_text()
+    output = harness("task.limit=12", "task.perturbation=permutation", "out=-", module="harness.items").stdout
+    assert output == (tmp_path / "mine.jsonl").read_text()
+    before = (tmp_path / "mine.jsonl").read_text()
     assert "no rows" in sentence(
         harness("task.source=file", "task.path=empty.csv", "out=mine.jsonl", module="harness.items")
     )
-    assert (tmp_path / "mine.jsonl").read_text() == kept
+    assert (tmp_path / "mine.jsonl").read_text() == before
     assert "did you mean 'out'" in sentence(harness("ot=x", module="harness.items"))
     assert "mine.jsonl/x cannot be written" in sentence(harness("out=mine.jsonl/x", module="harness.items"))
 
@@ -240,9 +240,9 @@ def test_a_causal_language_model_ranks_and_writes_from_the_command_line(harness,
     ranked = harness(*common, "model.name=ranks")
     assert ranked.returncode == 0, ranked.stderr
     assert "AUROC" in ranked.stdout and row(ranked.stdout, "all")[-2:] == ["0", "0"]
-    written = harness(*common, "model.name=writes", "model.method=generate")
-    assert written.returncode == 0, written.stderr
-    assert "AUROC" not in written.stdout
+    writes = harness(*common, "model.name=writes", "model.method=generate")
+    assert writes.returncode == 0, writes.stderr
+    assert "AUROC" not in writes.stdout
 
 
 def test_items_of_a_data_format_tell_the_data_once(harness, tmp_path):

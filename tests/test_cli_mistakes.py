@@ -74,7 +74,7 @@ def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
     (tmp_path / "blocked").write_text("a file where a folder should be")
     (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
     (tmp_path / "answers.sqlite").write_bytes(b"this is no database " * 200)
-    for path, said in (
+    for path, message in (
         ("blocked/answers.sqlite", "make it readable and writable or choose another cache.path"),
         ("garbage", "cache.path"),
         ("answers.sqlite", "set aside as answers.sqlite.damaged-"),
@@ -82,7 +82,7 @@ def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
     ):
         server = serve()
         process = harness("model=gpt4", f"model.base_url={server.url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
-        assert said in sentence(process) and not server.calls
+        assert message in sentence(process) and not server.calls
     (aside,) = tmp_path.glob("answers.sqlite.damaged-*")
     assert aside.read_bytes() == b"this is no database " * 200
 
@@ -106,13 +106,13 @@ def test_a_folder_with_another_configuration_is_refused(harness):
 
 def test_mistakes_in_a_config_file_of_the_users_own_are_sentences(harness, tmp_path):
     (tmp_path / "configs/model").mkdir(parents=True)
-    for name, content, said in (
+    for name, content, message in (
         ("bare", "name: bare\n", "begin it with `defaults: [openai, _self_]`"),
         ("wrong", "defaults: [opnai, _self_]\n", "did you mean 'openai'"),
         ("torn", "name: [\n", "not YAML"),
     ):
         (tmp_path / f"configs/model/{name}.yaml").write_text(content)
-        assert said in sentence(harness(f"model={name}"))
+        assert message in sentence(harness(f"model={name}"))
         (tmp_path / f"configs/model/{name}.yaml").unlink()
 
 

@@ -45,9 +45,9 @@ def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
         "model=gpt4", f"model.base_url={server.url}", "task.limit=300", "model.max_concurrency=8", OPENAI_API_KEY=KEY
     )
     assert process.returncode == 0, process.stderr
-    asked = [call["messages"][-1]["content"] for call in server.calls]
-    twice = len(asked) - len(set(asked))
-    assert len(set(asked)) == 300
+    contents = [call["messages"][-1]["content"] for call in server.calls]
+    twice = len(contents) - len(set(contents))
+    assert len(set(contents)) == 300
     assert twice <= 8, f"{twice} asked twice"
     assert json.loads((place / "result.json").read_text())["complete"] is True
 
@@ -66,20 +66,20 @@ def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):
         job.send_signal(number)
         job.wait(WAIT)  # though the calls under way get no answer
     server.held = math.inf
-    shown, said = job.communicate(WAIT)
-    assert job.returncode == 130, said
-    assert times == 2 or shown.startswith("NOT COMPLETE")
-    assert [line.partition(":")[0] for line in said.splitlines()][-2:] == ["stopping", "interrupted"], said
+    output, errors = job.communicate(WAIT)
+    assert job.returncode == 130, errors
+    assert times == 2 or output.startswith("NOT COMPLETE")
+    assert [line.partition(":")[0] for line in errors.splitlines()][-2:] == ["stopping", "interrupted"], errors
     assert len(server.calls) < 300
     if times == 1:
         place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
         assert json.loads((place / "result.json").read_text())["complete"] is False
-        kept = len((place / "records.jsonl").read_text().splitlines())
-        assert kept == len(server.calls)
-    asked = len(server.calls)
+        recorded = len((place / "records.jsonl").read_text().splitlines())
+        assert recorded == len(server.calls)
+    calls = len(server.calls)
     process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=300", OPENAI_API_KEY=KEY)
     assert process.returncode == 0, process.stderr
-    assert len(server.calls) - 300 <= (0 if times == 1 else 8), asked
+    assert len(server.calls) - 300 <= (0 if times == 1 else 8), calls
 
 
 def test_the_same_run_once_more_leaves_result_and_manifest_alone(harness, tmp_path):

@@ -35,7 +35,7 @@ def tables(rows):
 
 
 def names(text):
-    """The first cell of each row of the tables, headers and rules left out."""
+    """Return the first cell of each row of the tables, without headers and rules."""
     first = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")]
     return [name for name in first if name != "model" and set(name) != {"-"}]
 
@@ -43,10 +43,10 @@ def names(text):
 def put(folder, name="run", content=None, **changed):
     path = folder / name / "result.json"
     path.parent.mkdir(parents=True)
-    said = {**GOOD, **result_json(result_with()), **changed}
-    path.write_text(json.dumps(said) if content is None else content, encoding="utf-8")
-    if content is None and isinstance(said["complete"], bool):
-        write_manifest(path.parent, said["run"], result_with(), complete=said["complete"])
+    default_result = {**GOOD, **result_json(result_with()), **changed}
+    path.write_text(json.dumps(default_result) if content is None else content, encoding="utf-8")
+    if content is None and isinstance(default_result["complete"], bool):
+        write_manifest(path.parent, default_result["run"], result_with(), complete=default_result["complete"])
     return path
 
 
@@ -169,7 +169,7 @@ def test_it_can_be_written_elsewhere_or_nowhere(tmp_path, capsys):
 
 
 def complaint(capsys):
-    """The one line on stderr."""
+    """Return the one line on stderr."""
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.startswith("error: ")
@@ -204,8 +204,8 @@ def test_a_broken_result_is_named(tmp_path, capsys, content):
     put(tmp_path, "good")
     path = put(tmp_path, "bad", content=content)
     assert leaderboard.main([str(tmp_path)]) == 1
-    said = f"error: {path} is cut off or damaged: move its folder away and run its command again.\n"
-    assert complaint(capsys) == said
+    message = f"error: {path} is cut off or damaged: move its folder away and run its command again.\n"
+    assert complaint(capsys) == message
 
 
 @pytest.mark.parametrize("wrong", [{"run": run_of(5)}, {"run": run_of("\ud800")}, {"clusters": float("nan")}])
@@ -264,9 +264,9 @@ def test_a_place_that_cannot_be_written(tmp_path, capsys):
 def test_a_run_that_its_manifest_does_not_bear_out_is_named_and_not_ranked(tmp_path, capsys, change, words):
     put(tmp_path, "good", run=run_of("good"))
     manifest = put(tmp_path, "bad", run=run_of("bad")).with_name("manifest.json")
-    whole = json.loads(manifest.read_text())
+    original = json.loads(manifest.read_text())
     manifest.unlink() if change is None else manifest.write_text(
-        change if isinstance(change, str) else json.dumps(whole | change)
+        change if isinstance(change, str) else json.dumps(original | change)
     )
     assert leaderboard.main([str(tmp_path)]) == 0
     output = capsys.readouterr().out
@@ -315,5 +315,5 @@ def test_no_spreadsheet_runs_a_name(tmp_path, name):
 def test_names_from_others_folders_do_nothing_to_a_terminal(tmp_path, capsys):
     put(tmp_path, run=run_of("\x1b[2Ax\x07\u202e\u200b"))
     assert leaderboard.main([str(tmp_path)]) == 0
-    written = capsys.readouterr().out + (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8")
-    assert not set(written) & set("\x1b\x07\u202e\u200b") and "[2Ax" in written
+    output = capsys.readouterr().out + (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8")
+    assert not set(output) & set("\x1b\x07\u202e\u200b") and "[2Ax" in output

@@ -16,7 +16,7 @@ VALUES = (None, True, -1, 0.5, 10**400, 1e308, "x", "", "\ud800", "a\nb\x1b[2A",
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The ways to all values inside one."""
+    """Yield the paths of all values inside one."""
     members = value.items() if isinstance(value, dict) else enumerate(value[:3]) if isinstance(value, list) else ()
     for name, member in members:
         yield (*at, name)

@@ -42,10 +42,10 @@ def test_files_and_folders_stand_by_name_and_content(tmp_path, monkeypatch):
     for folder in ("a", "b"):
         (tmp_path / folder / "data").mkdir(parents=True)
         (tmp_path / folder / "data/rows.csv").write_text(folder)
-    one, other = (chosen(Reads("r", place=str(tmp_path / folder / "data/rows.csv")))["place"] for folder in "ab")
-    assert one != other and one == f"rows.csv-{hashlib.sha256(b'a').hexdigest()[:8]}"
-    assert safe(variant({"path": one})) == f"path={one}"
-    assert chosen(Reads("r", files=(tmp_path / "a/data/rows.csv",))) == {"files": [one]}
+    first, other = (chosen(Reads("r", place=str(tmp_path / folder / "data/rows.csv")))["place"] for folder in "ab")
+    assert first != other and first == f"rows.csv-{hashlib.sha256(b'a').hexdigest()[:8]}"
+    assert safe(variant({"path": first})) == f"path={first}"
+    assert chosen(Reads("r", files=(tmp_path / "a/data/rows.csv",))) == {"files": [first]}
     folders = [chosen(Reads("r", place=str(tmp_path / folder / "data")))["place"] for folder in "ab"]
     assert len(set(folders)) == 2 and all(re.fullmatch("data-[0-9a-f]{8}", name) for name in folders)
     monkeypatch.chdir(tmp_path / "a/data")

@@ -23,7 +23,7 @@ LOST = "what was to be printed is lost"
 
 
 def shell(folder: Path, command: str, redirected: str) -> subprocess.CompletedProcess[str]:
-    """A command with its streams redirected by a shell."""
+    """Run a command with its streams redirected by a shell."""
     return subprocess.run(
         ["sh", "-c", f'exec "$0" -m {command} {redirected}', sys.executable],
         cwd=folder,
@@ -92,9 +92,9 @@ def test_a_terminal_that_goes_away_ends_a_run_in_order(serve, harness, tmp_path)
     assert job.wait(WAIT) > 0
     place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
     assert json.loads((place / "manifest.json").read_text())["complete"] is False
-    asked = len(server.calls)
-    assert asked < 300
-    assert len((place / "records.jsonl").read_text().splitlines()) == asked
+    calls = len(server.calls)
+    assert calls < 300
+    assert len((place / "records.jsonl").read_text().splitlines()) == calls
     process = harness(*arguments, OPENAI_API_KEY=KEY)
     assert process.returncode == 0 and len(server.calls) == 300, process.stderr
 

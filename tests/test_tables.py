@@ -24,7 +24,7 @@ def text_of(first, *others):
 
 
 def cells(*rows):
-    """What stands in the table of these rows, without their names."""
+    """Return the cells of the table of these rows, without their names."""
     return [line[1:] for line in rows_of(text_of(*rows))[2:]]
 
 
@@ -83,8 +83,8 @@ def test_a_row_has_the_metrics_asked_for_and_the_counts():
     assert row == ["50.00", "–", "0.2500", "1,162", "180", "21", "3", "2"]
 
 
-def with_intervals(**found):
-    metrics = tuple(Metric(name, value, interval) for name, (value, interval) in found.items())
+def with_intervals(**values):
+    metrics = tuple(Metric(name, value, interval) for name, (value, interval) in values.items())
     return Scores(9, 4, 0, 0, metrics, clusters=7, resamples=10_000)
 
 
@@ -116,8 +116,8 @@ def test_clusters_that_are_parts_of_one_are_named_and_unknown_ones_are_not_made_
 
 
 def test_metrics_come_in_one_order_whatever_order_they_are_found_in():
-    found = [scores(shd=1.0, brier=0.1, f1=0.5), scores(accuracy=0.5, audit=0.2, auroc=None)]
-    assert metrics_of(found) == ["f1", "accuracy", "auroc", "brier", "shd", "audit"]
+    rows = [scores(shd=1.0, brier=0.1, f1=0.5), scores(accuracy=0.5, audit=0.2, auroc=None)]
+    assert metrics_of(rows) == ["f1", "accuracy", "auroc", "brier", "shd", "audit"]
 
 
 def test_the_table_of_a_result():
@@ -178,9 +178,9 @@ def test_an_ordinary_finish_reason_is_not_worth_a_word():
 
 
 def test_how_the_intervals_were_made_is_said_and_that_clusters_are_few():
-    said = remarks(result_of(with_intervals(f1=(0.5, (0.2, 0.6))), clusters=7))
-    assert any(line.startswith("In brackets: 95% intervals over clusters") and "10,000" in line for line in said)
-    assert any(line.startswith("Intervals over 7 clusters are wide") for line in said)
+    sentences = remarks(result_of(with_intervals(f1=(0.5, (0.2, 0.6))), clusters=7))
+    assert any(line.startswith("In brackets: 95% intervals over clusters") and "10,000" in line for line in sentences)
+    assert any(line.startswith("Intervals over 7 clusters are wide") for line in sentences)
     many = replace(with_intervals(f1=(0.5, (0.2, 0.6))), clusters=300)
     assert not any("wide" in line for line in remarks(result_of(many)))
     assert not any("brackets" in line for line in remarks(result_of(scores(f1=0.5))))
@@ -197,5 +197,5 @@ def test_why_there_is_no_interval_is_said():
 
 def test_bounds_are_said():
     overall = Scores(9, 4, 1, 0, (Metric("f1", 0.5, bounds=(0.4, 0.6)), Metric("auroc", 0.5)))
-    said = remarks(result_of(overall))
-    assert "If all of them had been wrong, or all right: F1 40.00 to 60.00." in said
+    sentences = remarks(result_of(overall))
+    assert "If all of them had been wrong, or all right: F1 40.00 to 60.00." in sentences

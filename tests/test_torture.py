@@ -24,8 +24,8 @@ PATIENT = ("--timeout", "300")
 
 
 def test_faults_and_kills_lose_nothing():
-    said = torture("--runs", "4", "--seed", "8", *PATIENT)
-    assert "| stored answers lost | 0 |" in said and "| stored answers asked again | 0 |" in said
+    output = torture("--runs", "4", "--seed", "8", *PATIENT)
+    assert "| stored answers lost | 0 |" in output and "| stored answers asked again | 0 |" in output
 
 
 def test_a_server_that_is_away_for_a_moment_stops_no_run():
