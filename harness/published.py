@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.leaderboard.published_numbers import only_one, papers, parts, place, rows, tables
+from harness.leaderboard.published_numbers import only_one, papers, rows, table_order, table_parts, tables
 from harness.tables.table import Part, Table
 from harness.tasks.find import benchmark_of, every
 
@@ -51,7 +51,7 @@ def job(given: list[str], settings: Settings) -> list[Part]:
     if not folders and (measured := _statistics(name)):
         return [*measured()]
     found = tables(name)
-    return [*(part for one in found for part in parts(one)), *_measured(found[0][0].benchmark, folders)]
+    return [*(part for one in found for part in table_parts(one)), *_measured(found[0][0].benchmark, folders)]
 
 
 def _statistics(name: str) -> Callable[[], Sequence[Part]] | None:
@@ -68,16 +68,16 @@ def _statistics(name: str) -> Callable[[], Sequence[Part]] | None:
 
 
 def _order(named: tuple[str, str]) -> tuple[int, int, str]:
-    return place(named[1])
+    return table_order(named[1])
 
 
 def _measured(benchmark: str, folders: Sequence[str]) -> Iterator[Part]:
     """The leaderboard of the benchmark's runs below the folders."""
     from harness.leaderboard.build import build
-    from harness.leaderboard.rows import below
+    from harness.leaderboard.rows import find_rows
 
     for name in folders:
-        fitting = [row for row in below([name], some=False) if row.task.partition("/")[0] == benchmark]
+        fitting = [row for row in find_rows([name], some=False) if row.task.partition("/")[0] == benchmark]
         if not fitting:
             raise ConfigError(f"{name} holds no runs of {benchmark}.")
         known = benchmark_of(benchmark)

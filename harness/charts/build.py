@@ -9,7 +9,7 @@ from harness.charts import steps
 from harness.charts.names import places, run_ids
 from harness.charts.sets import SideBySide
 from harness.charts.values import Chart
-from harness.leaderboard.build import peers
+from harness.leaderboard.build import comparable_sets
 from harness.leaderboard.rows import Row
 
 
@@ -28,7 +28,7 @@ def _of_task(task: str, found: Sequence[tuple[Row, str]]) -> Iterator[Chart]:
     # Rows hold dictionaries, so they are known by their identity.
     names = {id(row): name for row, name in found}
     rows = [row for row, _ in found]
-    sets = peers(rows)
+    sets = comparable_sets(rows)
     for together, place in zip(sets, places(task, [one.rows for one in sets]), strict=True):
         yield from SideBySide(task, place, together.heading, together.rows, names).charts()
     yield from steps.charts(task, rows, names)

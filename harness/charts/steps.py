@@ -10,7 +10,7 @@ from harness.charts.names import labels, places, reference
 from harness.charts.sets import interval_of, lines_said, title_of
 from harness.charts.values import Chart, Point, RobustnessChart, StepsRow
 from harness.codec import digest
-from harness.leaderboard.build import differing, items_of, items_said, merit
+from harness.leaderboard.build import differing, items_of, items_text, sort_key
 from harness.leaderboard.rows import Row
 from harness.storage.run_folder import variant
 from harness.tables.metrics import main_metrics
@@ -44,7 +44,7 @@ def charts(task: str, rows: Sequence[Row], names: Mapping[int, str]) -> Iterator
     """A chart for each metric and set of chains; `names` are the runs' by the id() of their rows."""
     chains = [chain for chain in _chains(rows, benchmark_of(task).perturbations) if len(chain.by_step) > 1]
     sets: list[list[_Chain]] = []
-    for chain in sorted(chains, key=lambda chain: (chain.first.variant != "default", merit(chain.first))):
+    for chain in sorted(chains, key=lambda chain: (chain.first.variant != "default", sort_key(chain.first))):
         for found in sets:
             if all(chain.beside(one) for one in found):
                 found.append(chain)
@@ -95,7 +95,7 @@ def _headings(sets: Sequence[Sequence[_Chain]]) -> list[str]:
     for heading, mine, found in zip(plain, rows, sets, strict=True):
         same = [other for name, other in zip(plain, rows, strict=True) if name == heading]
         own = [
-            f"{step}: {items_said(mine[step])}"
+            f"{step}: {items_text(mine[step])}"
             for step in found[0].steps
             if step in mine and any(step not in one or items_of(one[step]) != items_of(mine[step]) for one in same)
         ]
@@ -104,7 +104,7 @@ def _headings(sets: Sequence[Sequence[_Chain]]) -> list[str]:
 
 
 def _charts(task: str, place: str, heading: str, chains: Sequence[_Chain], names: Mapping[int, str]) -> Iterator[Chart]:
-    chains = sorted(chains, key=lambda chain: merit(chain.first))
+    chains = sorted(chains, key=lambda chain: sort_key(chain.first))
     firsts = [chain.first for chain in chains]
     said = labels([_plain(row) for row in firsts])
     steps = [step for step in chains[0].steps if any(step in chain.by_step for chain in chains)]

@@ -13,7 +13,7 @@ from harness.charts import charts_of, marks, run_ids
 from harness.charts.names import role
 from harness.leaderboard.build import build
 from harness.leaderboard.families import family
-from harness.leaderboard.published_tables import published
+from harness.leaderboard.published_tables import published_tables
 from harness.leaderboard.rows import Row
 from harness.report.chunks import Behind
 from harness.runtime.progress import Progress
@@ -34,7 +34,7 @@ def content(
     behind = Behind(answers=answers, trust=trust)
     for _ in Progress("making the page").watch(behind.read(runs), range(behind.steps(runs))):
         pass
-    printed = [table for task in dict.fromkeys(row.task for row in rows) for table in published(task, rows)]
+    printed = [table for task in dict.fromkeys(row.task for row in rows) for table in published_tables(task, rows)]
     data = {
         "title": title,
         "footer": _footer([run.manifest for run in runs]),

@@ -15,7 +15,7 @@ from harness.charts import as_json, charts_of
 from harness.cost.ledger import Ledger
 from harness.cost.price import Price
 from harness.leaderboard.build import build
-from harness.leaderboard.rows import below
+from harness.leaderboard.rows import find_rows
 from harness.types import ChatRequest, Message, Response, Usage
 
 
@@ -31,7 +31,7 @@ def swept(tmp_path_factory) -> Path:
 
 def drawn(*folders):
     """The charts as JSON by their ids, which are unique."""
-    found = [as_json(chart) for chart in charts_of(below([str(folder) for folder in folders]))]
+    found = [as_json(chart) for chart in charts_of(find_rows([str(folder) for folder in folders]))]
     charts = {chart["id"]: json.loads(json.dumps(chart)) for chart in found}
     assert len(charts) == len(found) and list(charts.values()) == found
     return charts
@@ -60,7 +60,7 @@ def test_values_are_those_of_result_json(swept):
 
 
 def test_order_and_names_are_those_of_the_tables(swept):
-    tables = build(below([str(swept)]))
+    tables = build(find_rows([str(swept)]))
     charts = [chart for chart in drawn(swept).values() if chart["kind"] == "scores" and chart["metric"] == "f1"]
     assert len(charts) == len(tables) == 2
     for chart, table in zip(charts, tables, strict=True):

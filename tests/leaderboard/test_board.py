@@ -13,7 +13,7 @@ from row_help import board_row
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import Choice, build
-from harness.leaderboard.rows import chosen
+from harness.leaderboard.rows import select_rows
 from harness.storage.result_json import result_json
 from harness.tables.latex_html import html, latex, tex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
@@ -158,11 +158,11 @@ def test_what_no_run_has_is_named(choice):
 
 def test_rows_by_name_glob_or_list_and_names_with_commas():
     rows = [run("gpt4"), run("gpt35", variant="labels=audited,limit=20"), run("b", variant="labels=audited")]
-    assert [row.model for row in chosen(rows, model="gpt*")] == ["gpt4", "gpt35"]
-    assert [row.model for row in chosen(rows, model="gpt4, b")] == ["gpt4", "b"]
-    assert [row.model for row in chosen(rows, variant="labels=audited,limit=20")] == ["gpt35"]
+    assert [row.model for row in select_rows(rows, model="gpt*")] == ["gpt4", "gpt35"]
+    assert [row.model for row in select_rows(rows, model="gpt4, b")] == ["gpt4", "b"]
+    assert [row.model for row in select_rows(rows, variant="labels=audited,limit=20")] == ["gpt35"]
     with pytest.raises(ConfigError, match="no model 'c'"):
-        chosen(rows, model="c")
+        select_rows(rows, model="c")
 
 
 def test_several_folders_formats_and_published_rows(tmp_path, capsys):

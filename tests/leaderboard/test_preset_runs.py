@@ -19,7 +19,7 @@ from preset_help import (
     value,
 )
 
-from harness.leaderboard.rows import below
+from harness.leaderboard.rows import find_rows
 from harness.tables.latex_html import latex
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -242,7 +242,7 @@ def test_the_numbers_made_by_hand_differ():
     ("name", "at"), [("4", ("published", "overall", "all", "f1")), ("XV", ("paper", "network", "asia", "macro_f1"))]
 )
 def test_the_projects_own_results(name, at):
-    rows = below([str(RESULTS)])
+    rows = find_rows([str(RESULTS)])
     table = one(name, *rows)
     column = [c.name for c in table.columns].index("f1/asia" if name == "XV" else "f1")
     lines = [line for line in table.lines if line.run]

@@ -8,7 +8,7 @@ import pytest
 
 from harness import published
 from harness.leaderboard.published_numbers import rows, table
-from harness.leaderboard.published_tables import published as printed_beside
+from harness.leaderboard.published_tables import published_tables as printed_beside
 from harness.scoring.classification import decisions
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.corr2cause.benchmark import BENCHMARK, METRICS

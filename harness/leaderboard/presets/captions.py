@@ -54,7 +54,7 @@ def said(preset: Preset, found: Sequence[Entry], unfinished: Sequence[tuple[str,
     if counted := [table for table in preset.published if any(row.counts for row in there if row.table == table)]:
         name = counted[0].removeprefix("Table ")
         yield f"What intervals the published rows have: python -m harness.published table={name}"
-    yield from published_numbers.marked([row for row in there if row.contradicted])
+    yield from published_numbers.contradiction_notes([row for row in there if row.contradicted])
     if any(one.prompt for one in found) and any("(" in one.shown for one in found):
         yield "In parentheses: the prompt, where it is not the table's usual one."
     if unfinished:
