@@ -86,7 +86,7 @@ def job(arguments: list[str], settings: Settings) -> str | list[Part]:
         from harness.leaderboard import presets
 
         if not settings.preset:
-            return f"The papers' tables:\n\n{presets.listed()}"
+            return f"The papers' tables:\n\n{presets.preset_list()}"
         tables = _preset_tables(arguments, settings)
     else:
         tables = _leaderboard(folders, settings)

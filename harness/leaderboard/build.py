@@ -53,7 +53,7 @@ class _NumberColumn:
         return row.result.scores[row.result.headline].get(self.breakdown, {}).get(self.group)
 
     @property
-    def column(self) -> Column:
+    def header(self) -> Column:
         overall = self.breakdown == "overall"
         name = self.number if overall else f"{self.number}/{self.breakdown}/{self.group}"
         title = TITLES.get(self.number, self.number) + ("" if overall else f" {self.group}")
@@ -118,7 +118,7 @@ def not_ranked(rows: Sequence[Row]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Peers:
+class ComparableRuns:
     """Runs of one task that may stand side by side: complete, with the same items and the same headline labels."""
 
     heading: str
@@ -127,7 +127,7 @@ class Peers:
     """In their order in tables."""
 
 
-def comparable_sets(rows: Sequence[Row], sort: str | None = None) -> list[Peers]:
+def comparable_sets(rows: Sequence[Row], sort: str | None = None) -> list[ComparableRuns]:
     """Return the complete runs of one task in sets that are never mixed, the default settings first."""
     sets: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
@@ -137,7 +137,9 @@ def comparable_sets(rows: Sequence[Row], sort: str | None = None) -> list[Peers]
         sets.values(), key=lambda members: (min(row.variant != "default" for row in members), _differing(members))
     )
     return [
-        Peers(_heading(members, sets) if len(sets) > 1 else "", sorted(members, key=lambda row: sort_key(row, sort)))
+        ComparableRuns(
+            _heading(members, sets) if len(sets) > 1 else "", sorted(members, key=lambda row: sort_key(row, sort))
+        )
         for members in ordered
     ]
 
@@ -177,7 +179,7 @@ def differing(variants: Collection[str], rows: Sequence[Row]) -> list[str]:
 
 def _table(
     task: str,
-    comparable: Peers,
+    comparable: ComparableRuns,
     choice: Choice,
     notes: Sequence[str],
     unfinished: Sequence[tuple[str, str, str]],
@@ -195,7 +197,7 @@ def _table(
     main = {name for scores in overall for name in main_metrics(scores)}
     number_columns = _number_columns(ranked, choice)
     metrics_with_interval = set(choice.metrics) or main
-    columns = [*(Column(name, name) for name in names), *(column.column for column in number_columns)]
+    columns = [*(Column(name, name) for name in names), *(column.header for column in number_columns)]
     lines = [
         Line(
             [

@@ -57,9 +57,8 @@ def table(rows: Sequence[Row]) -> Sequence[Part]:
         for (network, model), printed in published.items()
         if model in algorithms.others and any(network == learned for learned, _, _ in graphs)
     ]
-    lines.sort(
-        key=lambda line: algorithms.networks.index(line[0])
-    )  # stable: what was published comes last of its network
+    # Stable, so the published rows come last of their network.
+    lines.sort(key=lambda line: algorithms.networks.index(line[0]))
     header = ["network", "algorithm", "samples", "seeds", *({**_TITLES, "published": algorithms.table}).values()]
     return [Table.of(header, lines, text_columns=2, spare=("seeds", "SID", "cell SHD")), algorithms.note]
 
