@@ -143,12 +143,12 @@ def contradiction_notes(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _cell(row: Row, name: str) -> Cell:
-    printed = row.printed.get(name) or "–"
+    digits = row.printed.get(name) or "–"
     try:
-        value = float(printed)
+        value = float(digits)
     except ValueError:
-        return Cell(printed)
-    return Cell(f"{printed}{'*' if name in row.contradicted else ''}", value)
+        return Cell(digits)
+    return Cell(f"{digits}{'*' if name in row.contradicted else ''}", value)
 
 
 def _interval_text(row: Row, name: str) -> str:

@@ -67,13 +67,13 @@ def _table(benchmark: Benchmark, task: str, name: str, rows: Sequence[Published]
 
 
 def _cell(row: Published, metric: str) -> Cell:
-    printed = row.printed.get(metric)
-    if printed is None:
+    digits = row.printed.get(metric)
+    if digits is None:
         return Cell("–")
     try:
-        value = float(printed)
+        value = float(digits)
     except ValueError:
-        return Cell(printed)
+        return Cell(digits)
     mark, interval = ("*", None) if metric in row.contradicted else ("", row.intervals.get(metric))
     interval_text = f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
-    return Cell(f"{printed}{mark}", round(value / 100, 8) if row.percent(metric) else value, interval, interval_text)
+    return Cell(f"{digits}{mark}", round(value / 100, 8) if row.percent(metric) else value, interval, interval_text)

@@ -13,25 +13,25 @@ DATA = {"title": "t", "runs": []}
 
 
 def write(out, *values, **settings):
-    chunks = {f"answers/{k}": bundle.packed(value) for k, value in enumerate(values)}
+    chunks = {f"answers/{k}": bundle.pack(value) for k, value in enumerate(values)}
     return bundle.write(out, "t", DATA, chunks, **settings)
 
 
 @pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001, 2500])
 def test_long_lists_are_packed_in_slices(count):
     value = {"a": list(range(count)), "b": {"c": [[k, "é"] for k in range(count)], "d": {}}, "e": [], "f": None}
-    assert unpacked(bundle.packed(value)) == value
-    assert bundle.packed(value) == bundle.packed(value)
+    assert unpacked(bundle.pack(value)) == value
+    assert bundle.pack(value) == bundle.packed(value)
 
 
 def test_half_characters_become_question_marks():
-    assert unpacked(bundle.packed({"a": ["\ud83d", "\u2028\x00"]})) == {"a": ["?", "\u2028\x00"]}
+    assert unpacked(bundle.pack({"a": ["\ud83d", "\u2028\x00"]})) == {"a": ["?", "\u2028\x00"]}
 
 
 @pytest.mark.parametrize("count", [1, 2500])
 def test_what_json_has_no_number_for_is_null(count):
     values = [float("nan"), float("inf"), 0.5] * count
-    assert unpacked(bundle.packed({"a": values, "b": [{"c": -float("inf")}]})) == {
+    assert unpacked(bundle.pack({"a": values, "b": [{"c": -float("inf")}]})) == {
         "a": [None, None, 0.5] * count,
         "b": [{"c": None}],
     }

@@ -14,8 +14,8 @@ from harness.tasks.presets import Number, Preset
 
 def preset(name: str) -> Preset:
     """Return the preset of a name such as 4, 5a, XI, causalbench/XI; of 5a the part (a). Raise ConfigError if none."""
-    wanted = name.strip().lower().removeprefix("table ")
-    benchmark_name, _, table = wanted.rpartition("/")
+    full_name = name.strip().lower().removeprefix("table ")
+    benchmark_name, _, table = full_name.rpartition("/")
     fitting = [
         (benchmark, preset)
         for benchmark in every()
