@@ -25,6 +25,11 @@ from harness.tables.latex_html import latex
 RESULTS = Path(__file__).parents[2] / "results"
 
 
+def test_the_note_on_parentheses_depends_on_the_prompt_and_not_on_the_name_of_a_model():
+    notes = [" ".join(one("4", run("corr2cause", "gpt4 (June)", prompt=p)).notes) for p in ("plain", "enhanced")]
+    assert ["In parentheses: the prompt" in text for text in notes] == [False, True]
+
+
 def test_v1_and_v2_stand_apart_and_v1_is_the_one_to_compare():
     old, new = run("corr2cause", "gpt4", variant="version=v1"), run("corr2cause", "gpt4")
     table = one("4", new, old)
