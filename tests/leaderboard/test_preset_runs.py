@@ -26,7 +26,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 
 def test_the_note_on_parentheses_depends_on_the_prompt_and_not_on_the_name_of_a_model():
-    notes = [" ".join(one("4", run("corr2cause", "gpt4 (June)", prompt=p)).notes) for p in ("plain", "enhanced")]
+    notes = [" ".join(one("4", run("corr2cause", "gpt4 (June)", prompt=p)).notes) for p in ("plain", "pair")]
     assert ["In parentheses: the prompt" in text for text in notes] == [False, True]
 
 
