@@ -187,7 +187,7 @@ def test_what_only_reads_moves_nothing(path):
     for name in ("stats", "verify", "prune model=m"):
         done = command(*name.split(), f"cache={path}")
         assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
-    assert path.exists() and not corruption.earlier(path)
+    assert path.exists() and not corruption.damaged_files(path)
 
 
 def test_many_processes_set_it_aside_once(path):
@@ -207,7 +207,7 @@ def test_many_processes_set_it_aside_once(path):
         job.stdin.flush()
     said = [job.communicate(timeout=120)[1] for job in jobs]
     assert all(one.startswith("StoreError") and "set aside" in one for one in said), said
-    assert len(corruption.earlier(path)) == 1 and not path.exists()
+    assert len(corruption.damaged_files(path)) == 1 and not path.exists()
 
 
 def test_a_process_that_still_writes_to_it_loses_no_answer(path):
@@ -215,7 +215,7 @@ def test_a_process_that_still_writes_to_it_loses_no_answer(path):
     writer = Store(path)
     corruption.set_aside(path, corruption.inode(path), "as another process found")
     list(each(CachedModel(Scripted(says), writer).respond([ask("late")])))
-    aside = corruption.earlier(path)[0]
+    aside = corruption.damaged_files(path)[0]
     assert command("import", aside, f"cache={path}").returncode == 0
     assert count(path) == 1001
     writer.close()
@@ -283,4 +283,4 @@ def test_a_log_torn_by_kill_9_is_no_damage(path):
     with log.open("ab") as file:
         file.write(os.urandom(1000))  # half a frame, as a full disk leaves it
     assert count(path) >= handed == 400
-    assert not corruption.earlier(path)
+    assert not corruption.damaged_files(path)
