@@ -37,20 +37,20 @@ WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the comman
 
 
 class Account(Protocol):
-    """What is told of the cost of the answers that a run rests on."""
+    """The account of what the answers of a run cost."""
 
     paid: bool
 
     @property
     def usage(self) -> Usage:
-        """The tokens of every distinct request."""
+        """The tokens of all distinct requests."""
 
     @property
-    def told(self) -> dict[str, JSON]:
-        """For result.json."""
+    def cost_json(self) -> dict[str, JSON]:
+        """The cost for result.json."""
 
     def cost(self, response: Response) -> float | None:
-        """USD of one answer; None where it is unknown."""
+        """Return the cost of one answer in USD; None where it is unknown."""
 
 
 @dataclass
@@ -122,7 +122,7 @@ class Folder:
                 return  # an earlier complete run of the same configuration stays
             if not complete and not self.recorded.stat().st_size:
                 return  # nothing was answered, so the place is not taken
-            spent = self.ledger.told if self.ledger is not None else {}
+            spent = self.ledger.cost_json if self.ledger is not None else {}
             content = as_read({"run": self.run, "complete": complete, **result_json(result), **spent})
             became = as_read({"items": items, "counts": counts(result), "records": self._records})
             same = complete and self._same(content, became)

@@ -16,10 +16,10 @@ import pytest
 from cache_help import ask, command, count, fill, says
 from openai_server import KEY, WAIT, chat_reply, error, wait_for
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.errors import Interrupted
-from harness.models.scripted import Scripted
 from harness.runtime.signals import STOP
 from harness.storage import records
 from harness.types import Failure

@@ -16,10 +16,10 @@ from contextlib import closing
 import pytest
 from cache_help import ask, command, count, fill, says
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store, corruption, maintenance
 from harness.errors import StoreError
-from harness.models.scripted import Scripted
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.cost.admission import Budgeted
@@ -17,7 +18,6 @@ from harness.cost.ledger import Ledger, Metered
 from harness.cost.till import Till
 from harness.errors import StoreError
 from harness.models.api.openai import Chat
-from harness.models.scripted import Scripted
 from harness.protocols import Traits
 from harness.runtime.interrupt import Stoppable
 from harness.types import ChatRequest, Failure, Message, PairRequest, Response, Usage

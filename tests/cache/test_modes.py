@@ -11,11 +11,11 @@ import pytest
 from cache_help import ask, count, fill, mounted, says
 from openai_server import KEY, chat_reply
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.errors import StoreError
 from harness.models.baselines import Baseline
-from harness.models.scripted import Scripted
 from harness.types import PairRequest, Response
 
 

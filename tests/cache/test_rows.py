@@ -12,11 +12,11 @@ import pytest
 from cache_help import ask, command, count, fill, says
 from openai_server import KEY, chat_reply
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store, rows
 from harness.codec import left_out, response_from_json
 from harness.errors import StoreError
-from harness.models.scripted import Scripted
 from harness.types import Failure, Response, Usage
 
 ODD = [
