@@ -276,8 +276,8 @@ def test_one_that_dies_while_it_is_waited_for(path, holder):
 def test_no_more_than_so_many_are_set_apart_before_they_are_waited_for(path, holder, monkeypatch):
     monkeypatch.setattr("harness.cache.asking._APART", 4)
     monkeypatch.setattr("harness.cache.asking._AHEAD", 4)
-    requests = [ask(f"{k}?") for k in range(200)]
-    holder(requests[:150])
+    requests = [ask(f"{k}?") for k in range(80)]
+    holder(requests[:60])
     pulled, at_line = [], []
 
     def source():
@@ -286,10 +286,10 @@ def test_no_more_than_so_many_are_set_apart_before_they_are_waited_for(path, hol
             yield request
 
     with closing(Store(path)) as store:
-        model = CachedModel(Scripted(says), store, patience=0.3, say=lambda _: at_line.append(len(pulled)))
+        model = CachedModel(Scripted(says), store, patience=0.1, say=lambda _: at_line.append(len(pulled)))
         found = list(each(model.respond(source())))
     assert sorted(map(str, (request for request, _ in found))) == sorted(map(str, requests))
-    assert at_line[0] < 60
+    assert at_line[0] < 40
 
 
 def test_other_models_samples_and_modes_know_no_claims_of_it(path, holder):
@@ -339,7 +339,8 @@ def test_an_owner_that_somebody_made_up_is_no_path(path):
     assert (path.parent / "x.lock").exists()
 
 
-def test_ctrl_c_ends_the_wait_with_the_sentence_of_the_mode(path, holder):
+def test_ctrl_c_ends_the_wait_with_the_sentence_of_the_mode(path, holder, monkeypatch):
+    monkeypatch.setattr("harness.cache.asking._SLOW", 0.05)
     holder([ask("1?")])
     try:
         for mode, said in (("on", "the same command goes on"), ("refresh", "cache=on asks for the rest only")):

@@ -225,7 +225,7 @@ def test_a_process_that_still_writes_to_it_loses_no_answer(path):
 
 def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers(tmp_path):
     moments, left = random.Random(6), 0
-    for k in range(60):
+    for k in range(24):
         path = tmp_path / f"{k}.sqlite"
         starts, started = os.pipe()
         if not (child := os.fork()):
