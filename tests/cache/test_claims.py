@@ -29,7 +29,7 @@ CACHE = ".cache/answers.sqlite"
 
 
 def start(folder: Path, server, name: str, *more: str) -> forks.Command:
-    """A run whose results stand in a folder of its own; its key ends in its name."""
+    """Start a run with a results folder of its own, whose API key ends in its name."""
     arguments = ["model=gpt4", f"model.base_url={server.url}", f"results={name}", *more]
     return forks.Command("harness", arguments, folder, os.environ | {"OPENAI_API_KEY": f"{KEY}-{name}"})
 
@@ -66,7 +66,7 @@ def left(folder: Path) -> list[str]:
 
 
 def answer(path, body, number):
-    """By the words alone, so that it does not matter who asks."""
+    """Answer by the words alone, so that it does not matter who asks."""
     return chat_reply("Yes" if len(json.dumps(body["messages"])) % 2 else "No")
 
 
@@ -206,7 +206,7 @@ def path(tmp_path) -> Path:
 
 @pytest.fixture
 def holder(path):
-    """Another process that lives and has claimed the answers to some requests."""
+    """Yield a function that starts a process which claims the answers to some requests and lives."""
     jobs = []
 
     def hold(requests, **model):
@@ -229,7 +229,7 @@ def holder(path):
 
 
 def ask_all(path, requests, says=says, **settings) -> tuple[list, list, list[str]]:
-    """Outcomes, what the model was asked, and what was said."""
+    """Return the outcomes, the requests that the model got, and the lines shown."""
     inner, lines = Scripted(says), []
     with closing(Store(path)) as store:
         found = list(each(CachedModel(inner, store, say=lines.append, **settings).respond(requests)))

@@ -28,7 +28,7 @@ def path(tmp_path):
 
 
 def replay(path, number, asked=None):
-    """Opens the cache and asks for so many answers; whatever is missing goes to a model."""
+    """Open the cache and ask for `number` answers; return how many came. What is missing goes to a model."""
     model = Scripted(says)
     try:
         with closing(Store(path)) as store:
@@ -39,7 +39,7 @@ def replay(path, number, asked=None):
 
 
 def set_aside(path, error) -> str:
-    """The name that the sentence tells; the file is there."""
+    """Return the file that the message names, after checking that it is there."""
     name = re.search(r"set aside as (\S+?\.damaged-[\d_-]+a*)", str(error.value))
     assert name, str(error.value)
     assert path.parent.joinpath(name[1]).exists() and not path.exists()

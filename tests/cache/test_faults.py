@@ -30,7 +30,7 @@ def keys(path: Path) -> set[str]:
 
 
 def sound(place: Path, limit: int) -> None:
-    """What stands in a results folder at any moment: no result, or one that its records bear out."""
+    """Check that a results folder has no result, or one that its records bear out."""
     if not (place / "result.json").exists():
         return
     result = json.loads((place / "result.json").read_text())

@@ -95,7 +95,7 @@ def test_answers_that_land_together_are_stored_together_and_before_any_is_handed
 
 
 def test_a_greedy_model_gets_every_miss(path):
-    """A model whose window is larger than what the cache looks ahead still sees all misses and loses no hit."""
+    """Check that a model whose window exceeds the cache's look-ahead sees all misses and loses no hit."""
 
     class Greedy(Scripted):
         def respond(self, requests):

@@ -21,7 +21,7 @@ from harness.types import PairRequest, Response
 
 @pytest.fixture
 def numbered(serve, harness):
-    """Runs gpt4 against a server that numbers its replies; (call, server)."""
+    """Return (call, server): `call` runs gpt4 against a server that numbers its replies."""
     numbers = itertools.count()
     server = serve(lambda *_: chat_reply(f"No. {next(numbers)}"))
 

@@ -37,7 +37,7 @@ def asks(number: int) -> list[ChatRequest]:
 
 
 def spend(model, asked, price: Price | None = PRICE, **limits) -> tuple[list, str, Till]:
-    """What was answered, why it stopped, and the till."""
+    """Return the answers, why they stopped, and the till."""
     till = Till(Budget(**limits), price, model)
     answered: list = []
     try:

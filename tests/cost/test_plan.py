@@ -57,7 +57,7 @@ def test_the_calls_of_a_plan_are_those_of_the_run(case, tmp_path: Path):
 
 
 def test_a_plan_follows_the_replies_that_the_cache_has(tmp_path: Path):
-    """Two turns are answered, the third failed: what comes after it is asked, and its input is known to a range."""
+    """Check a plan where two turns are answered and the third failed: later input is known to a range."""
     one = task("causalbench/causality", networks=["asia"], format="data", limit=20)
     prompt = load(one.name, "closed", (), format="data")
     calls = []

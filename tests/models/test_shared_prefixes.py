@@ -36,7 +36,7 @@ WRITTEN += [(kind, 40, True) for kind in SHARING]  # there 8 tokens are written 
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
-    """For models this small a second thread is nothing but waiting."""
+    """Use one thread: for models this small a second one only waits."""
     import torch
 
     threads = torch.get_num_threads()
@@ -46,7 +46,7 @@ def one_thread():
 
 
 def model_of(kind: str, size: int):
-    """A model with random weights, large enough that every token counts."""
+    """Return a model with random weights, large enough that every token counts."""
     import torch
     import transformers
 
@@ -76,7 +76,7 @@ def model_of(kind: str, size: int):
 
 @pytest.fixture(scope="session")
 def checkpoint(gpt2_path, llama_path, tmp_path_factory):
-    """The folder of a checkpoint, by kind; made when it is first asked for."""
+    """Return a function that gives a checkpoint's folder by kind, made at the first call."""
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()  # tests look at what is said on stderr
@@ -108,7 +108,7 @@ def writing(text: str, **settings) -> ChatRequest:
 
 
 def scored_alone(model: CausalLM, request: ChoiceRequest) -> dict[str, float]:
-    """One forward pass for each choice, by transformers alone."""
+    """Return the scores of one forward pass for each choice, by transformers alone."""
     import torch
 
     tokenizer, network = model._parts
@@ -124,7 +124,7 @@ def scored_alone(model: CausalLM, request: ChoiceRequest) -> dict[str, float]:
 
 
 def written_alone(model: CausalLM, request: ChatRequest) -> list[int]:
-    """One token after the other, without a cache, to the end token or the limit."""
+    """Return the tokens written one by one, without a cache, to the end token or the limit."""
     import torch
 
     tokenizer, network = model._parts
@@ -140,7 +140,7 @@ def written_alone(model: CausalLM, request: ChatRequest) -> list[int]:
 
 
 def read_tokens(model: CausalLM) -> list[int]:
-    """How many tokens each forward pass from now on reads."""
+    """Return a list that gets how many tokens each forward pass from now on reads."""
     _ = model._engine  # whose trial does not count
     counted: list[int] = []
     embeddings = model._parts[1].get_input_embeddings()
@@ -149,12 +149,12 @@ def read_tokens(model: CausalLM) -> list[int]:
 
 
 def beginnings(model: CausalLM, requests) -> int:
-    """How many tokens there are to read where each distinct beginning is read once."""
+    """Return how many tokens there are to read where each distinct beginning is read once."""
     return len({tuple(read[:k]) for read in reads(model, requests) for k in range(1, len(read) + 1)})
 
 
 def reads(model: CausalLM, requests) -> list[tuple[int, ...]]:
-    """The tokens of each prompt, and of all but the last token of each choice."""
+    """Return the tokens of each prompt with all but the last token of each choice."""
     found: list[tuple[int, ...]] = []
     for request in requests:
         if isinstance(request, ChatRequest):
@@ -310,7 +310,7 @@ def test_equal_prompts_are_one_text(checkpoint):
 
 @pytest.fixture
 def memory_for(monkeypatch):
-    """Lets a pass run out of memory, after it has written keys and values of one layer: (number of pass, tokens,
+    """Let a pass run out of memory, after it has written keys and values of one layer: (number of pass, tokens,
     tokens remembered)."""
     import torch
 

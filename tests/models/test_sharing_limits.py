@@ -37,7 +37,7 @@ LOW = ("bfloat16", "float16")
 
 @pytest.fixture
 def memories(monkeypatch):
-    """Every memory that is made from now on."""
+    """Return a list that gets every memory made from now on."""
     made: list[Memory] = []
     init = Memory.__init__
     monkeypatch.setattr(Memory, "__init__", lambda self, model: (made.append(self), init(self, model))[1])
