@@ -8,9 +8,9 @@ from importlib import resources
 from unittest.mock import patch
 
 import pytest
+from scripted import Scripted
 
 from harness.models.baselines import Baseline
-from harness.models.scripted import Scripted
 from harness.prompting.prompts import load as prompt_named
 from harness.run import ask
 from harness.scoring.graphs import true_degree

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from scripted import Scripted
 
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
-from harness.models.scripted import Scripted
 from harness.prompting.fit import check_samples
 from harness.prompting.prompts import load
 from harness.run import ask
