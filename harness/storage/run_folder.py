@@ -37,11 +37,7 @@ WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the comman
 
 
 class Account(Protocol):
-<<<<<<< HEAD
-    """The cost of the answers that a run rests on."""
-=======
     """The account of what the answers of a run cost."""
->>>>>>> names3
 
     paid: bool
 
@@ -50,19 +46,11 @@ class Account(Protocol):
         """The tokens of all distinct requests."""
 
     @property
-<<<<<<< HEAD
-    def told(self) -> dict[str, JSON]:
-        """The cost as result.json has it."""
-
-    def cost(self, response: Response) -> float | None:
-        """Return the USD of an answer; None if unknown."""
-=======
     def cost_json(self) -> dict[str, JSON]:
         """The cost for result.json."""
 
     def cost(self, response: Response) -> float | None:
         """Return the cost of one answer in USD; None where it is unknown."""
->>>>>>> names3
 
 
 @dataclass
@@ -134,17 +122,10 @@ class Folder:
                 return  # an earlier complete run of the same configuration stays
             if not complete and not self.records_file.stat().st_size:
                 return  # nothing was answered, so the place is not taken
-<<<<<<< HEAD
-            cost = self.ledger.told if self.ledger is not None else {}
+            cost = self.ledger.cost_json if self.ledger is not None else {}
             content = json_round_trip({"run": self.run, "complete": complete, **result_json(result), **cost})
             facts = json_round_trip({"items": items, "counts": counts(result), "records": self._records})
             same = complete and self._same(content, facts)
-=======
-            spent = self.ledger.cost_json if self.ledger is not None else {}
-            content = as_read({"run": self.run, "complete": complete, **result_json(result), **spent})
-            became = as_read({"items": items, "counts": counts(result), "records": self._records})
-            same = complete and self._same(content, became)
->>>>>>> names3
             self._prepare(ready, result, None if same else content)
             if not same:
                 ended = datetime.now(UTC).isoformat(timespec="seconds")

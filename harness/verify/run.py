@@ -193,13 +193,8 @@ def _of_items(items: TracedItems, manifest: Mapping[str, Any]) -> Iterator[str]:
 def _of_cost(
     result: Mapping[str, Any], manifest: Mapping[str, Any], model: Model | None, price: Price | None
 ) -> Iterator[str]:
-<<<<<<< HEAD
     """Yield where recorded prices contradict each other, the model's settings or the price table that they name."""
-    from harness.cost.price_lookup import key_of, paid, price_of
-=======
-    """Yield where what is said of prices contradicts itself, the model's settings or the table that it names."""
     from harness.cost.price_lookup import costs_money, key_of, price_of
->>>>>>> names3
 
     service = None if model is None else model.traits.service
     if model is not None and costs_money(service) != ("cost" in result):
@@ -207,13 +202,8 @@ def _of_cost(
         yield f"{RESULT}: answers of this model {cost}, and it says otherwise."
     if "cost" in result and result["cost"]["price"] != (None if price is None else str(price)):
         yield f"{RESULT}: the price is not the one in {MANIFEST}."
-<<<<<<< HEAD
     recorded_price = manifest.get("price") or {}
-    if service is None or not paid(service):
-=======
-    told = manifest.get("price") or {}
     if service is None or not costs_money(service):
->>>>>>> names3
         return
     own = any(usd is not None for usd in (service.price or {}).values())
     if own or recorded_price.get("key") == key_of(service):
