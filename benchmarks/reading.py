@@ -27,13 +27,13 @@ SHORT = [
     "No, because correlation is not causation.",
 ]
 THOUGHT = (
-    "Step 1: A correlates with B, and C is independent of A given B. We consider the DAGs in the class. Therefore the edge "
-    "may point either way, since the v-structure is not present. If it were, we could deduce the direction. "
+    "Step 1: A correlates with B, and C is independent of A given B. We consider the DAGs in the class. Therefore the "
+    "edge may point either way, since the v-structure is not present. If it were, we could deduce the direction. "
 )
 LONG = THOUGHT * (2000 // len(THOUGHT.split())) + "\n\nAnswer: No"
 # What could take quadratic time: each repeated to a megabyte.
-HOSTILE = (
-    [
+HOSTILE = [
+    *(
         "Answer: Yes\n",
         "the answer is ",
         "final answer\n",
@@ -41,15 +41,15 @@ HOSTILE = (
         "no, ",
         "a directly causes b ",
         "if the answer is yes ",
-    ]
-    + [
+    ),
+    *(
         "we cannot deduce that ",
         "it is not true that ",
         "wrong to say ",
         "nothing in the premise justifies ",
         "because ",
-    ]
-    + [
+    ),
+    *(
         "suppose. then ",
         "step 1: yes? ",
         "question: yes\n",
@@ -59,8 +59,8 @@ HOSTILE = (
         "not ",
         "a, ",
         "; ",
-    ]
-    + [
+    ),
+    *(
         "<think",
         "<think>",
         "</think>",
@@ -75,9 +75,9 @@ HOSTILE = (
         "*",
         "_",
         "->",
-    ]
-    + [":", " ", "\u00a0", "\t", "\n", ".", "(", "=", "- ", "\x00", "✅", "是，"]
-)
+    ),
+    *(":", " ", "\u00a0", "\t", "\n", ".", "(", "=", "- ", "\x00", "✅", "是，"),
+]
 
 
 def main(files: list[Path]) -> None:

@@ -93,7 +93,8 @@ _LEAD = (
 _SENTENCE = re.compile(rf"[^\w(]*\(?{_LEAD}(?P<verdict>{PLAIN}|{NAMED}(?=\s*(?:[.,;!?()\n-]|$)))")
 _ALONE = re.compile(rf"[^\w]*{_LEAD}(?:(?P<assent>{ASSENT})|(?P<y>y)|(?P<n>n)|{PLAIN}|{NAMED})[\s.!,)(\d%-]*$")
 _SHORT_FORM = re.compile(
-    r"\W*(?:indeed|sure|of course|well|so|sorry)?\W*(?:(?P<assents>(?:i (?:think|believe|suppose|guess|would say) so|it (?:does|can|is|follows)|(?:we|you"
+    r"\W*(?:indeed|sure|of course|well|so|sorry)?\W*(?:(?P<assents>(?:i (?:think|believe|suppose|guess"
+    r"|would say) so|it (?:does|can|is|follows)|(?:we|you"
     r"|one) can|that's (?:right|correct)|that is (?:right|correct)|they (?:do|are))"
     r")|i (?:don't|do not) (?:think|believe) so|i (?:think|believe|guess|suppose) not|i'm afraid not|afraid not"
     r"|it (?:does not|doesn't|cannot|can't|is not|isn't)"
@@ -137,9 +138,9 @@ _CORRECTING = frozenset(
     "revising correct".split()
 )
 _LABELS = frozenset(
-    "answer answers ans verdict conclusion decision judgment judgement result response reply output label "
-    "prediction determination assessment choice "
-    "antwort respuesta resposta risposta cevap jawaban reponse classification solution guess opinion final tldr one word option right better best correct proper".split()
+    "answer answers ans verdict conclusion decision judgment judgement result response reply output label prediction "
+    "determination assessment choice classification solution guess opinion final tldr one word option right better best "
+    "correct proper antwort respuesta resposta risposta cevap jawaban reponse".split()
 )
 _SAYING = frozenset(
     "say answer go choose pick vote respond reply select conclude lean opt stick settle justify justifies "
