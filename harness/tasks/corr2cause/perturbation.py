@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from typing import Literal
 
-from harness.causal.dag import from_integer, relabel
+from harness.causal.dag import DAG, from_integer, relabel
 from harness.causal.relations import Relation
 from harness.seeding import shuffled
 from harness.tasks.corr2cause.hypothesis import Claim
@@ -21,7 +22,8 @@ Perturbation = Literal["none", "paraphrase", "refactorization", "permutation"]
   sentences still follow the graph's order.
 - permutation: the graph's nodes change places at random, differently for every premise, and the text is
   written from the new graph. In the representatives all edges run from earlier to later letters, so that a
-  model can score by the order of letters or sentences; here neither carries anything.
+  model can score by the order of letters or sentences; here neither carries anything. No question stays word
+  for word what it was.
 """
 
 
@@ -77,8 +79,20 @@ class _Page:
 def _page(perturbation: Perturbation, seed: int, n: int, number: int) -> _Page:
     """Items come class by class, so few need to be kept."""
     names = REFACTORED if perturbation == "refactorization" else LETTERS
-    cluster, place = f"n{n}-g{number}", list(range(n))
+    cluster, dag, place = f"n{n}-g{number}", from_integer(n, number), tuple(range(n))
     if perturbation == "permutation":
-        place = shuffled(place, seed, "permutation", cluster)
-    text = premise(relabel(from_integer(n, number), tuple(place)), names)
-    return _Page(cluster, [names[k] for k in place], text, str(n))
+        place = _permutation(dag, seed, "permutation", cluster)
+    return _Page(cluster, [names[k] for k in place], premise(relabel(dag, place), names), str(n))
+
+
+def _permutation(dag: DAG, *key: object) -> tuple[int, ...]:
+    """Draw where each node goes, again as long as some question would stay word for word as it is."""
+    order = range(len(dag))
+    draws = (tuple(shuffled(order, *key, *([number] if number else []))) for number in count())
+    return next(place for place in draws if not _keeps_a_question(dag, place))
+
+
+def _keeps_a_question(dag: DAG, place: tuple[int, ...]) -> bool:
+    """Test whether two variables stay where they are while the premise reads as before."""
+    still = sum(node == k for k, node in enumerate(place))
+    return still > 1 and premise(relabel(dag, place)) == premise(dag)
