@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from harness.causal.dag import DAG, bits
-from harness.causal.equivalence import from_independences, members
+from harness.causal.equivalence import members
 from harness.causal.relations import Holds, Relation, relations
 from harness.tasks.corr2cause.dag_paths import Edge, Way, common_cause, common_effect, directed
-from harness.tasks.corr2cause.parse_text import Hypothesis, Premise, Unreadable, follows, read_hypothesis, read_premise
+from harness.tasks.corr2cause.parse_text import Hypothesis, Premise, follows, read_dag, read_hypothesis, read_premise
 from harness.types import JSON, Item
 
 FIRST = 40
@@ -148,10 +148,7 @@ class Classes:
         """The class of a premise and its number. Raises Unreadable where no graph fits the premise."""
         key = len(premise.names), frozenset(premise.independences)
         if key not in self._classes:
-            dag = from_independences(len(premise.names), premise.independences)
-            if dag is None:
-                raise Unreadable("no graph fits the premise")
-            self._classes[key] = len(self._classes), Class(premise, list(members(dag)))
+            self._classes[key] = len(self._classes), Class(premise, list(members(read_dag(premise))))
         return self._classes[key]
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import combinations
 
+from harness.causal.dag import DAG
 from harness.causal.equivalence import from_independences, members
 from harness.causal.relations import Holds, Relation, common_relations
 from harness.causal.separation import Independence, independences
@@ -22,6 +24,8 @@ class Premise:
 
     names: tuple[str, ...]
     independences: frozenset[Independence]
+    silent: tuple[tuple[int, int], ...] = ()
+    """Pairs of which no sentence says anything; none in a premise of the benchmark."""
 
 
 _NAME = r"[^\s,.:;()?]+"
@@ -68,7 +72,9 @@ def read_premise(text: str) -> Premise:
             stated.add((i, j, others))
     if any((i, j) in correlated for i, j, given in stated if not given):
         raise Unreadable("the premise says of one pair that it correlates and that it is independent")
-    return Premise(names, frozenset(stated))
+    spoken_of = correlated | {(i, j) for i, j, _ in stated}
+    silent = tuple(pair for pair in combinations(range(len(names)), 2) if pair not in spoken_of)
+    return Premise(names, frozenset(stated), silent)
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,17 @@ class Hypothesis:
     relation: Relation
     i: str
     j: str
+
+    @property
+    def canonical(self) -> Hypothesis:
+        """The same claim, equal for all that mean the same: parent and ancestor from cause to effect, names sorted."""
+        if self.relation is Relation.CHILD:
+            return Hypothesis(Relation.PARENT, self.j, self.i)
+        if self.relation is Relation.DESCENDANT:
+            return Hypothesis(Relation.ANCESTOR, self.j, self.i)
+        if self.relation in (Relation.COLLIDER, Relation.CONFOUNDER):
+            return Hypothesis(self.relation, *sorted((self.i, self.j)))
+        return self
 
 
 def read_hypothesis(text: str, names: tuple[str, ...] | None = None) -> Hypothesis:
@@ -115,12 +132,21 @@ def _forms() -> list[tuple[Relation, re.Pattern[str]]]:
 
 
 @lru_cache(maxsize=4096)
-def read_class(premise: Premise) -> Holds:
-    """The relations that hold in every DAG whose independences are exactly the stated ones. Raises Unreadable."""
+def read_dag(premise: Premise) -> DAG:
+    """Return a DAG whose independences are exactly the stated ones. Raises Unreadable."""
+    if premise.silent:
+        i, j = premise.silent[0]
+        raise Unreadable(f"the premise says nothing of {premise.names[i]} and {premise.names[j]}")
     dag = from_independences(len(premise.names), premise.independences)
     if dag is None or frozenset(independences(dag)) != premise.independences:
         raise Unreadable("no directed acyclic graph has exactly the independences that the premise states")
-    return common_relations(members(dag))
+    return dag
+
+
+@lru_cache(maxsize=4096)
+def read_class(premise: Premise) -> Holds:
+    """Return the relations that hold in every DAG with exactly the stated independences. Raises Unreadable."""
+    return common_relations(members(read_dag(premise)))
 
 
 def follows(premise: Premise, hypothesis: Hypothesis) -> bool:

@@ -14,6 +14,7 @@ from harness.errors import ConfigError
 from harness.scoring.summary import summarize
 from harness.settings import LOCAL
 from harness.tasks.corr2cause import sources
+from harness.tasks.corr2cause.data_rows import Row
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, blocks, public_test
 from harness.tasks.corr2cause.hypothesis import Claim
 from harness.tasks.corr2cause.perturbation import Perturbation, Writer
@@ -165,14 +166,16 @@ class Corr2Cause:
         return made if self.limit is None else made.sample(self.limit, seed=self.seed)
 
     @cached_property
-    def _rows(self) -> list[sources.Row]:
+    def _rows(self) -> list[Row]:
         if self.source == "file":
             rows = sources.from_file(str(self.path))
         else:
-            rows = sources.from_hub(self.path, self.revision, split=self.split, perturbation=self.perturbation)
+            rows = sources.from_hub(
+                self.path, self.revision, split=self.split, perturbation=self.perturbation, seed=self.seed
+            )
         for row in rows:
             row.check(derivable=self.headline == "audited")
-        return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.id)
+        return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.item_id)
 
     def _filtered(
         self,
