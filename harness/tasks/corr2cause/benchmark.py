@@ -108,6 +108,6 @@ BENCHMARK = Benchmark(
     perturbations=PERTURBATIONS,
     explanations=_explanations,
     origin=_origin,
-    solver="harness.tasks.corr2cause.reasoner.Reasoner",
+    own_models=("harness.tasks.corr2cause.reasoner.Reasoner", "harness.tasks.corr2cause.shortcut.Shortcut"),
     costly={"classes": 5_000},
 )

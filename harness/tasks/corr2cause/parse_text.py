@@ -29,8 +29,9 @@ class Premise:
 
 
 _NAME = r"[^\s,.:;()?]+"
+_LEAD = "closed system of"
 _OPENING = re.compile(
-    r"closed system of (\d+) variables?, (.+?)\. All the statistical relations among these \d+ variables? "
+    rf"{_LEAD} (\d+) variables?, (.+?)\. All the statistical relations among these \d+ variables? "
     r"are as follows:"
 )
 _SENTENCES = (
@@ -162,3 +163,10 @@ def _names(text: str) -> list[str]:
 def _short(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def read_question(text: str) -> tuple[Premise, Hypothesis]:
+    """Return premise and hypothesis of a request's words: the last, where examples come before. Raises Unreadable."""
+    first, _, rest = (_LEAD + text.rpartition(_LEAD)[2]).partition("\n")
+    premise = read_premise(first)
+    return premise, read_hypothesis(rest, premise.names)
