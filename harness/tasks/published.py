@@ -40,7 +40,7 @@ class Row:
         return intervals(self.counts) if self.counts else {}
 
     def percent(self, metric: str) -> bool:
-        """Whether the paper prints the metric in percent."""
+        """Test whether the paper prints the metric in percent."""
         return metric in self.in_percent
 
 

@@ -13,7 +13,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 def quotas(sizes: Mapping[K, int], limit: int, *, seed: int) -> dict[K, int]:
-    """How many of `limit` values each stratum gets: its share by size (largest remainder), at most its size."""
+    """Return how many of `limit` values each stratum gets: its share by size (largest remainder), at most its size."""
     total = sum(sizes.values())
     if limit >= total:
         return dict(sizes)
@@ -28,7 +28,7 @@ def quotas(sizes: Mapping[K, int], limit: int, *, seed: int) -> dict[K, int]:
 def stratified(
     values: Sequence[T], limit: int, *, stratum: Callable[[T], Hashable], name: Callable[[T], str], seed: int
 ) -> list[T]:
-    """`limit` of the values, each stratum with its share, in their original order; see `by_name`."""
+    """Return `limit` of the values, each stratum with its share, in their original order; see `by_name`."""
     if limit >= len(values):
         return list(values)
     quota = quotas(Counter(map(stratum, values)), limit, seed=seed)
@@ -38,7 +38,7 @@ def stratified(
 def by_name(
     values: Sequence[T], quota: Mapping[K, int], *, stratum: Callable[[T], K], name: Callable[[T], str], seed: int
 ) -> list[T]:
-    """So many values of each stratum, in their original order.
+    """Return so many values of each stratum, in their original order.
 
     Which values of a stratum are taken is drawn from (seed, name), so it depends neither on their order nor
     on what else is there, and a smaller sample of a stratum is part of a larger one.
@@ -55,7 +55,7 @@ def by_name(
 def by_place(
     size: int, value: Callable[[int], T], quota: Mapping[K, int], *, stratum: Callable[[T], K], seed: int
 ) -> list[T]:
-    """So many of the values at places 0 … size-1 from each stratum, in their original order.
+    """Return so many of the values at places 0 … size-1 from each stratum, in their original order.
 
     Places are drawn from (seed, size) and only their values are made, for a stratum that is too large to be
     looked through. A smaller sample of a stratum is part of a larger one here, too. Every place is tried where a

@@ -46,7 +46,7 @@ class Chain:
         return int(self.asked[1] in reached)
 
     def item(self) -> Item:
-        """The question as an item."""
+        """Return the question as an item."""
         said = [f"{cause} causes {effect}" for cause, effect in self.statements]
         premise = f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
         a, b = self.asked
@@ -65,13 +65,13 @@ class Chain:
 
 
 def chain(length: int) -> Chain:
-    """The published question of so many letters; its answer is Yes."""
+    """Return the published question of so many letters; its answer is Yes."""
     letters = ascii_uppercase[:length]
     return Chain("chain", length, tuple(pairwise(letters)), (letters[0], letters[-1]))
 
 
 def counterpart(length: int, seed: int) -> Chain:
-    """A question of so many letters whose answer is No, of the three kinds in turn.
+    """Return a question of so many letters whose answer is No, of the three kinds in turn.
 
     - reversed: does the last letter cause the first?
     - broken: the statement in the middle is left out.
@@ -121,7 +121,7 @@ class Chains:
         return {}
 
     def items(self) -> Sequence[Item]:
-        """The 24 published questions and 24 counterparts, by length."""
+        """Return the 24 published questions and 24 counterparts, by length."""
         found = [chain.item() for chain in self._chains()]
         if self.limit is None:
             return found
@@ -135,11 +135,11 @@ class Chains:
             yield counterpart(length, self.seed)
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """None: the paper asks zero-shot."""
+        """Return none: the paper asks zero-shot."""
         return ()
 
     def summarize(self, records: Iterable[Record]) -> Result:
-        """Scores overall, per kind and per length, with the longest chain that was answered right throughout."""
+        """Return scores overall, per kind and per length, with the longest chain that was answered right throughout."""
         right: dict[str, dict[int, bool | None]] = defaultdict(dict)
 
         def watched() -> Iterator[Record]:
@@ -170,7 +170,7 @@ def _with_longest(row: Scores, right: Mapping[int, bool | None]) -> Scores:
 
 
 def longest(right: Mapping[int, bool | None]) -> float | None:
-    """The letters of the longest chain that, like every shorter one asked, was answered right.
+    """Return the letters of the longest chain that, like every shorter one asked, was answered right.
 
     `right` says for each length whether its answers were, None for a failed call. 0 where the shortest was answered
     wrong; None where nothing was asked, or a call failed before the first wrong answer. Table V counts questions

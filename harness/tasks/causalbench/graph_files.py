@@ -16,7 +16,7 @@ _SHOWN = {NO: "0", YES: "1", UNREADABLE: "unreadable", MISSING: "failed"}
 
 
 def graph_files(sheets: Sheets) -> Mapping[str, str]:
-    """graphs/<network>/<template>.csv for every template that asks about two variables.
+    """Return graphs/<network>/<template>.csv for every template that asks about two variables.
 
     Row a, column b: 1 for Yes, 0 for No, `unreadable`, `failed`, empty where nothing was asked. Templates whose Yes
     is an edge have a .graphml beside it.
@@ -47,7 +47,7 @@ def _cell(sheet: Sheet, a: int, b: int) -> str:
 
 
 def _graphml(sheet: Sheet) -> str:
-    """Nodes by name, an edge for every Yes; pairs without a readable reply are named in the graph's `unanswered`."""
+    """Write nodes by name and an edge for every Yes; the graph's `unanswered` names pairs without a readable reply."""
     names = sheet.network.variables
     root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
     ElementTree.SubElement(

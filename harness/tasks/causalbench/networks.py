@@ -54,7 +54,7 @@ class Network:
     """The parents of each variable in the order of the file: the axes of its table."""
 
     def codes(self, k: int) -> tuple[int, ...]:
-        """The number by which samples code each state of variable k: its place in alphabetical order.
+        """Return the number by which observations code each state of variable k: its place in alphabetical order.
 
         So the paper's authors coded them (asia: no is 0, yes is 1, which is not the order of the file).
         """
@@ -74,7 +74,7 @@ class Meaning:
 
 @cache
 def load(name: str) -> Network:
-    """The structure of a network. Raises ConfigError for an unknown name."""
+    """Return the structure of a network. Raises ConfigError for an unknown name."""
     text = _text(name)
     states = {variable: tuple(found.split(", ")) for variable, found in _VARIABLE.findall(text)}
     place = {variable: k for k, variable in enumerate(states)}
@@ -92,7 +92,7 @@ def load(name: str) -> Network:
 
 
 def tables(name: str) -> tuple[NDArray[np.float64], ...]:
-    """The conditional probability table of each variable.
+    """Return the conditional probability table of each variable.
 
     Axes: the parents in `parent_order`, each by its states, then the variable's own states. Rows sum to 1 within
     3e-7, which is how the files were rounded.
@@ -115,7 +115,7 @@ def tables(name: str) -> tuple[NDArray[np.float64], ...]:
 
 
 def sample(name: str, rows: int, *, seed: int) -> NDArray[np.int64]:
-    """`rows` draws from the joint distribution, one a row, columns in the order of the variables.
+    """Draw `rows` observations from the joint distribution, one a row, columns in the order of the variables.
 
     Cells are the alphabetical codes of `Network.codes`. Ancestral sampling with NumPy's frozen generator, so that a
     seed means the same rows on every machine and with every version.
@@ -138,7 +138,7 @@ def sample(name: str, rows: int, *, seed: int) -> NDArray[np.int64]:
 
 @cache
 def meanings(name: str) -> Mapping[str, Meaning]:
-    """The readable name and the background text of each variable, in the order of the network."""
+    """Return the readable name and the background text of each variable, in the order of the network."""
     import yaml
 
     file = resources.files("harness") / "data" / "causalbench" / "variables" / f"{load(name).name}.yaml"
@@ -147,7 +147,7 @@ def meanings(name: str) -> Mapping[str, Meaning]:
 
 
 def edges(network: Network) -> list[tuple[str, str]]:
-    """(cause, effect) by name, effects in the order of the variables."""
+    """Return (cause, effect) of each edge by name, effects in the order of the variables."""
     names = network.variables
     return [(names[u], names[v]) for v, above in enumerate(network.dag) for u in bits(above)]
 

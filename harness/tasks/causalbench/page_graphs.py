@@ -111,7 +111,7 @@ def _cells(text: str, variables: Sequence[str]) -> list[list[str]] | None:
 
 
 def _lost(cells: Cells, yes: NDArray[np.bool_], *, directed: bool) -> Iterator[list[JSON]]:
-    """Pairs without a readable answer; where both orders ask the same, those that have no Yes either way."""
+    """Return the pairs without a readable answer; where both orders ask the same, those that have no Yes either way."""
     import numpy as np
 
     for why in _LOST:
@@ -120,7 +120,7 @@ def _lost(cells: Cells, yes: NDArray[np.bool_], *, directed: bool) -> Iterator[l
 
 
 def _scores(result: Result, network: str, template: str) -> Scores | None:
-    """The headline scores of one template about one network."""
+    """Return the headline scores of one template about one network."""
     for breakdown in ("network/template", "network/structure"):
         groups = result.scores[result.headline].get(breakdown, {})
         if found := groups.get(f"{network}/{template}"):
@@ -137,7 +137,7 @@ def _pairs(cells: NDArray[np.bool_]) -> list[list[int]]:
 
 @cache
 def _templates() -> Mapping[str, Template]:
-    """The templates that ask about two variables, by name."""
+    """Return the templates that ask about two variables, by name."""
     from harness.tasks.causalbench import questions
 
     every: Iterable[Mapping[str, Template]] = (

@@ -31,7 +31,7 @@ class Wording:
     seed: int
 
     def fields(self, template: Template, *nodes: int) -> dict[str, JSON]:
-        """The fields of an item that asks `template` about the variables a, b (and c).
+        """Return the fields of an item that asks `template` about the variables a, b (and c).
 
         - a, b, c: the names. question, and question_within: the same with a small initial, to go on a sentence.
         - statement: the question as a hypothesis. variables: the names as a list in words.
@@ -80,7 +80,7 @@ class Wording:
 
 
 def matrices(network: str, names: tuple[str, ...], *, rows: int, parts: int, seed: int) -> tuple[str, ...]:
-    """A sample of the network as text, cut into parts of equal length (the first ones a row longer where it must be).
+    """Write observations of the network as text, in parts of equal length (the first a row longer where need be).
 
     Each part begins with the names; cells are the alphabetical codes of the states, as the authors coded them
     (Zhou et al., Appendix D.C, Figure 21).

@@ -66,7 +66,7 @@ class CausalBench(ABC):
     """The breakdown that the templates' names make."""
 
     def __post_init__(self) -> None:
-        """Refuses combinations of settings that mean nothing."""
+        """Refuse combinations of settings that mean nothing."""
         if self.networks is not None and self.scale is not None:
             raise ConfigError(
                 "task.networks and task.scale both choose networks: give one of them (harness.discover: network=null)."
@@ -97,15 +97,15 @@ class CausalBench(ABC):
         return {}
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """None: the paper asks zero-shot."""
+        """Return none: the paper asks zero-shot."""
         return ()
 
     def items(self) -> Iterable[Item]:
-        """The questions, network by network, template by template."""
+        """Return the questions, network by network, template by template."""
         return Questions(self, self._asked)
 
     def summarize(self, records: Iterable[Record]) -> Result:
-        """Scores by both conventions, and the predicted graphs."""
+        """Return scores by both conventions, and the predicted graphs."""
         return summarize(
             records,
             templates=self.asked_templates,
@@ -130,10 +130,10 @@ class CausalBench(ABC):
 
     @abstractmethod
     def table(self, network: Network) -> Table:
-        """All questions about a network, with the labels of every convention that has one."""
+        """Return all questions about a network, with the labels of every convention that has one."""
 
     def item(self, wording: Wording, template: Template, nodes: tuple[int, ...], labels: dict[str, int]) -> Item:
-        """The item that asks a template about some variables."""
+        """Return the item that asks a template about some variables."""
         names = [load(wording.network).variables[node] for node in nodes]
         return Item(
             id="/".join([wording.network, template.name, *names]),
@@ -150,7 +150,7 @@ class CausalBench(ABC):
         )
 
     def wording(self, network: str) -> Wording:
-        """How the questions about a network are put."""
+        """Return how the questions about a network are put."""
         return Wording(network, self.names, self.format, self.rows, self.parts, self.seed)
 
     @cached_property
@@ -176,7 +176,7 @@ class Correlation(CausalBench):
         return questions.CORRELATION
 
     def table(self, network: Network) -> Table:
-        """All pairs; with kind=direct the adjacent and the d-separated ones, with indirect the non-adjacent ones."""
+        """Return all pairs; with kind=direct adjacent and d-separated ones, with indirect the non-adjacent ones."""
         found = structures(matrix(network.dag))
         return _pairs(self.asked_templates, found, self._chosen(found))
 
@@ -205,7 +205,7 @@ class Causality(CausalBench):
         return "template" if self.method == 1 else "structure"
 
     def table(self, network: Network) -> Table:
-        """All ordered pairs under each template."""
+        """Return all ordered pairs under each template."""
         found = structures(matrix(network.dag))
         return _pairs(self.asked_templates, found, ~np.eye(len(network.dag), dtype=np.bool_))
 
@@ -235,7 +235,7 @@ class Skeleton(CausalBench):
         return self.convention
 
     def table(self, network: Network) -> Table:
-        """The convention's questions: they differ in more than their labels."""
+        """Return the convention's questions: they differ in more than their labels."""
         found = structures(matrix(network.dag))
         if self.convention == "exact":
             return skeleton.exact(network, found["adjacent"], seed=self.seed)
@@ -265,7 +265,7 @@ class Questions:
 
 
 def _pairs(templates: Mapping[str, Template], found: Mapping[str, Matrix], chosen: Matrix) -> Table:
-    """Every chosen ordered pair under each template."""
+    """Return every chosen ordered pair under each template."""
     a, b = np.nonzero(chosen)
     blocks = [
         Table.of(number, a, b, exact=found[template.exact][a, b], paper=found[template.paper][a, b])

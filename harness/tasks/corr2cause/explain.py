@@ -41,12 +41,12 @@ class Class:
     _true: dict[int, Holds] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Shows the first ones."""
+        """Show the first ones."""
         self.members.sort(key=lambda dag: (sum(a > b for a, b in edges(dag)), edges(dag)))
         self.shown = list(range(min(len(self.members), FIRST)))
 
     def why(self, asked: Hypothesis, names: tuple[str, ...], published: int | None) -> Why:
-        """Whether the hypothesis follows, with the variables called by these names."""
+        """Return whether the hypothesis follows, and why, with the variables called by these names."""
         i, j = names.index(asked.i), names.index(asked.j)
         holds = follows(self.premise, Hypothesis(asked.relation, self.premise.names[i], self.premise.names[j]))
         place = 0 if holds else next(k for k in range(len(self.members)) if not self._holds(k, asked.relation, i, j))
@@ -65,7 +65,7 @@ class Class:
         return Why(holds, self.shown.index(place), said, way.edges if way else [])
 
     def json(self) -> dict[str, JSON]:
-        """The members that are shown, as lists of edges."""
+        """Return the members that are shown, as lists of edges."""
         shown = [[list(edge) for edge in edges(self.members[place])] for place in self.shown]
         return {"nodes": len(self.premise.names), "total": len(self.members), "members": shown}
 
@@ -88,7 +88,7 @@ class Class:
     def _borne_out(
         self, relation: Relation, i: int, j: int, names: tuple[str, ...], where: str
     ) -> tuple[Way | None, str]:
-        """What makes the hypothesis true in the first member, and the sentence."""
+        """Return what makes the hypothesis true in the first member, and the sentence."""
         way = _shown_by(self.members[0], relation, i, j)
         shown = way.said(names) if way else ""
         claim = {
@@ -109,7 +109,7 @@ class Classes:
     """The classes of many items, and why each hypothesis follows or does not."""
 
     def __init__(self) -> None:
-        """Begins without items."""
+        """Begin without items."""
         self._classes: dict[tuple[int, frozenset[object]], tuple[int, Class]] = {}
         self._names: dict[tuple[str, ...], int] = {}
         self._of: list[int] = []
@@ -117,7 +117,7 @@ class Classes:
         self._why: list[JSON] = []
 
     def add(self, item: Item) -> None:
-        """Adds the next item; one in other words than the benchmark's has no class."""
+        """Add the next item; one in other words than the benchmark's has no class."""
         try:
             premise = read_premise(str(item.fields["premise"]))
             asked = _asked(item.fields, premise)
@@ -134,7 +134,7 @@ class Classes:
         self._why.append({"holds": why.holds, "member": why.member, "said": why.said, "marked": marked})
 
     def json(self) -> dict[str, JSON] | None:
-        """The chunk; None where no item has a class."""
+        """Return the chunk of the page; None where no item has a class."""
         if not self._classes:
             return None
         return {
@@ -145,7 +145,7 @@ class Classes:
         }
 
     def _class_of(self, premise: Premise) -> tuple[int, Class]:
-        """The class of a premise and its number. Raises Unreadable where no graph fits the premise."""
+        """Return the number of a premise's class, and the class. Raises Unreadable where no graph fits the premise."""
         key = len(premise.names), frozenset(premise.independences)
         if key not in self._classes:
             self._classes[key] = len(self._classes), Class(premise, list(members(read_dag(premise))))
@@ -153,7 +153,7 @@ class Classes:
 
 
 def edges(dag: DAG) -> list[Edge]:
-    """(cause, effect), in the order of the nodes."""
+    """Return (cause, effect) of each edge, in the order of the nodes."""
     return sorted((u, v) for v, above in enumerate(dag) for u in bits(above))
 
 
@@ -164,7 +164,7 @@ def _asked(fields: Mapping[str, JSON], premise: Premise) -> Hypothesis:
 
 
 def _shown_by(dag: DAG, relation: Relation, i: int, j: int) -> Way | None:
-    """What makes a relation hold in one graph."""
+    """Return what makes a relation hold in one graph."""
     if relation in (Relation.CHILD, Relation.DESCENDANT):
         i, j = j, i
     if relation is Relation.COLLIDER:
@@ -177,7 +177,7 @@ def _shown_by(dag: DAG, relation: Relation, i: int, j: int) -> Way | None:
 
 
 def _refuted(dag: DAG, relation: Relation, i: int, j: int, names: tuple[str, ...]) -> tuple[Way | None, str]:
-    """How the two variables stand in a graph in which the relation does not hold, and the words for what is missing."""
+    """Return how two variables are linked in a graph without the relation, and the words for what is missing."""
     if relation in (Relation.CHILD, Relation.DESCENDANT):
         i, j = j, i
     link = next(_links(dag, i, j), None)
@@ -192,7 +192,7 @@ def _refuted(dag: DAG, relation: Relation, i: int, j: int, names: tuple[str, ...
 
 
 def _links(dag: DAG, i: int, j: int) -> Iterator[Way]:
-    """How two variables hang together, the nearest tie first."""
+    """Yield how two variables are linked, the nearest link first."""
     for way in (directed(dag, i, j), directed(dag, j, i), common_cause(dag, i, j), common_effect(dag, i, j)):
         if way:
             yield way

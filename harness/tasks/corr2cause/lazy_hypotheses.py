@@ -45,7 +45,7 @@ class Block:
         return {(relation, self.n): counted[relation] for relation in Relation if relation in self.relations}
 
     def sample(self, quota: Mapping[Stratum, int]) -> list[Claim]:
-        """So many claims of each relation, in order; other blocks' strata may be in the quota."""
+        """Return so many claims of each relation, in order; other blocks' strata may be in the quota."""
         own = {key: quota[key] for key in self.sizes}
         if self.n <= SMALL:
             return by_name(list(self), own, stratum=_stratum, name=lambda claim: claim.id, seed=self.seed)
@@ -78,7 +78,7 @@ class Blocks:
         return sum(map(len, self.blocks))
 
     def sample(self, limit: int, *, seed: int) -> list[Claim]:
-        """`limit` of the claims, each relation of each block with its share, in their order."""
+        """Return `limit` of the claims, each relation of each block with its share, in their order."""
         quota = quotas({key: size for block in self.blocks for key, size in block.sizes.items()}, limit, seed=seed)
         return [claim for block in self.blocks for claim in block.sample(quota)]
 

@@ -43,7 +43,7 @@ _SENTENCES = (
 
 @lru_cache(maxsize=4096)
 def read_premise(text: str) -> Premise:
-    """The structure of a premise, whatever its variables are called. Raises Unreadable."""
+    """Return the structure of a premise, whatever its variables are called. Raises Unreadable."""
     opening = _OPENING.search(text)
     if not opening:
         raise Unreadable('no "closed system of … variables, …" in the premise')
@@ -99,7 +99,7 @@ class Hypothesis:
 
 
 def read_hypothesis(text: str, names: tuple[str, ...] | None = None) -> Hypothesis:
-    """The canonical reading of the first hypothesis in the text, in Table 2's or Table 9's words. Raises Unreadable.
+    """Return the canonical reading of the first hypothesis in the words of Table 2 or 9. Raises Unreadable.
 
     Two readings fit "B directly causes A" (child of (A, B), parent of (B, A)): the one whose first argument
     comes first in the premise's list is taken, in the alphabet without a list, as the public data has it.
@@ -151,7 +151,7 @@ def read_class(premise: Premise) -> Holds:
 
 
 def follows(premise: Premise, hypothesis: Hypothesis) -> bool:
-    """Whether the hypothesis holds in every DAG that the premise allows. Raises Unreadable."""
+    """Test whether the hypothesis holds in every DAG that the premise allows. Raises Unreadable."""
     i, j = premise.names.index(hypothesis.i), premise.names.index(hypothesis.j)
     return bool(read_class(premise)[hypothesis.relation][i] >> j & 1)
 

@@ -35,7 +35,7 @@ class Writer:
     seed: int
 
     def item(self, claim: Claim) -> Item:
-        """The claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
+        """Return the claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
         page = _page(self.perturbation, self.seed, claim.n, claim.number)
         relation, var_i, var_j = str(claim.relation), page.names[claim.i], page.names[claim.j]
         claimed, statement = _words(claim.relation, var_i, var_j, self.perturbation == "paraphrase")
@@ -59,7 +59,7 @@ class Writer:
 
 @lru_cache(maxsize=4096)
 def _words(relation: Relation, var_i: str, var_j: str, paraphrased: bool) -> tuple[str, str]:
-    """The hypothesis with and without its full stop."""
+    """Return the hypothesis with and without its full stop."""
     claimed = hypothesis(relation, var_i, var_j, paraphrased=paraphrased)
     return claimed, claimed.removesuffix(".")
 
@@ -77,7 +77,7 @@ class _Page:
 
 @lru_cache(maxsize=64)
 def _page(perturbation: Perturbation, seed: int, n: int, number: int) -> _Page:
-    """Items come class by class, so few need to be kept."""
+    """Return what the items of a class share; they come class by class, so few pages need to be kept."""
     names = REFACTORED if perturbation == "refactorization" else LETTERS
     cluster, dag, place = f"n{n}-g{number}", from_integer(n, number), tuple(range(n))
     if perturbation == "permutation":

@@ -23,7 +23,7 @@ _INPUT = re.compile(r"Premise: (?P<premise>.*?)\s*\nHypothesis: (?P<hypothesis>.
 
 
 def from_file(path: str) -> list[Row]:
-    """The rows of a .csv, .jsonl or .json (lines) file."""
+    """Return the rows of a .csv, .jsonl or .json (lines) file."""
     file = Path(path).expanduser()
     readers = {".csv": _csv, ".jsonl": _jsonl, ".json": _jsonl}
     if file.suffix not in readers:
@@ -38,7 +38,7 @@ def from_file(path: str) -> list[Row]:
 
 
 def digest_of(path: str) -> str:
-    """The SHA-256 of a data file or folder: another content is another configuration."""
+    """Return the SHA-256 of a data file or folder: another content is another configuration."""
     try:
         return content_digest(Path(path).expanduser())
     except OSError as error:
@@ -46,12 +46,12 @@ def digest_of(path: str) -> str:
 
 
 def is_folder(path: str) -> bool:
-    """Whether it names a folder of this machine, not a data set of the Hub."""
+    """Test whether it names a folder of this machine, not a data set of the Hub."""
     return Path(path).is_dir()
 
 
 def hub_place(path: str | None, revision: str | None) -> tuple[str, str | None]:
-    """(data set name or local folder, its revision: the pinned one where none is given, none for a folder)."""
+    """Return data set or folder, and its revision: the pinned one where none is given, none for a folder."""
     name = path or HUB_PATH
     if is_folder(name):
         return name, None
@@ -103,7 +103,7 @@ def _with_builtin_items(rows: Iterable[Row], texts: BuiltinTexts) -> Iterator[Ro
 
 
 def _hub_config(names: list[str], perturbation: str) -> str:
-    """The configuration that holds the perturbed test set, told by a part of its name."""
+    """Return the configuration that holds the perturbed test set: a part of its name says so."""
     part = {"none": "default", "paraphrase": "paraphras", "refactorization": "refactor"}[perturbation]
     fitting = [name for name in names if part in name]
     if not fitting and perturbation == "none" and len(names) == 1:

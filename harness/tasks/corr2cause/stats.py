@@ -45,7 +45,7 @@ class Size:
 
 
 def measure(n: int) -> Size:
-    """Counts for n variables; n = 6 takes a few seconds."""
+    """Return the counts for n variables; n = 6 takes a few seconds."""
     dags = unlabelled_dags(n)
     everything = [claim for number in representatives(n) for claim in claims(n, number, seed=0)]
     per_class = len(everything) // len(representatives(n))
@@ -62,7 +62,7 @@ def measure(n: int) -> Size:
 
 
 def total(sizes: Sequence[Size]) -> Size:
-    """All numbers of variables together."""
+    """Add up all numbers of variables."""
     return Size(*(sum(getattr(size, name) for size in sizes) for name in Size.__dataclass_fields__))
 
 

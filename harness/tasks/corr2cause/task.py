@@ -60,7 +60,7 @@ class Corr2Cause:
     prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.1857, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuses combinations of settings that mean nothing."""
+        """Refuse combinations of settings that mean nothing."""
         if self.version == "v1" and (self.split != "test" or self.source != "builtin"):
             raise ConfigError(
                 "task.version=v1 is the test set of Tables 4 to 6 and 12: it goes with task.split=test and "
@@ -128,13 +128,13 @@ class Corr2Cause:
         return {"data_set": sources.hub_place(self.path, self.revision)}
 
     def items(self) -> Iterable[Item]:
-        """The questions: filtered, then sampled."""
+        """Return the questions: filtered, then sampled."""
         if self.source == "builtin":
             return Questions(self._claims, self._writer.item)
         return Questions(self._rows, lambda row: row.item())
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """One valid and one invalid item of the train split, perturbed as the questions are.
+        """Return one valid and one invalid item of the train split, perturbed as the questions are.
 
         With task.split=train or all these two are among the questions as well.
         """
@@ -142,7 +142,7 @@ class Corr2Cause:
         return [{**item.fields, "answer": "Yes" if claim.derived else "No"} for item, claim in items]
 
     def summarize(self, records: Iterable[Record]) -> Result:
-        """Scores overall, per relation type and per number of variables."""
+        """Return scores overall, per relation type and per number of variables."""
         return summarize(records, headline=self.headline, orders=ORDERS, unreadable=self.unreadable)
 
     @cached_property
