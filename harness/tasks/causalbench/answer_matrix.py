@@ -30,7 +30,7 @@ class Sheet:
     """The answers as the prompt's parser read them; MISSING where there is none, 0 on the diagonal."""
     strict: NDArray[np.int8] = field(init=False)
     """The same by the paper's reading: Yes, Yes., No, No. or unreadable."""
-    asked: NDArray[np.bool_] = field(init=False)
+    was_asked: NDArray[np.bool_] = field(init=False)
     outcomes: Counter[tuple[int, int]] = field(default_factory=Counter)
     """(the paper's label, strict code) → questions, for templates with a third variable too."""
 
@@ -40,7 +40,7 @@ class Sheet:
         self.cells = np.full((n, n), MISSING, dtype=np.int8)
         np.fill_diagonal(self.cells, NO)
         self.strict = self.cells.copy()
-        self.asked = np.zeros((n, n), dtype=np.bool_)
+        self.was_asked = np.zeros((n, n), dtype=np.bool_)
 
     @property
     def every_cell(self) -> bool:
@@ -55,10 +55,10 @@ class Sheet:
     @property
     def graph(self) -> NDArray[np.bool_]:
         """The edges that were answered with Yes, as the template means them; an unreadable reply makes none."""
-        said = self.cells == YES
+        yes = self.cells == YES
         if self.template.graph == "reversed":
-            return np.asarray(said.T)
-        return np.logical_or(said, said.T) if self.template.graph == "undirected" else np.asarray(said)
+            return np.asarray(yes.T)
+        return np.logical_or(yes, yes.T) if self.template.graph == "undirected" else np.asarray(yes)
 
     def add(self, a: str, b: str, record: Record) -> None:
         """Enter an answer about the variables a and b."""
@@ -66,7 +66,7 @@ class Sheet:
         code, strict = readings(record)
         self.cells[row, column] = code
         self.strict[row, column] = strict
-        self.asked[row, column] = True
+        self.was_asked[row, column] = True
         if "paper" in record.labels:
             self.outcomes[record.labels["paper"], strict] += 1
 

@@ -30,7 +30,7 @@ class Chain:
     kind: str
     length: int
     statements: tuple[tuple[str, str], ...]
-    asked: tuple[str, str]
+    ends: tuple[str, str]
 
     @property
     def id(self) -> str:
@@ -40,16 +40,16 @@ class Chain:
     @property
     def follows(self) -> int:
         """1 iff a directed path leads from the one asked about to the other."""
-        reached = {self.asked[0]}
+        reached = {self.ends[0]}
         for _ in self.statements:
             reached |= {effect for cause, effect in self.statements if cause in reached}
-        return int(self.asked[1] in reached)
+        return int(self.ends[1] in reached)
 
     def item(self) -> Item:
         """Return the question as an item."""
-        said = [f"{cause} causes {effect}" for cause, effect in self.statements]
-        premise = f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
-        a, b = self.asked
+        statements = [f"{cause} causes {effect}" for cause, effect in self.statements]
+        premise = f"{', '.join(statements[:-1])} and {statements[-1]}" if len(statements) > 1 else statements[0]
+        a, b = self.ends
         question = f"If {premise}, does {a} cause {b}?"
         return Item(
             id=self.id,
@@ -78,20 +78,25 @@ def counterpart(length: int, seed: int) -> Chain:
     - shuffled: the statements in an order drawn from the seed; asked from the cause of the first one to the effect of
       the last one, which lies before it in the chain.
     """
-    whole = chain(length)
+    published = chain(length)
     kind = KINDS[1:][(length - LENGTHS[0]) % 3]
-    statements, (first, last) = whole.statements, whole.asked
+    statements, (first, last) = published.statements, published.ends
     if kind == "reversed":
-        return replace(whole, kind=kind, asked=(last, first))
+        return replace(published, kind=kind, ends=(last, first))
     if kind == "broken":
         middle = len(statements) // 2
-        return replace(whole, kind=kind, statements=statements[:middle] + statements[middle + 1 :])
+        return replace(published, kind=kind, statements=statements[:middle] + statements[middle + 1 :])
     # The first statement comes from the chain's second half and the last from its first half, so the way leads back.
     half = len(statements) // 2
-    first_said = shuffled(statements[half + 1 :], seed, "first", length)[0]
-    last_said = shuffled(statements[:half], seed, "last", length)[0]
-    between = shuffled([s for s in statements if s not in (first_said, last_said)], seed, "between", length)
-    return replace(whole, kind=kind, statements=(first_said, *between, last_said), asked=(first_said[0], last_said[1]))
+    first_statement = shuffled(statements[half + 1 :], seed, "first", length)[0]
+    last_statement = shuffled(statements[:half], seed, "last", length)[0]
+    between = shuffled([s for s in statements if s not in (first_statement, last_statement)], seed, "between", length)
+    return replace(
+        published,
+        kind=kind,
+        statements=(first_statement, *between, last_statement),
+        ends=(first_statement[0], last_statement[1]),
+    )
 
 
 @dataclass(frozen=True)
@@ -122,11 +127,11 @@ class Chains:
 
     def items(self) -> Sequence[Item]:
         """Return the 24 published questions and 24 counterparts, by length."""
-        found = [chain.item() for chain in self._chains()]
+        everything = [chain.item() for chain in self._chains()]
         if self.limit is None:
-            return found
+            return everything
         return stratified(
-            found, self.limit, stratum=lambda item: item.labels["exact"], name=lambda item: item.id, seed=self.seed
+            everything, self.limit, stratum=lambda item: item.labels["exact"], name=lambda item: item.id, seed=self.seed
         )
 
     def _chains(self) -> Iterator[Chain]:
@@ -149,17 +154,17 @@ class Chains:
                 yield record
 
         orders = {"kind": KINDS, "length": tuple(map(str, LENGTHS))}
-        counted = summarize(watched(), headline=self.headline, orders=orders, unreadable=self.unreadable)
-        rows = {name: dict(groups) for name, groups in counted.scores["exact"].items()}
+        result = summarize(watched(), headline=self.headline, orders=orders, unreadable=self.unreadable)
+        rows = {name: dict(groups) for name, groups in result.scores["exact"].items()}
         for kind, row in rows.get("kind", {}).items():
             rows["kind"][kind] = _with_longest(row, right[kind])
         both: dict[int, bool | None] = {}
         for answers in right.values():
             for length, correct in answers.items():
-                known = both.get(length, True)
-                both[length] = False if False in (known, correct) else None if None in (known, correct) else True
+                so_far = both.get(length, True)
+                both[length] = False if False in (so_far, correct) else None if None in (so_far, correct) else True
         rows["overall"]["all"] = _with_longest(rows["overall"]["all"], both)
-        return replace(counted, scores={"exact": rows})
+        return replace(result, scores={"exact": rows})
 
 
 def _with_longest(row: Scores, right: Mapping[int, bool | None]) -> Scores:

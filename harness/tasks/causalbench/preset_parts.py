@@ -98,9 +98,9 @@ def source(**requires: str) -> tuple[Source, ...]:
 
 def under(over: str, *numbers: Number, slots: str = "", **where: str) -> Iterator[Number]:
     """Return columns under a heading, from published rows and runs of one kind."""
-    for one in numbers:
+    for number in numbers:
         slot = tuple(slots.split("|")) if slots else ()
-        yield replace(one, over=over, slots=slot, where={**one.where, **where})
+        yield replace(number, over=over, slots=slot, where={**number.where, **where})
 
 
 SIDES = tuple(

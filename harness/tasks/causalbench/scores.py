@@ -60,7 +60,7 @@ def summarize(
         "relation": RELATIONS,
         each: [f"{network}/{template}" for network in NETWORKS for template in templates],
     }
-    counted = count(
+    result = count(
         entered(),
         headline="exact",
         orders=orders,
@@ -69,20 +69,20 @@ def summarize(
         within=lambda record: unordered(record.unit),
         unit=PAIR,
     )
-    if not counted.overall.items:
-        return replace(counted, headline=headline, scores={headline: counted.scores["exact"]})
-    scores = {"exact": _exact(counted.scores["exact"], sheets, breakdown)}
-    if published := counted.scores.get("paper"):
+    if not result.overall.items:
+        return replace(result, headline=headline, scores={headline: result.scores["exact"]})
+    scores = {"exact": _exact(result.scores["exact"], sheets, breakdown)}
+    if published := result.scores.get("paper"):
         if any(template.exact == "path" for template in templates.values()):
             scores["direct"] = published  # every question taken for the direct edge, and scored as here
         third = any("{c}" in template.question for template in templates.values())
         numbers = _of_questions(sheets, breakdown) if third else _of_cells(sheets, breakdown)
         scores["paper"] = _beside(_bare(published), numbers)
     return replace(
-        counted,
+        result,
         headline=headline,
         scores={headline: scores[headline]} | scores,
-        notes=tuple(_notes(scores, counted.clusters)),
+        notes=tuple(_notes(scores, result.clusters)),
         files=graph_files(sheets),
     )
 
@@ -103,13 +103,13 @@ def _notes(scores: Mapping[str, Breakdowns], networks: int) -> Iterator[str]:
 def _exact(rows: Breakdowns, sheets: Sheets, breakdown: str) -> Breakdowns:
     """Return the counted scores, the predicted graphs' distances beside them, and the mean over the networks."""
     cells = {key: _graph_metrics(sheet) for key, sheet in sheets.items() if sheet.template.graph}
-    found = _beside(rows, _averages(cells, _over_templates(cells), breakdown))
-    networks = {name: {metric.name: metric for metric in row.metrics} for name, row in found["network"].items()}
-    overall = found["overall"]["all"]
+    breakdowns = _beside(rows, _averages(cells, _over_templates(cells), breakdown))
+    networks = {name: {metric.name: metric for metric in row.metrics} for name, row in breakdowns["network"].items()}
+    overall = breakdowns["overall"]["all"]
     resamples = overall.resamples if len(networks) > 1 else 0
     mean = means(networks, resamples=resamples or RESAMPLES)
     row = replace(overall, metrics=mean, clusters=len(networks), unit="", resamples=resamples, confusion={})
-    return found | {"overall": {"all": overall, MEAN: row}}
+    return breakdowns | {"overall": {"all": overall, MEAN: row}}
 
 
 def _graph_metrics(sheet: Sheet) -> Values:
@@ -213,8 +213,8 @@ def _averages(
 def _beside(rows: Breakdowns, values: Mapping[tuple[str, str], ByNetwork]) -> dict[str, dict[str, Scores]]:
     """Return the rows with the means over networks after their metrics."""
 
-    def wider(row: Scores, found: ByNetwork) -> Scores:
-        networks = {name: {m: Metric(m, value) for m, value in one.items()} for name, one in found.items()}
+    def wider(row: Scores, values: ByNetwork) -> Scores:
+        networks = {name: {m: Metric(m, value) for m, value in metrics.items()} for name, metrics in values.items()}
         return replace(row, metrics=row.metrics + means(networks, resamples=row.resamples or RESAMPLES))
 
     return {
@@ -226,12 +226,12 @@ def _beside(rows: Breakdowns, values: Mapping[tuple[str, str], ByNetwork]) -> di
 def _mean(values: Iterable[Values]) -> Values:
     """Return the mean of each metric; None where one of the values is."""
     columns: dict[str, list[float | None]] = defaultdict(list)
-    for one in values:
-        for name, value in one.items():
+    for metrics in values:
+        for name, value in metrics.items():
             columns[name].append(value)
     return {name: _fmean(column) for name, column in columns.items()}
 
 
 def _fmean(column: list[float | None]) -> float | None:
-    known = [value for value in column if value is not None]
-    return fmean(known) if len(known) == len(column) else None
+    numbers = [value for value in column if value is not None]
+    return fmean(numbers) if len(numbers) == len(column) else None

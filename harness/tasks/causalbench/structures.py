@@ -58,9 +58,9 @@ def structures(edges: Matrix) -> Mapping[str, Matrix]:
     }
 
 
-def relations(found: Mapping[str, Matrix]) -> NDArray[np.int8]:
+def relations(matrices: Mapping[str, Matrix]) -> NDArray[np.int8]:
     """Return n×n; entry (a, b) is the number in RELATIONS of the first that holds."""
-    masks = [found[name] for name in RELATIONS[:-1]]
+    masks = [matrices[name] for name in RELATIONS[:-1]]
     return np.select(masks, range(len(masks)), default=len(masks)).astype(np.int8)
 
 

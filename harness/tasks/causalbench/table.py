@@ -65,13 +65,13 @@ def sample(tables: Mapping[str, Table], limit: int, *, label_set: str, seed: int
     outside them, and a smaller sample of them is part of a larger one.
     """
     shares = quotas({name: len(table) for name, table in tables.items()}, limit, seed=seed)
-    taken = {}
+    samples = {}
     for name, table in tables.items():
         rows = [np.flatnonzero(table.labels[label_set] == label) for label in (0, 1)]
         quota = quotas({label: len(rows[label]) for label in (0, 1)}, shares[name], seed=seed)
-        drawn = [_draw(rows[label], quota[label], seed, name, label) for label in (0, 1)]
-        taken[name] = table[np.sort(np.concatenate(drawn))]
-    return {name: table for name, table in taken.items() if len(table)}
+        places = [_draw(rows[label], quota[label], seed, name, label) for label in (0, 1)]
+        samples[name] = table[np.sort(np.concatenate(places))]
+    return {name: table for name, table in samples.items() if len(table)}
 
 
 def _draw(rows: NDArray[np.intp], count: int, *parts: Hashable) -> NDArray[np.intp]:

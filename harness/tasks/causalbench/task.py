@@ -102,7 +102,7 @@ class CausalBench(ABC):
 
     def items(self) -> Iterable[Item]:
         """Return the questions, network by network, template by template."""
-        return Questions(self, self._asked)
+        return Questions(self, self._tables)
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return scores by both conventions, and the predicted graphs."""
@@ -154,7 +154,7 @@ class CausalBench(ABC):
         return Wording(network, self.names, self.format, self.rows, self.parts, self.seed)
 
     @cached_property
-    def _asked(self) -> dict[str, Table]:
+    def _tables(self) -> dict[str, Table]:
         tables = {name: self.table(load(name)) for name in self.chosen_networks}
         return sample(tables, self.limit, label_set=self.balanced, seed=self.seed) if self.limit else tables
 
@@ -177,14 +177,14 @@ class Correlation(CausalBench):
 
     def table(self, network: Network) -> Table:
         """Return all pairs; with kind=direct adjacent and d-separated ones, with indirect the non-adjacent ones."""
-        found = structures(matrix(network.dag))
-        return _pairs(self.asked_templates, found, self._chosen(found))
+        matrices = structures(matrix(network.dag))
+        return _pairs(self.asked_templates, matrices, self._pairs_of_kind(matrices))
 
-    def _chosen(self, found: Mapping[str, Matrix]) -> Matrix:
-        every = ~np.eye(len(found["adjacent"]), dtype=np.bool_)
+    def _pairs_of_kind(self, matrices: Mapping[str, Matrix]) -> Matrix:
+        every = ~np.eye(len(matrices["adjacent"]), dtype=np.bool_)
         if self.kind == "direct":
-            return every & (found["adjacent"] | ~found["d_connected"])
-        return every & ~found["adjacent"] if self.kind == "indirect" else every
+            return every & (matrices["adjacent"] | ~matrices["d_connected"])
+        return every & ~matrices["adjacent"] if self.kind == "indirect" else every
 
 
 @dataclass(frozen=True)
@@ -206,8 +206,8 @@ class Causality(CausalBench):
 
     def table(self, network: Network) -> Table:
         """Return all ordered pairs under each template."""
-        found = structures(matrix(network.dag))
-        return _pairs(self.asked_templates, found, ~np.eye(len(network.dag), dtype=np.bool_))
+        matrices = structures(matrix(network.dag))
+        return _pairs(self.asked_templates, matrices, ~np.eye(len(network.dag), dtype=np.bool_))
 
     def observations(self, network: str, number: int, seed: int) -> tuple[NDArray[np.int64], Sequence[int]]:
         """Return so many rows of data from a network, and how many states each of its variables has."""
@@ -236,10 +236,10 @@ class Skeleton(CausalBench):
 
     def table(self, network: Network) -> Table:
         """Return the convention's questions: they differ in more than their labels."""
-        found = structures(matrix(network.dag))
+        matrices = structures(matrix(network.dag))
         if self.convention == "exact":
-            return skeleton.exact(network, found["adjacent"], seed=self.seed)
-        return skeleton.paper(network, found["adjacent"], found["path_either_way"])
+            return skeleton.exact(network, matrices["adjacent"], seed=self.seed)
+        return skeleton.paper(network, matrices["adjacent"], matrices["path_either_way"])
 
 
 @dataclass(frozen=True)
@@ -264,11 +264,11 @@ class Questions:
         return sum(map(len, self.tables.values()))
 
 
-def _pairs(templates: Mapping[str, Template], found: Mapping[str, Matrix], chosen: Matrix) -> Table:
+def _pairs(templates: Mapping[str, Template], matrices: Mapping[str, Matrix], pairs: Matrix) -> Table:
     """Return every chosen ordered pair under each template."""
-    a, b = np.nonzero(chosen)
+    a, b = np.nonzero(pairs)
     blocks = [
-        Table.of(number, a, b, exact=found[template.exact][a, b], paper=found[template.paper][a, b])
+        Table.of(number, a, b, exact=matrices[template.exact][a, b], paper=matrices[template.paper][a, b])
         for number, template in enumerate(templates.values())
     ]
     table = blocks[0]

@@ -23,7 +23,7 @@ class Way:
         steps = zip(self.nodes, self.nodes[1:], self.forward, strict=False)
         return [(a, b) if ahead else (b, a) for a, b, ahead in steps]
 
-    def said(self, names: Sequence[str]) -> str:
+    def text(self, names: Sequence[str]) -> str:
         """Write the path as in A → C ← B."""
         steps = zip(self.forward, self.nodes[1:], strict=True)
         return names[self.nodes[0]] + "".join(f" {'→' if ahead else '←'} {names[node]}" for ahead, node in steps)
@@ -50,15 +50,15 @@ def _meeting(after: Sequence[int], i: int, j: int, *, towards: bool) -> Way | No
 
     They share nothing else, or they would end there.
     """
-    found: list[tuple[int, Way]] = []
+    pairs: list[tuple[int, Way]] = []
     for end in range(len(after)):
         if end in (i, j):
             continue
-        one, other = _path(after, i, end, without=j), _path(after, j, end, without=i)
-        if one and other:
-            forward = (towards,) * (len(one) - 1) + (not towards,) * (len(other) - 1)
-            found.append((len(one) + len(other), Way((*one, *other[-2::-1]), forward)))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+        first, second = _path(after, i, end, without=j), _path(after, j, end, without=i)
+        if first and second:
+            forward = (towards,) * (len(first) - 1) + (not towards,) * (len(second) - 1)
+            pairs.append((len(first) + len(second), Way((*first, *second[-2::-1]), forward)))
+    return min(pairs, key=lambda pair: pair[0])[1] if pairs else None
 
 
 def _path(after: Sequence[int], start: int, end: int, *, without: int, least: int = 1) -> tuple[int, ...] | None:

@@ -69,9 +69,11 @@ def blocks(
     relations: Iterable[Relation] = Relation,
 ) -> Blocks:
     """Return the same with a length, narrowed to some relations; no claim is made before it is asked for."""
-    wanted = frozenset(relations)
-    chosen = {n: premises(n, split) if n <= COMPLETE else drawn(n, split, seed=seed, classes=classes) for n in sizes}
-    return Blocks([Block(n, numbers, seed, wanted) for n, numbers in chosen.items()])
+    kinds = frozenset(relations)
+    numbers_by_size = {
+        n: premises(n, split) if n <= COMPLETE else draw_classes(n, split, seed=seed, classes=classes) for n in sizes
+    }
+    return Blocks([Block(n, numbers, seed, kinds) for n, numbers in numbers_by_size.items()])
 
 
 @cache
@@ -90,7 +92,7 @@ def premises(n: int, split: str) -> list[int]:
     return sorted({"dev": by_lot[: len(tested)], "train": by_lot[len(tested) :]}[split])
 
 
-def drawn(n: int, split: str, *, seed: int, classes: int) -> list[int]:
+def draw_classes(n: int, split: str, *, seed: int, classes: int) -> list[int]:
     """Return so many different classes (by representative) of a split, ascending: a sample for n > 7.
 
     What is drawn are numbers of DAGs, evenly: every edge i → j, i < j, is there with probability 1/2. So a class
@@ -98,14 +100,14 @@ def drawn(n: int, split: str, *, seed: int, classes: int) -> list[int]:
     sparse graphs; it counts once. A larger sample contains a smaller one of the same seed.
     """
     belongs = _belongs(n, split)
-    found: set[int] = set()
+    numbers: set[int] = set()
     draw = 0
-    while len(found) < classes:
+    while len(numbers) < classes:
         number = smallest(from_integer(n, _number(n, seed, draw)))
         draw += 1
-        if number not in found and belongs(number) and _countable(n, number):
-            found.add(number)
-    return sorted(found)
+        if number not in numbers and belongs(number) and _countable(n, number):
+            numbers.add(number)
+    return sorted(numbers)
 
 
 def _number(n: int, seed: int, draw: int) -> int:

@@ -81,10 +81,10 @@ def count(n: int, numbers: Iterable[int], *, seed: int) -> Counter[Relation]:
     for number in numbers:
         classes += 1
         descendants += sum((lot & 3).bit_count() for lot in _lots(n, number, seed))
-    found = Counter(dict.fromkeys(Relation, classes * pairs))
-    found[Relation.DESCENDANT] = descendants
-    found[Relation.ANCESTOR] = 2 * classes * pairs - descendants
-    return found
+    counts = Counter(dict.fromkeys(Relation, classes * pairs))
+    counts[Relation.DESCENDANT] = descendants
+    counts[Relation.ANCESTOR] = 2 * classes * pairs - descendants
+    return counts
 
 
 def _lots(n: int, number: int, seed: int) -> bytes:

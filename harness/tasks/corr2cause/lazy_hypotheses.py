@@ -31,7 +31,7 @@ class Block:
         everything = (claims(self.n, number, seed=self.seed) for number in self.numbers)
         if len(self.relations) == len(Relation):
             return chain.from_iterable(everything)
-        return (claim for found in everything for claim in found if claim.relation in self.relations)
+        return (claim for one_class in everything for claim in one_class if claim.relation in self.relations)
 
     def __len__(self) -> int:
         if len(self.relations) == len(Relation):
@@ -41,8 +41,8 @@ class Block:
     @cached_property
     def sizes(self) -> Mapping[Stratum, int]:
         """How many claims there are of each relation."""
-        counted = count(self.n, self.numbers, seed=self.seed)
-        return {(relation, self.n): counted[relation] for relation in Relation if relation in self.relations}
+        counts = count(self.n, self.numbers, seed=self.seed)
+        return {(relation, self.n): counts[relation] for relation in Relation if relation in self.relations}
 
     def sample(self, quota: Mapping[Stratum, int]) -> list[Claim]:
         """Return so many claims of each relation, in order; other blocks' strata may be in the quota."""

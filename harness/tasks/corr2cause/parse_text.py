@@ -51,18 +51,18 @@ def read_premise(text: str) -> Premise:
     if len(names) != int(opening[1]) or len(set(names)) != len(names):
         raise Unreadable(f"{opening[1]} variables are announced, {opening[2]!r} are listed")
     place = {name: k for k, name in enumerate(names)}
-    stated: set[Independence] = set()
+    statements: set[Independence] = set()
     correlated: set[tuple[int, int]] = set()
     body = text[opening.end() :].partition("\n")[0]
     for sentence in filter(None, (part.strip() for part in re.split(r"\.(?:\s+|$)", body))):
         words = sentence.removeprefix("However, ")
-        found = next(filter(None, (form.fullmatch(words) for form in _SENTENCES)), None)
-        if found is None:
+        match = next(filter(None, (form.fullmatch(words) for form in _SENTENCES)), None)
+        if match is None:
             raise Unreadable(f"the premise's sentence {sentence!r}")
-        given = _names(found["given"]) if "given" in found.re.groupindex else []
+        condition = _names(match["given"]) if "given" in match.re.groupindex else []
         try:
-            i, j = sorted((place[found["a"]], place[found["b"]]))
-            others = tuple(sorted(place[name] for name in given))
+            i, j = sorted((place[match["a"]], place[match["b"]]))
+            others = tuple(sorted(place[name] for name in condition))
         except KeyError as missing:
             raise Unreadable(f"{missing} is not among the premise's variables") from None
         if i == j or {i, j} & set(others):
@@ -70,12 +70,12 @@ def read_premise(text: str) -> Premise:
         if "correlates" in words:
             correlated.add((i, j))
         else:
-            stated.add((i, j, others))
-    if any((i, j) in correlated for i, j, given in stated if not given):
+            statements.add((i, j, others))
+    if any((i, j) in correlated for i, j, condition in statements if not condition):
         raise Unreadable("the premise says of one pair that it correlates and that it is independent")
-    spoken_of = correlated | {(i, j) for i, j, _ in stated}
+    spoken_of = correlated | {(i, j) for i, j, _ in statements}
     silent = tuple(pair for pair in combinations(range(len(names)), 2) if pair not in spoken_of)
-    return Premise(names, frozenset(stated), silent)
+    return Premise(names, frozenset(statements), silent)
 
 
 @dataclass(frozen=True)
@@ -105,13 +105,13 @@ def read_hypothesis(text: str, names: tuple[str, ...] | None = None) -> Hypothes
     comes first in the premise's list is taken, in the alphabet without a list, as the public data has it.
     "A influences B through some mediator(s)" is read as ancestor or descendant by the same rule.
     """
-    found = [
+    matches = [
         (match.start(), relation, match["i"], match["j"]) for relation, form in _forms() if (match := form.search(text))
     ]
-    if not found:
+    if not matches:
         raise Unreadable(f"no hypothesis in the words of Tables 2 and 9 in {_short(text)!r}")
-    first = min(start for start, *_ in found)
-    readings = [Hypothesis(relation, i, j) for start, relation, i, j in found if start == first]
+    first = min(start for start, *_ in matches)
+    readings = [Hypothesis(relation, i, j) for start, relation, i, j in matches if start == first]
     order = {name: k for k, name in enumerate(names or sorted({readings[0].i, readings[0].j}))}
     for name in (readings[0].i, readings[0].j):
         if name not in order:

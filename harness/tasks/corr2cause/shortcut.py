@@ -84,7 +84,7 @@ def _log_odds(premise: Premise, claim: Hypothesis) -> float:
     import numpy as np
 
     claim = claim.canonical
-    weights = fitted()[claim.relation]
+    weights = fit()[claim.relation]
     i, j = (np.array([premise.names.index(name)]) for name in (claim.i, claim.j))
     (row,) = features(_count_premise(premise), claim.relation, i, j).tolist()
     products = (slope * value for slope, value in zip(weights.slopes, row, strict=True))
@@ -104,7 +104,7 @@ class Counts:
     """[i, j], symmetric: "i is independent of j"."""
     conditional: NDArray[np.int64]
     """[i, j], symmetric: "i and j are independent given …"."""
-    given: NDArray[np.int64]
+    conditions: NDArray[np.int64]
     """[i, k]: "i and … are independent given …", with k in the condition."""
 
 
@@ -112,14 +112,14 @@ def count(n: int, statements: Iterable[Independence]) -> Counts:
     """Count the sentences of a premise over n variables."""
     import numpy as np
 
-    marginal, conditional, given = ([[0] * n for _ in range(n)] for _ in range(3))
+    marginal, conditional, conditions = ([[0] * n for _ in range(n)] for _ in range(3))
     for i, j, condition in statements:
         pairs = conditional if condition else marginal
         for end, other in ((i, j), (j, i)):
             pairs[end][other] += 1
             for k in condition:
-                given[end][k] += 1
-    return Counts(np.array(marginal), np.array(conditional), np.array(given))
+                conditions[end][k] += 1
+    return Counts(np.array(marginal), np.array(conditional), np.array(conditions))
 
 
 @lru_cache(maxsize=4096)
@@ -131,14 +131,14 @@ def features(counts: Counts, relation: Relation, i: NDArray[np.int64], j: NDArra
     """Return what `FEATURES` names, a row for each claim about variables i and j: 14 columns, 10 if symmetric."""
     import numpy as np
 
-    n = len(counts.given)
+    n = len(counts.conditions)
     marginal, conditional = counts.marginal.sum() // 2, counts.conditional.sum() // 2
     first, second = (
         [
             counts.marginal.sum(axis=1)[end],
             counts.conditional.sum(axis=1)[end],
-            counts.given.sum(axis=0)[end] // 2,
-            counts.given[end, other],
+            counts.conditions.sum(axis=0)[end] // 2,
+            counts.conditions[end, other],
         ]
         for end, other in ((i, j), (j, i))
     )
@@ -156,7 +156,7 @@ class Weights:
 
 
 @cache
-def fitted() -> Mapping[Relation, Weights]:
+def fit() -> Mapping[Relation, Weights]:
     """Return the regression of each kind of claim, fitted on the train split."""
     import numpy as np
 
@@ -169,7 +169,7 @@ def fitted() -> Mapping[Relation, Weights]:
     for relation in CLAIMS:
         rows, labels = [], []
         for counts, holds in classes:
-            pairs = np.ones_like(counts.given)
+            pairs = np.ones_like(counts.conditions)
             i, j = np.nonzero(np.triu(pairs, 1) if relation in SYMMETRIC else pairs - np.eye(len(pairs), dtype=int))
             rows.append(features(counts, relation, i, j))
             labels += [holds[relation][a] >> b & 1 for a, b in zip(i.tolist(), j.tolist(), strict=True)]

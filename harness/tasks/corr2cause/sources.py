@@ -29,12 +29,12 @@ def from_file(path: str) -> list[Row]:
     if file.suffix not in readers:
         raise ConfigError(f"task.path={path} ends in {file.suffix or 'nothing'}: a .csv or .jsonl file is needed.")
     try:
-        found = list(_rows(readers[file.suffix](file), where=str(path), stem=file.stem))
+        rows = list(_rows(readers[file.suffix](file), where=str(path), stem=file.stem))
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from None
-    if not found:
+    if not rows:
         raise DataError(f"{path} has no rows: it needs a line for every item.")
-    return found
+    return rows
 
 
 def digest_of(path: str) -> str:
@@ -92,13 +92,13 @@ def from_hub(path: str | None, revision: str | None, *, split: str, perturbation
 
 def _with_builtin_items(rows: Iterable[Row], texts: BuiltinTexts) -> Iterator[Row]:
     """Yield the rows with the built-in item of the same text: each item once, a text that comes again is its own."""
-    taken: set[str] = set()
+    ids: set[str] = set()
     for row in rows:
         item = texts.item(row.premise, row.hypothesis)
-        if item is None or item.id in taken:
+        if item is None or item.id in ids:
             yield row
         else:
-            taken.add(item.id)
+            ids.add(item.id)
             yield replace(row, builtin=item)
 
 
@@ -131,10 +131,10 @@ def _texts(columns: Mapping[str, Any], where: str) -> tuple[str, str]:
             f"{where} needs the columns input and label, or premise, hypothesis and label; "
             f"it has {', '.join(str(name) for name, value in columns.items() if value not in (None, '')) or 'none'}."
         )
-    found = _INPUT.fullmatch(str(columns["input"]).strip())
-    if not found:
+    match = _INPUT.fullmatch(str(columns["input"]).strip())
+    if not match:
         raise DataError(f'{where}: the input is not of the form "Premise: …", newline, "Hypothesis: …".')
-    return found["premise"], found["hypothesis"].strip()
+    return match["premise"], match["hypothesis"].strip()
 
 
 def _label(columns: Mapping[str, Any], where: str) -> int:

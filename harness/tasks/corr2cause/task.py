@@ -152,18 +152,18 @@ class Corr2Cause:
     @cached_property
     def _claims(self) -> Sources[Claim]:
         if self.split == "test":
-            found = public_test(self.version)
-            return self._filtered(found, lambda claim: claim.relation, lambda claim: claim.n, lambda claim: claim.id)
-        made = blocks(
+            claims = public_test(self.version)
+            return self._filtered(claims, lambda claim: claim.relation, lambda claim: claim.n, lambda claim: claim.id)
+        claim_blocks = blocks(
             dict.fromkeys(self.num_nodes or SIZES),
             split=self.split,
             seed=self.seed,
             classes=self.classes or CLASSES,
             relations=self.relations or Relation,
         )
-        if not len(made):
+        if not len(claim_blocks):
             raise self._nothing_left(0)
-        return made if self.limit is None else made.sample(self.limit, seed=self.seed)
+        return claim_blocks if self.limit is None else claim_blocks.sample(self.limit, seed=self.seed)
 
     @cached_property
     def _rows(self) -> list[Row]:
@@ -179,27 +179,27 @@ class Corr2Cause:
 
     def _filtered(
         self,
-        found: Sequence[T],
+        values: Sequence[T],
         relation: Callable[[T], Relation],
         num_nodes: Callable[[T], int],
         name: Callable[[T], str],
     ) -> list[T]:
-        kept = [
+        fitting = [
             value
-            for value in found
+            for value in values
             if (self.relations is None or relation(value) in self.relations)
             and (self.num_nodes is None or num_nodes(value) in self.num_nodes)
         ]
-        if not kept:
-            raise self._nothing_left(len(found))
+        if not fitting:
+            raise self._nothing_left(len(values))
         if self.limit is None:
-            return kept
-        return stratified(kept, self.limit, stratum=lambda v: (relation(v), num_nodes(v)), name=name, seed=self.seed)
+            return fitting
+        return stratified(fitting, self.limit, stratum=lambda v: (relation(v), num_nodes(v)), name=name, seed=self.seed)
 
     def _nothing_left(self, of: int) -> ConfigError:
         return ConfigError(
             f"no item is left: none of the {of:,} items of this split has "
-            f"task.relations={_listed(self.relations)} and task.num_nodes={_listed(self.num_nodes)}."
+            f"task.relations={_as_list(self.relations)} and task.num_nodes={_as_list(self.num_nodes)}."
         )
 
 
@@ -225,5 +225,5 @@ class Questions(Generic[T]):
         return len(self.sources)
 
 
-def _listed(values: Sequence[object] | None) -> str:
+def _as_list(values: Sequence[object] | None) -> str:
     return "any" if values is None else f"[{','.join(map(str, values))}]"

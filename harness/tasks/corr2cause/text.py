@@ -39,7 +39,7 @@ def premise(dag: DAG, names: Sequence[str] = LETTERS) -> str:
     """Write the statistical relations of a DAG in words; node k is called names[k], everything in the nodes' order."""
     n = len(dag)
     separations = independences(dag)
-    marginal = {(i, j) for i, j, given in separations if not given}
+    marginal = {(i, j) for i, j, condition in separations if not condition}
     text = (
         f"Suppose there is a closed system of {n} variables, {_list(names[:n])}. "
         f"All the statistical relations among these {n} variables are as follows:"
@@ -58,11 +58,11 @@ def _sentences(names: tuple[str, ...]) -> dict[Independence, str]:
     """Return the sentence of every independence among the variables, a space before it: 2^(n-3) n(n-1) of them."""
     n = len(names)
     return {
-        (i, j, given): f" {names[i]} and {names[j]} are independent given {_list([names[k] for k in given])}."
-        if given
+        (i, j, condition): f" {names[i]} and {names[j]} are independent given {_list([names[k] for k in condition])}."
+        if condition
         else f" {names[i]} is independent of {names[j]}."
         for i, j in combinations(range(n), 2)
-        for given in conditioning_sets(n, i, j)
+        for condition in conditioning_sets(n, i, j)
     }
 
 
