@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from harness.types import ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Usage
+from harness.types import AnswerForm, ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Usage
 
 KINDS: Mapping[str, type[Request]] = {"chat": ChatRequest, "choice": ChoiceRequest, "pair": PairRequest}
 """The names of the three kinds of request, in prompt files and in records."""
@@ -60,7 +60,8 @@ def request_json(request: Request, content: Callable[[str], Mapping[str, str]]) 
     said: dict[str, Any] = {"kind": kind_of(request), "messages": [_message(m, content) for m in request.messages]}
     if isinstance(request, ChoiceRequest):
         return said | {"choices": list(request.choices)}
-    return said | {"max_tokens": request.max_tokens, "stop": list(request.stop), "sample": request.sample}
+    said |= {"max_tokens": request.max_tokens, "stop": list(request.stop), "sample": request.sample}
+    return said if request.form is None else said | {"form": _form(request.form)}
 
 
 def words(request: Request) -> tuple[str, ...]:
@@ -104,6 +105,8 @@ def response_json(response: Response) -> dict[str, Any]:
         said["logprobs"] = dict(response.logprobs)
     usage = {name: count for name in _USAGE if (count := getattr(response.usage, name)) is not None}
     rest = {"usage": usage, "finish_reason": response.finish_reason, "served_model": response.served_model}
+    if response.outside is not None:
+        said |= {"outside": response.outside, "bounded": list(response.bounded)}
     return said | {name: value for name, value in rest.items() if value} | {"seconds": response.seconds}
 
 
@@ -115,7 +118,8 @@ def response_from_json(said: Any, *, cached: bool) -> Response:
     """
     if not isinstance(said, Mapping) or not isinstance(text := said.get("text"), str):
         raise ValueError("it has no text")
-    counts, seconds = said.get("usage"), said.get("seconds")
+    counts, seconds, outside = said.get("usage"), said.get("seconds"), said.get("outside")
+    bounded = said.get("bounded")
     return Response(
         text,
         _logprobs(said.get("logprobs")),
@@ -126,13 +130,15 @@ def response_from_json(said: Any, *, cached: bool) -> Response:
         _text(said.get("served_model")),
         seconds if isinstance(seconds, int | float) and seconds is not True and 0 <= seconds < math.inf else 0.0,
         cached,
+        outside if isinstance(outside, int | float) and outside is not True and 0 <= outside <= 1 else None,
+        tuple(bounded) if isinstance(bounded, list) and all(isinstance(name, str) for name in bounded) else (),
     )
 
 
 def left_out(said: Mapping[str, Any]) -> list[str]:
     """Return the names of a response's fields that `response_from_json` leaves out."""
     kept = response_json(response_from_json(said, cached=True))
-    return [name for name, value in said.items() if value not in (None, "", {}) and kept.get(name) != value]
+    return [name for name, value in said.items() if value not in (None, "", {}, []) and kept.get(name) != value]
 
 
 def _logprobs(values: Any) -> Mapping[str, float] | None:
@@ -150,6 +156,11 @@ def _is_logprob(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _form(form: AnswerForm) -> dict[str, Any]:
+    """Return a form as JSON: it is part of a request's digest, so that what is not reasoned says nothing of it."""
+    return {"choices": list(form.choices), "means": form.means} | ({"reasoning": True} if form.reasoning else {})
 
 
 def _message(message: Message, content: Callable[[str], Mapping[str, str]]) -> dict[str, str]:

@@ -163,7 +163,7 @@ def _of_prompt(prompt: Prompt, manifest: Mapping[str, Any], task: Task) -> Itera
     elif Path(str(asked)).stem != prompt.name:
         yield f"{MANIFEST}: the run was started with prompt={asked} and is told as one of prompt {prompt.name}."
     if asked is None or Path(str(asked)).suffix not in (".yaml", ".yml"):
-        shipped = rebuild.shipped_prompt(task, prompt.name, prompt.replies)
+        shipped = rebuild.shipped_prompt(task, prompt)
         if shipped is not None and shipped.digest != prompt.digest:
             yield f"the prompt {prompt.name} has other words today than in this run."
 
