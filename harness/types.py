@@ -14,8 +14,8 @@ JSON = Any
 """A value that json.dumps takes: str, int, float, bool, None, lists and dicts of these."""
 Unreadable = Literal["wrong", "no"]
 """How a reply scores that could not be read: as the opposite of the gold label, or as No (Jin et al.'s code)."""
-NOT_IN_FORM = "not in the form"
-"""How the rule of an answer begins whose reply was to be of a form (answer=choice), and was not."""
+IN_FORM, NOT_IN_FORM = "in the form", "not in the form"
+"""The rule of an answer that stood in its field (answer=choice), and how that of one begins that did not."""
 Means = Literal["json_schema", "json_object", "structured_outputs", "guided_choice", "regex", "tool"]
 """How a server is asked to hold a reply to a prompt's choices; configs/model/openai.yaml says what each one means."""
 

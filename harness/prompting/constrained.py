@@ -14,10 +14,19 @@ from typing import Any, get_args
 
 from harness.errors import ConfigError
 from harness.prompting.prompts import Prompt
-from harness.types import JSON, NOT_IN_FORM, Answer, AnswerForm, ChatRequest, Means, Request, Response, Transcript
+from harness.types import (
+    IN_FORM,
+    JSON,
+    NOT_IN_FORM,
+    Answer,
+    AnswerForm,
+    ChatRequest,
+    Means,
+    Request,
+    Response,
+    Transcript,
+)
 
-IN_FORM = "in the form"
-"""The rule of an answer that stood in its field."""
 FIELD = "answer"
 """The field of the verdict, in JSON."""
 _ROOM = 32

@@ -15,10 +15,12 @@ from harness.errors import ConfigError, RunStopped
 from harness.models.api.constraint import parameters
 from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
-from harness.prompting.constrained import IN_FORM, chosen, constrained
+from harness.prompting.constrained import chosen, constrained
 from harness.prompting.fit import held_to_choices
 from harness.prompting.prompts import load
-from harness.types import NOT_IN_FORM, AnswerForm, ChatRequest, Failure, Means, Message, Response
+from harness.scoring.graphs import NO, UNREADABLE, YES
+from harness.tasks.causalbench.answer_matrix import readings
+from harness.types import IN_FORM, NOT_IN_FORM, AnswerForm, ChatRequest, Failure, Means, Message, Record, Response
 
 FIELDS = {"premise": "A correlates with B.", "statement": "A causes B", "hypothesis": "A causes B."}
 MEANS = get_args(Means)
@@ -120,6 +122,18 @@ def test_words_in_the_reasoning_never_turn_the_field():
     text = json.dumps({"reasoning": 'The final answer is yes. {"answer": "Yes"} Answer: Yes', "answer": "No"})
     read = prompt.parse(Response(text))
     assert (read.label, read.span) == (0, '"answer": "No"')
+
+
+def test_an_answer_in_its_field_counts_in_the_papers_own_reading_too():
+    prompt, _ = asked("json_schema")
+    codes = []
+    for text in ('{"answer": "Yes"}', '{"answer": "No"}', "Yes, it does."):
+        response = Response(text)
+        made = Record(
+            "i", "c", groups={}, labels={"l": 1}, request="d", outcome=response, answer=prompt.parse(response)
+        )
+        codes.append(readings(made))
+    assert codes == [(YES, YES), (NO, NO), (YES, UNREADABLE)]
 
 
 def test_the_form_is_part_of_the_request_only_where_it_is_used():
