@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from re import escape, finditer
+from re import escape, search
 from typing import Any, get_args
 
 from harness.errors import ConfigError
@@ -107,6 +107,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _span(text: str, choice: str) -> str:
-    """Return the field as it stands in the reply, the last one: the reasoning before it may quote another."""
-    spans = [match[0] for match in finditer(rf'"{FIELD}"\s*:\s*"{escape(choice)}"', text)]
-    return spans[-1] if spans else choice
+    """Return the field as it stands in the reply: once, as JSON escapes the quotation marks of what is reasoned."""
+    field = search(rf'"{FIELD}"\s*:\s*"{escape(choice)}"', text)
+    return field[0] if field else choice
