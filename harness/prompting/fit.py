@@ -11,7 +11,7 @@ from harness.prompting import prompts
 from harness.prompting.prompts import Prompt, Replies
 from harness.protocols import Model, Task
 from harness.settings import prompt_files
-from harness.types import ChatRequest, Request
+from harness.types import ChatRequest, ChoiceRequest, Request
 
 
 def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
@@ -28,6 +28,26 @@ def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
             f"samples={samples}: model {model.name} would give the same answer each time: set model.temperature "
             "above 0 (an API model's; local models write the likeliest words)."
         )
+
+
+def held_to_choices(prompt: Prompt, model: Model) -> Prompt:
+    """Return a prompt whose replies the model's server holds to its choices (answer=choice). Raises ConfigError."""
+    from harness.prompting.constrained import constrained
+
+    kind, service = fitting(prompt, model), model.traits.service
+    if kind is not ChatRequest:
+        raise ConfigError(
+            f"answer=choice: with prompt {prompt.name} model {model.name} writes nothing that could be held to the "
+            "choices, it gives each of them a probability: leave answer=choice out"
+            + (", or set model.method=generate." if kind is ChoiceRequest else ".")
+        )
+    if service is None or service.means is None:
+        raise ConfigError(
+            f"answer=choice: nothing holds what model {model.name} writes to the prompt's choices. It takes a chat "
+            "model of an API (model=openai model.model=…) with model.constrain set, and no form of its own in "
+            "model.extra; of other models model.method=rank gives each choice a probability."
+        )
+    return constrained(prompt, service.means)
 
 
 def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:

@@ -42,12 +42,22 @@ class Prompt:
         return digest([words, [dict(shot) for shot in self.shots], self.replies if self.words.opening else "model"])
 
     @property
+    def settings(self) -> Mapping[str, JSON]:
+        """Return what of the command's settings for prompts is not as by default: it names the run's folder."""
+        return {"replies": self.replies} if self.words.opening and self.replies != "model" else {}
+
+    @property
+    def model_settings(self) -> Mapping[str, JSON]:
+        """Return the settings of the model that change what it is asked with this prompt, for the manifest."""
+        return {}
+
+    @property
     def as_json(self) -> dict[str, JSON]:
         """Return the words as JSON, for the manifest, without what is as by default: `recorded` reads them again."""
         return {
             setting.name: list(value) if isinstance(value, tuple) else value
             for setting in fields(self.words)
-            if setting.name != "formats"
+            if setting.name not in ("formats", "reasoning")  # neither changes what a plain run sends
             # What a file leaves out is not told, so that a new kind of word leaves the digest of older files alone.
             and (value := getattr(self.words, setting.name)) != setting.default
         }

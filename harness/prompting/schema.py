@@ -54,6 +54,8 @@ class Words:
     hypothesis: str | None = None
     choices: tuple[str, ...] = ("Yes", "No")
     """For ranking; the first one says Yes."""
+    reasoning: bool = False
+    """Whether the words ask to reason before the verdict: with answer=choice the reply has a field for that."""
     max_tokens: Annotated[int, Field(gt=0)] = 16
     stop: tuple[str, ...] = ()
     parser: str = "verdict"

@@ -139,8 +139,8 @@ _CORRECTING = frozenset(
 )
 _LABELS = frozenset(
     "answer answers ans verdict conclusion decision judgment judgement result response reply output label prediction "
-    "determination assessment choice classification solution guess opinion final tldr one word option right better best "
-    "correct proper antwort respuesta resposta risposta cevap jawaban reponse".split()
+    "determination assessment choice classification solution guess opinion final tldr one word option right better "
+    "best correct proper antwort respuesta resposta risposta cevap jawaban reponse".split()
 )
 _SAYING = frozenset(
     "say answer go choose pick vote respond reply select conclude lean opt stick settle justify justifies "

@@ -14,7 +14,7 @@ from harness.scoring.graphs import MISSING, NO, UNREADABLE, YES
 from harness.scoring.units import ends
 from harness.tasks.causalbench.networks import Network, load
 from harness.tasks.causalbench.questions import Template
-from harness.types import Failure, Record
+from harness.types import IN_FORM, Failure, Record
 
 _STRICT = {"Yes": YES, "Yes.": YES, "No": NO, "No.": NO}
 """What the paper's code took for an answer; any other reply was a third class."""
@@ -95,10 +95,12 @@ class Sheets(dict[tuple[str, str], Sheet]):
 def readings(record: Record) -> tuple[int, int]:
     """Return the answer's code, and its code by the paper's reading; MISSING for a failed call.
 
-    Where a model ranks or entails there is no reply to read strictly: both are the answer.
+    Where a model ranks or entails, or its answer stood in a field, there is no reply to read strictly: both are the
+    answer.
     """
     if isinstance(record.outcome, Failure) or record.answer is None:
         return MISSING, MISSING
     label = record.answer.label
     code = UNREADABLE if label is None else label
-    return code, code if record.outcome.logprobs else _STRICT.get(record.outcome.text.strip(), UNREADABLE)
+    no_words = record.outcome.logprobs or record.answer.rule == IN_FORM
+    return code, code if no_words else _STRICT.get(record.outcome.text.strip(), UNREADABLE)
