@@ -26,9 +26,7 @@ def of_model(
 
     The place has task, variant, prompt and model; the configuration all that can change records or scores.
     """
-    settings = chosen(task)
-    if prompt.words.opening and prompt.replies != "model":
-        settings["replies"] = prompt.replies
+    settings = {**chosen(task), **prompt.settings}
     if samples > 1:
         settings["samples"] = samples
     place = {"task": task.name, "variant": variant(settings), "prompt": prompt.name, "model": name}
@@ -36,7 +34,7 @@ def of_model(
         "task": settings,
         "data": dict(task.data),
         "prompt": {"name": prompt.name, "digest": prompt.digest},
-        "model": dict(identity),
+        "model": {**identity, **prompt.model_settings},
     }
 
 

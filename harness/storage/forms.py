@@ -117,6 +117,7 @@ class ConfigForm(BaseModel):
     algorithm: Part | None = None
     prompt: Text | None = None
     replies: Text | None = None
+    answer: Text | None = None
     samples: Count | None = None
     seed: Count | None = None
 

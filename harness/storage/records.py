@@ -188,7 +188,8 @@ def _outcome(record: Record) -> dict[str, Any]:
     answer = record.answer or Answer(label=None)
     return {
         "response": response_json(record.outcome) | {"cached": record.outcome.cached},
-        "answer": {"label": answer.label, "probability": answer.probability, "span": answer.span},
+        "answer": {"label": answer.label, "probability": answer.probability, "span": answer.span}
+        | ({"rule": answer.rule} if answer.rule else {}),
     }
 
 
