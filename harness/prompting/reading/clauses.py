@@ -98,8 +98,7 @@ def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
         if word in (ASSERTED, DENIED) and (label := _asserted(clause, k)) is not None:
             return Conclusion(label, " ".join(words[: k + 1]), names_it=True)
         decisive = " ".join(words[max(0, k - 4) : k + 1])
-        object_words = [*words[k + 1 : k + 4], *clause.following[:5]]
-        if k and word in lexicon.SUPPORTS and not lexicon.SUBJECTS.isdisjoint(object_words):
+        if k and word in lexicon.SUPPORTS and not lexicon.SUBJECTS.isdisjoint((*words[k + 1 : k + 4], *clause.following[:5])):
             support = _turned(1, clause, k)
             return None if support is None else Conclusion(support, decisive, names_it=True)
         base = _predicate(words, k, named_before)
