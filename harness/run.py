@@ -17,7 +17,7 @@ from harness.runtime.interrupt import finish_calls
 from harness.runtime.progress import Progress
 from harness.scoring.samples import summarize
 from harness.storage import records
-from harness.storage.provenance import Traced
+from harness.storage.provenance import TracedItems
 from harness.storage.run_folder import Folder
 from harness.types import FINAL_FAILURES, Failure, Item, Record, Request, Response, Result, Transcript
 
@@ -39,14 +39,14 @@ def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Prog
     Whatever ends the run early, what has been answered is recorded and the result says `complete: false`.
     """
     kind = fitting(prompt, model)
-    items = Traced(task.items())
+    items = TracedItems(task.items())
     answered = ask(items, prompt, model, kind, progress.say, samples)
     return leave(task, items, answered, folder, progress, samples)
 
 
 def leave(
     task: Task,
-    items: Traced,
+    items: TracedItems,
     answered: Iterable[tuple[Record, Request | None]],
     folder: Folder,
     progress: Progress,
@@ -54,8 +54,8 @@ def leave(
 ) -> Outcome:
     """Writes the records as they come, then scores them and leaves result and manifest in the folder."""
     stopped: RunStopped | None = None
-    with folder.claimed():
-        with folder.recording(task.headline) as writer:
+    with folder.lock():
+        with folder.open_records(task.headline) as writer:
             tracked = progress.track(answered, items, samples)
             try:
                 for record, request in tracked:
@@ -65,13 +65,13 @@ def leave(
             except Exception:  # a full disk: that of the cache may have room
                 finish_calls(tracked)
                 raise
-        result = folder.accounted(summarize(task, records.read(folder.recorded), samples))
+        result = folder.with_usage(summarize(task, records.read(folder.records_file), samples))
         if stopped is None and result.curable:
             stopped = RunStopped(
                 f"{result.curable:,} calls failed in a way that may pass ({_kinds_of(result)}): the same command asks "
                 "for them again."
             )
-        folder.finish(result, items=items.told, complete=stopped is None)
+        folder.finish(result, items=items.summary, complete=stopped is None)
     return Outcome(result, stopped)
 
 
