@@ -114,7 +114,9 @@ def test_what_is_not_of_the_form_is_read_by_its_words_and_its_rule_says_so(text)
 def test_a_bare_choice_is_of_the_form_only_where_that_is_the_form():
     bare = AnswerForm(("Yes", "No"), "guided_choice")
     assert choice_in(" No\n", bare) == "No" and choice_in('{"answer": "No"}', bare) is None
-    assert choice_in("No", replace(bare, reasoning=True)) is None and choice_in("No", replace(bare, means="tool")) is None
+    assert (
+        choice_in("No", replace(bare, reasoning=True)) is None and choice_in("No", replace(bare, means="tool")) is None
+    )
 
 
 def test_words_in_the_reasoning_never_turn_the_field():
