@@ -138,7 +138,7 @@ def response_from_json(content: Any, *, cached: bool) -> Response:
 def left_out(content: Mapping[str, Any]) -> list[str]:
     """Return the names of a response's fields that `response_from_json` leaves out."""
     round_trip = response_json(response_from_json(content, cached=True))
-    empty: tuple[Any, ...] = (None, "", {}, [])
+    empty: tuple[object, ...] = (None, "", {}, [])
     return [name for name, value in content.items() if value not in empty and round_trip.get(name) != value]
 
 

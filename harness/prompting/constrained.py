@@ -70,11 +70,11 @@ class ConstrainedPrompt(Prompt):
             return request
         return replace(request, form=self.form, max_tokens=request.max_tokens + _ROOM, stop=())
 
-    def parse(self, response: Response, *about: Any) -> Answer:
+    def parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         """Return the answer in the reply's field; where the reply is not of the form, what its words say."""
         choice = choice_in(response.text, self.form)
         if choice is None:
-            answer = super().parse(response, *about)
+            answer = super().parse(response, fields)
             return replace(answer, rule=f"{NOT_IN_FORM}, {answer.rule}".removesuffix(", "))
         return Answer(int(choice == self.words.choices[0]), span=_span(response.text, choice), rule=IN_FORM)
 

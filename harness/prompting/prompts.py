@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+from string import Formatter
 from typing import Any, Literal
 
 from harness.codec import KINDS, digest
@@ -62,19 +63,19 @@ class Prompt:
         }
 
     def opening(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
-        """The user turns that the model answers before the question; () for most prompts.
+        """Return the user turns that the model answers before the question; () for most prompts.
 
         Items with equal fields for it get the same object: a network's data is 100 times longer than a question.
         """
         words = self.words
         if not words.opening:
             return ()
-        asked = {name for turn in words.opening for name in names_in(turn, self.where)} | {words.opening_for_each}
-        values = tuple((name, value) for name, value in fields.items() if name in asked)
+        needed = {name for turn in words.opening for name in names_in(turn, self.where)} | {words.opening_for_each}
+        values = tuple((name, value) for name, value in fields.items() if name in needed)
         return _opening(words.opening, words.opening_for_each, values, self.where)
 
     def turn(self, transcript: Transcript, opening: tuple[str, ...], k: int, sample: int = 0) -> ChatRequest:
-        """The request for turn k of an opening, after the transcript so far; one of several draws of it."""
+        """Return the request for turn k of an opening, after the transcript so far."""
         messages = self._messages(*transcript, Message("user", opening[k]))
         ahead = opening[k + 1 :]
         return ChatRequest(messages, max_tokens=self.words.opening_max_tokens, sample=sample, ahead=ahead)
@@ -82,7 +83,7 @@ class Prompt:
     def render(
         self, fields: Mapping[str, JSON], transcript: Transcript, kind: type[Request], sample: int = 0
     ) -> Request:
-        """The request about an item, after its opening; one of several draws where it is written."""
+        """Return the request about an item, after its opening; `sample` tells several requests alike apart."""
         if kind is PairRequest:
             premise, hypothesis = (fill(t, fields, self.where) for t in (self.words.premise, self.words.hypothesis))
             return PairRequest(premise, hypothesis)
@@ -91,22 +92,41 @@ class Prompt:
             return ChoiceRequest(messages, self.words.choices)
         return ChatRequest(messages, self.words.max_tokens, self.words.stop, sample)
 
-    def parse(self, response: Response) -> Answer:
-        """The answer in a response: of a ranking, of an entailment, or in the text."""
+    def parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
+        """Return the answer in a response about the item of these fields: of a ranking, of an entailment, or in words.
+
+        The field `statement` is what a Yes asserts: a reply may say it, or deny it, in its own words.
+        """
         if response.logprobs is None:
-            return parser_of(self.words.parser, self.where)(response)
+            parser = parser_of(self.words.parser, self.where)
+            if parser is not parsing.verdict:
+                return parser(response)
+            return parsing.verdict(response, str(fields.get("statement", "")), self._next_words(fields))
         if "entailment" in response.logprobs:
             return parsing.entailment(response)
         return parsing.choice(response, self.words.choices)
 
+    def _next_words(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
+        """Return words with which a base model that writes on would begin the next question."""
+        premise = str(fields.get("premise", "")).split(" ", 5)[:5]
+        return (*self._own_words, " ".join(premise)) if len(premise) == 5 else self._own_words
+
+    @cached_property
+    def _own_words(self) -> tuple[str, ...]:
+        """Return the question's own lines between its fields: three words or more, which no reply says by chance."""
+        templates = (self.words.user or "", self.words.example or "")
+        texts = [text for template in templates for text, *_ in Formatter().parse(template)]
+        lines = (line.strip(" ?.:") for text in texts for line in text.splitlines())
+        return tuple(dict.fromkeys(line for line in lines if len(line.split()) >= 3))
+
     def _messages(self, *turns: Message) -> Transcript:
-        """The whole conversation: system words and examples before the turns."""
-        said = [*self._examples(), *turns]
+        """Return the whole conversation: system words and examples before the turns."""
+        messages = [*self._examples(), *turns]
         if self.words.system and self.words.system_role == "user":
-            said[0] = Message("user", _joined(self.words.system, said[0].content))
+            messages[0] = Message("user", _joined(self.words.system, messages[0].content))
         elif self.words.system:
-            said.insert(0, Message("system", self.words.system))
-        return tuple(said)
+            messages.insert(0, Message("system", self.words.system))
+        return tuple(messages)
 
     def _examples(self) -> Iterator[Message]:
         for shot in self.shots:
@@ -132,12 +152,12 @@ def _opening(
 
 @lru_cache(maxsize=64)
 def _joined(first: str, rest: str) -> str:
-    """One text: the same object for the same words, which may be long."""
+    """Return both as one text: the same object for the same words, which may be long."""
     return f"{first} {rest}"
 
 
 def has_format(task: str, name: str, format: str) -> bool:
-    """Whether a task's prompt has words for a format (none: the plain ones)."""
+    """Return whether a task's prompt has words for a format (none: the plain ones)."""
     where = prompt_files(task).get(name)
     return not format or (where is not None and format in read(where).formats)
 
@@ -150,7 +170,7 @@ def load(
     format: str = "",
     replies: Replies = "model",
 ) -> Prompt:
-    """A task's prompt by its name, or any prompt file by its path; `format` picks among the file's formats."""
+    """Return a task's prompt by its name, or any prompt file by its path; `format` picks among the file's formats."""
     files = prompt_files(task)
     where = Path(name) if name.endswith((".yaml", ".yml")) else files.get(name)
     if where is not None and not where.is_file():

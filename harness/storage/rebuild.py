@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_ITEMS = 1_000_000
 """Items that are generated again for a run without records."""
 _READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
-"""Models whose identity follows from their settings alone, as that of solvers does; a checkpoint's needs its files."""
+"""Models whose identity follows from their settings alone, as that of a benchmark's own; a checkpoint's needs files."""
 
 
 def task_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Task:
@@ -92,7 +92,7 @@ def model_of(manifest: Mapping[str, Any]) -> Model | None:
     settings = _section(manifest, "model")
     target = str(settings.get("_target_", ""))
     if not target.startswith(_READS_NO_FILE) and target not in {
-        benchmark.solver for benchmark in shipped_benchmarks() if benchmark.solver
+        own for benchmark in shipped_benchmarks() for own in benchmark.own_models
     }:
         return None
     model: Model = _part(settings, "model", ())

@@ -1,0 +1,225 @@
+"""Stage 3 of reading: the places of a reply that assert a verdict; `context` leaves out what is only supposed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+from harness.prompting.reading import places
+from harness.prompting.reading.clauses import conclusions, may_conclude
+from harness.prompting.reading.context import Context, leaves_open
+from harness.prompting.reading.verdicts import TELLING, label_of
+
+Kind = Literal["announced", "opening", "answered", "closing", "concluded"]
+"""Announced as the answer; the first word; the answer to its own question; a sentence of its own; in other words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A place that asserts Yes (1) or No (0)."""
+
+    label: int
+    kind: Kind
+    span: str
+    sentence: int
+    """Which sentence of the reply, counted from 0."""
+    weak: bool = False
+    """Said of another world ("the answer would be") or of a part of the premise: it counts where nothing else does."""
+    partial: bool = False
+    """Announced for a step or a question on the way."""
+    corrects: bool = False
+    """It takes back what was said before ("wait, no")."""
+    concludes: bool = False
+    """It stands after "therefore", "so", "but" and their kind."""
+    alone: bool = False
+    """Nothing but the verdict stands in its sentence; or, in other words, it names the hypothesis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All that a reply asserts, in its order."""
+
+    verdicts: tuple[Verdict, ...]
+    sentences: tuple[str, ...]
+
+
+def verdicts(text: str) -> Reading:
+    """Return what a normalised reply asserts, sentence by sentence."""
+    parts = list(_sentences(places.HEADING.sub(r"\1: ", text) if "\n" in text else text))
+    sentences = tuple(sentence for sentence, _ in parts)
+    found: list[Verdict] = []
+    corrected = False
+    for number, (sentence, begins_line) in enumerate(parts):
+        words = places.WORD.findall(sentence)
+        corrects = not places.CORRECTING.isdisjoint(words) and places.CORRECTS.search(sentence) is not None
+        # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
+        corrected = corrected or (number > 0 and corrects and places.CORRECTS.search(sentence, 0, 40) is not None)
+        here = list(
+            _in_sentence(sentence, words, number, "" if begins_line else sentences[number - 1], len(parts) == 1)
+        )
+        if here and corrected:
+            here, corrected = [replace(verdict, corrects=True) for verdict in here], False
+        elif here and corrects:
+            here = [*here[:1], *(replace(verdict, corrects=True) for verdict in here[1:])]
+        found += here
+    return Reading(tuple(found), sentences)
+
+
+def _sentences(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each sentence, and whether it begins a line."""
+    position, begins_line = 0, True
+    for end in places.SENTENCE_END.finditer(text):
+        if sentence := text[position : end.end()].strip():
+            yield sentence, begins_line
+        begins_line = text[end.end() - 1] == "\n"
+        position = end.end()
+    if sentence := text[position:].strip():
+        yield sentence, begins_line
+
+
+def _in_sentence(sentence: str, words: list[str], number: int, before: str, only: bool) -> list[Verdict]:
+    """Return what one sentence asserts, in its order: in the words yes and no, or in other words."""
+    telling = (
+        number == 0
+        or not sentence.isascii()
+        or not TELLING.isdisjoint(words)
+        or places.LENGTHENED.search(sentence) is not None
+    )
+    concluding = may_conclude(words)
+    if not (telling or concluding) or (sentence[-1] in "?)" and places.QUESTION.search(sentence) and not only):
+        return []
+    context = Context(sentence, before)
+    found = list(_in_words(context, words, number, only)) if telling else []
+    if concluding and all(verdict.kind != "announced" for verdict in found) and context.supposed_from >= 0:
+        found += [
+            Verdict(said.label, "concluded", said.words, number, weak=said.in_part, alone=said.names_it)
+            for said in conclusions(context.sentence)
+        ]
+    if found and places.CONCLUDES.search(sentence, 0, 60):
+        found = [replace(verdict, concludes=True) for verdict in found]
+    return found
+
+
+def _in_words(context: Context, words: list[str], number: int, only: bool) -> Iterator[Verdict]:
+    """Yield the verdicts in the words yes and no and their kind: those announced, or else one that stands alone."""
+    sentence, announced = context.sentence, False
+    for pattern, needed in ((places.ANNOUNCED, places.LABELS), (places.SAID, places.SAYING)):
+        if needed.isdisjoint(words) and sentence.isascii():
+            continue
+        for match in pattern.finditer(sentence):
+            announced = announced or not _said_by_nobody(match)
+            if (verdict := _announced(context, match, number)) is not None:
+                yield verdict
+        if announced:
+            return
+    verdict = (
+        _leading(context, number)
+        or _alone(context, number, only)
+        or _labelled(context, number)
+        or _ending(context, number)
+    )
+    if verdict is not None:
+        yield verdict
+
+
+def _announced(context: Context, match: re.Match[str], number: int) -> Verdict | None:
+    """Return the verdict of "the answer is no" or "I would say no", turned round where it is denied."""
+    groups = match.groupdict()
+    label = label_of(match)
+    start = next(match.start(name) for name in places.VERDICT_GROUPS if groups.get(name))
+    if label is None or context.supposes(match.start(), match.end()) or context.offers_both(start):
+        return None
+    if context.asks_for(match.start()) or "?" in context.sentence[-2:]:
+        return None
+    denial = "not" if groups.get("not_it") else context.denies(match.start(), start)
+    if denial:
+        if label == 0 and leaves_open(denial):
+            return None  # that one cannot conclude No leaves the answer open
+        label = 1 - label
+    elif _said_by_nobody(match) or context.mentions(match.start()):
+        return None
+    weak = bool(groups.get("would"))
+    if " would " in match[0] and places.IN_THAT_CASE.search(context.sentence, 0, match.start()):
+        return None
+    partial = bool(places.STEP.search(context.sentence, 0, 300)) or _on_the_way(context.before)
+    return Verdict(
+        label,
+        "announced",
+        match[0].strip(),
+        number,
+        weak=weak,
+        partial=partial,
+        alone=match.end() > len(context.sentence) - 2,
+    )
+
+
+def _said_by_nobody(match: re.Match[str]) -> bool:
+    """Return whether a verb of saying has no subject ("… to say no"): it counts where it is denied, and else not."""
+    groups = match.groupdict()
+    return "speaker" in groups and not groups["speaker"] and places.BARE_SAYING.match(match[0]) is not None
+
+
+def _leading(context: Context, number: int) -> Verdict | None:
+    """Return the verdict that a sentence begins with ("No, because …"); the first word of a reply is its opening."""
+    lead = places.SENTENCE.match(context.sentence)
+    label = label_of(lead) if lead else None
+    if lead is None or label is None or not context.given(lead.start("verdict"), lead.end()):
+        return None
+    alone = places.ALONE.match(context.sentence) is not None
+    asked = bool(places.QUESTION.search(context.before))
+    if number and not asked and not (alone or lead["yes"] or lead["no"]):
+        return None
+    kind: Kind = "answered" if asked else "closing" if number else "opening"
+    return Verdict(label, kind, lead[0].strip(), number, partial=asked and _on_the_way(context.before), alone=alone)
+
+
+def _alone(context: Context, number: int, only: bool) -> Verdict | None:
+    """Return the verdict of a first sentence that is nothing else: "Absolutely.", "I don't think so.", "Y"."""
+    if number:
+        return None
+    sentence = context.sentence
+    if only and (short := places.SHORT_FORM.fullmatch(sentence)) is not None:
+        return Verdict(int(short["assents"] is not None), "opening", sentence, number, alone=True)
+    alone = places.ALONE.match(sentence)
+    if alone is None or (not only and (alone["y"] or alone["n"] or alone["assent"])):
+        return None
+    label = 1 if alone["assent"] or alone["y"] else 0 if alone["n"] else label_of(alone)
+    return None if label is None else Verdict(label, "opening", sentence.strip(" ."), number, alone=True)
+
+
+def _labelled(context: Context, number: int) -> Verdict | None:
+    """Return the verdict of a line such as "Deducible: No"; of one about something else, it is on the way."""
+    match = (
+        places.LABELLED.search(context.sentence)
+        if len(context.sentence) < places.LONGEST_LINE and ":" in context.sentence
+        else None
+    )
+    label = label_of(match) if match else None
+    if match is None or label is None or places.OTHER_STATEMENT.search(match["of"]):
+        return None
+    if not context.given(match.end("of"), match.end()):
+        return None
+    return Verdict(label, "announced", match[0].strip()[-80:], number, partial=not places.ABOUT_IT.search(match["of"]))
+
+
+def _ending(context: Context, number: int) -> Verdict | None:
+    """Return the verdict that a sentence ends with ("the edge may be reversed, so no")."""
+    match = places.AT_END.search(context.sentence, max(0, len(context.sentence) - 40))
+    label = label_of(match) if match else None
+    if match is None or label is None or not context.given(match.start(), match.end()):
+        return None
+    return Verdict(label, "closing", match[0].strip(), number)
+
+
+def _on_the_way(question: str) -> bool:
+    """Return whether a sentence asks about something else than the statement, on the way to it."""
+    return places.QUESTION.search(question) is not None and not places.ABOUT_IT.search(question)
+
+
+def flips(reading: Reading) -> int:
+    """Return how often the plain verdicts of a reply change from one to the other."""
+    labels = [v.label for v in reading.verdicts if v.kind in ("announced", "opening", "closing") and not v.weak]
+    return sum(one != other for one, other in pairwise(labels))
