@@ -50,7 +50,7 @@ def test_the_features_are_counts_of_sentences():
 def asked(task, kind):
     items = list(task.items())
     requests = [PROMPT.render(item.fields, (), kind) for item in items]
-    return [PROMPT.parse(response) for _, response in each(shortcut.Shortcut().respond(requests))]
+    return [PROMPT.parse(response, {}) for _, response in each(shortcut.Shortcut().respond(requests))]
 
 
 def test_it_answers_alike_under_every_perturbation_and_says_how_likely():
@@ -88,7 +88,7 @@ def test_the_weights_are_those_of_scikit_learn_on_the_train_split():
 def test_what_it_cannot_read_it_does_not_answer(kind, words):
     more = {"choices": ("Yes", "No")} if kind is ChoiceRequest else {"max_tokens": 5}
     ((_, response),) = each(shortcut.Shortcut().respond([kind((Message("user", words),), **more)]))
-    assert response.text.startswith("Unreadable: ") and PROMPT.parse(response).label is None
+    assert response.text.startswith("Unreadable: ") and PROMPT.parse(response, {}).label is None
 
 
 @pytest.mark.parametrize("log_odds", [-800.0, -1.5, 0.0, 2.0, 800.0])
