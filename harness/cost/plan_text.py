@@ -42,6 +42,17 @@ def lines(plan: Plan, model: Model, price: Price | None, budget: Budget, *, paid
         yield f"Limit of this run: {budget}."
 
 
+def judge_lines(plan: Plan, model: Model, price: Price | None, *, paid: bool) -> Iterator[str]:
+    """What a judge is asked at most: how many replies turn out to be unreadable is not known before they are there."""
+    asked = plan.judged
+    cost = ""
+    if paid and asked.calls:
+        _, most = costs(asked, price)
+        cost = f", for at most {dollars(most)} ({price})" if most is not None else ", its price unknown"
+    replies = "reply" if asked.calls == 1 else "replies"
+    yield f"Judge: at most {asked.calls:,} {replies} judged by {model.name}, those in which no answer is read{cost}."
+
+
 def costs(asked: Asked, price: Price | None) -> tuple[float | None, float | None]:
     """USD from the estimated input: with the shortest and with the longest replies, nothing cached by the server."""
     if price is None:

@@ -68,6 +68,8 @@ class Folder:
     """The setting that gives a run another name."""
     ledger: Account | None = None
     """The account of what is asked in this run, where a model is."""
+    judge_ledger: Account | None = None
+    """The account of its judge, where it has one."""
     form: Form | None = None
     """None: as in the folder already, plain in a new one."""
     recorded: Path = field(init=False)
@@ -110,6 +112,21 @@ class Folder:
             yield writer
         self._records = writer.seal.as_json
 
+    @contextmanager
+    def rereading(self, headline: str) -> Iterator[Writer]:
+        """A writer for the records once more, with other answers; they take the place of those of this run so far."""
+        place = beside(self.path / RECORDS)
+        try:
+            place.unlink(missing_ok=True)
+            file = place.open("w", encoding="utf-8")
+            with closing(Writer(file, headline)) as writer:
+                yield writer
+            place.replace(self.path / PARTIAL)
+        except OSError as error:
+            raise self._trouble(error) from error
+        self.recorded = self.path / PARTIAL
+        self._records = writer.seal.as_json
+
     def accounted(self, result: Result) -> Result:
         """The result with the tokens of every distinct request once, openings included, where there is a ledger."""
         return result if self.ledger is None else replace(result, usage=self.ledger.usage)
@@ -124,6 +141,8 @@ class Folder:
                 return  # nothing was answered, so the place is not taken
             spent = self.ledger.told if self.ledger is not None else {}
             content = as_read({"run": self.run, "complete": complete, **result_json(result), **spent})
+            if "judge" in content and self.judge_ledger is not None:
+                content["judge"] |= as_read(self.judge_ledger.told)
             became = as_read({"items": items, "counts": counts(result), "records": self._records})
             same = complete and self._same(content, became)
             self._prepare(ready, result, None if same else content)
