@@ -164,6 +164,6 @@ def _record(item: Item, request: Request | None, outcome: Response | Failure, pr
         labels=item.labels,
         request=None if request is None else request_digest(request),
         outcome=outcome,
-        answer=None if isinstance(outcome, Failure) else prompt.parse(outcome),
+        answer=None if isinstance(outcome, Failure) else prompt.parse(outcome, item.fields),
         sample=sample,
     )

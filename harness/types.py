@@ -123,6 +123,8 @@ class Answer:
     """Of Yes, where the model gave one."""
     span: str = ""
     """The words that decided."""
+    rule: str = ""
+    """Of a reply in words, which rule of harness.prompting.reading decided; "" where nothing had to be read."""
 
 
 @dataclass(frozen=True, slots=True)

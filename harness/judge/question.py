@@ -58,4 +58,4 @@ def reading(outcome: Response | Failure) -> Answer:
     if isinstance(outcome, Failure):
         return Answer(label=None)
     word = outcome.text.rpartition("</think>")[2].strip(_AROUND).casefold()
-    return Answer(label=_WORDS.get(word), span=outcome.text)
+    return Answer(label=_WORDS.get(word), span=outcome.text, rule=RULE)

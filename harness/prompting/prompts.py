@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+from string import Formatter
 from typing import Any, Literal
 
 from harness.codec import KINDS, digest
@@ -81,13 +82,32 @@ class Prompt:
             return ChoiceRequest(messages, self.words.choices)
         return ChatRequest(messages, self.words.max_tokens, self.words.stop, sample)
 
-    def parse(self, response: Response) -> Answer:
-        """The answer in a response: of a ranking, of an entailment, or in the text."""
+    def parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
+        """Return the answer in a response about the item of these fields: of a ranking, of an entailment, or in words.
+
+        The field `statement` is what a Yes asserts: a reply may say it, or deny it, in its own words.
+        """
         if response.logprobs is None:
-            return parser_of(self.words.parser, self.where)(response)
+            parser = parser_of(self.words.parser, self.where)
+            if parser is not parsing.verdict:
+                return parser(response)
+            return parsing.verdict(response, str(fields.get("statement", "")), self._next_words(fields))
         if "entailment" in response.logprobs:
             return parsing.entailment(response)
         return parsing.choice(response, self.words.choices)
+
+    def _next_words(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
+        """Return words with which a base model that writes on would begin the next question."""
+        premise = str(fields.get("premise", "")).split(" ", 5)[:5]
+        return (*self._own_words, " ".join(premise)) if len(premise) == 5 else self._own_words
+
+    @cached_property
+    def _own_words(self) -> tuple[str, ...]:
+        """The words of the question's own lines, between its fields: three words or more, which no reply says by chance."""
+        templates = (self.words.user or "", self.words.example or "")
+        texts = [text for template in templates for text, *_ in Formatter().parse(template)]
+        lines = (line.strip(" ?.:") for text in texts for line in text.splitlines())
+        return tuple(dict.fromkeys(line for line in lines if len(line.split()) >= 3))
 
     def _messages(self, *turns: Message) -> Transcript:
         """The whole conversation: system words and examples before the turns."""

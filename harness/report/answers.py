@@ -47,6 +47,7 @@ class Answers:
             "reply": said.get("text") or None,
             "read": answer.get("label"),
             "span": answer.get("span") or None,
+            "rule": answer.get("rule"),
             "probability": probability if probability is None else round(probability, 6),
             "failure": line.get("failure"),
             "finish": said.get("finish_reason") or None,

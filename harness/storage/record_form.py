@@ -90,9 +90,9 @@ def _check_answer(answer: Any) -> None:
         raise ValueError("an answer is 1, 0 or null")
     if probability is not None and not (type(probability) in (int, float) and 0 <= probability <= 1):
         raise ValueError("a probability is between 0 and 1")
-    if set(answer) != {"label", "probability", "span"}:
-        raise ValueError("an answer has label, probability and span")
-    _texts(answer["span"])
+    if set(answer) - {"rule"} != {"label", "probability", "span"}:
+        raise ValueError("an answer has label, probability and span, and the rule that read it where there is one")
+    _texts(answer["span"], answer.get("rule", ""))
 
 
 def _check_request(request: Any) -> None:

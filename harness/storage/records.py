@@ -196,7 +196,8 @@ def _outcome(record: Record) -> dict[str, Any]:
     answer, judgement = record.answer or Answer(label=None), record.judgement
     return {
         **_outcome_json(record.outcome),
-        "answer": {"label": answer.label, "probability": answer.probability, "span": answer.span},
+        "answer": {"label": answer.label, "probability": answer.probability, "span": answer.span}
+        | ({"rule": answer.rule} if answer.rule else {}),
         **({"judge": {"request": judgement.request, **_outcome_json(judgement.outcome)}} if judgement else {}),
     }
 

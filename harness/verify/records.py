@@ -125,7 +125,7 @@ class RecordCheck:
         elif self._prompt is None:  # an algorithm says what it means
             answer = Answer({"Yes": 1, "No": 0}.get(record.outcome.text))
         else:
-            answer = _read(self._prompt, record.outcome)
+            answer = _read(self._prompt, record.outcome, item)
         return Record(
             item=item.id,
             cluster=item.cluster,
@@ -276,10 +276,10 @@ class _Items:
         yield from (item.id for item in self._source)
 
 
-def _read(prompt: Prompt, response: Response) -> Answer | None:
+def _read(prompt: Prompt, response: Response, item: Item) -> Answer | None:
     """Return what the prompt reads in a response; None where the response is none that the prompt can have had."""
     try:
-        return prompt.parse(response)
+        return prompt.parse(response, item.fields)
     except (KeyError, ValueError, ArithmeticError):
         return None
 

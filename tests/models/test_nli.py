@@ -131,7 +131,7 @@ def test_the_pair_prompt_reads_entailment_as_yes(nli_path):
     request = prompt.render({"premise": SHORT.premise, "hypothesis": SHORT.hypothesis}, (), PairRequest)
     assert request == SHORT
     (response,) = dict(each(nli(nli_path).respond([request]))).values()
-    answer = prompt.parse(response)
+    answer = prompt.parse(response, {})
     assert answer.probability == pytest.approx(math.exp(response.logprobs["entailment"]))
     assert answer.label == int(response.text == "entailment")
 

@@ -33,4 +33,4 @@ def test_it_is_right_about_all_198_090_hypotheses_over_six(perturbation):
 def test_what_it_cannot_read_it_does_not_answer():
     request = ChatRequest((Message("user", "Does smoking cause cancer?"),), max_tokens=5)
     ((_, response),) = each(Reasoner().respond([request]))
-    assert response.text.startswith("Unreadable") and load("corr2cause", "plain", ()).parse(response).label is None
+    assert response.text.startswith("Unreadable") and load("corr2cause", "plain", ()).parse(response, {}).label is None

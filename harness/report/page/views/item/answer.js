@@ -6,6 +6,16 @@ import { el } from "../../ui/dom.js";
 import { outcomeMark } from "../answers/marks.js";
 import { decidingSpan } from "./span.js";
 
+// Which rule of harness.prompting.reading decided.
+const RULES = {
+  announced: "an answer that is announced as one",
+  opening: "the first word of the reply",
+  closing: "a last sentence that is the verdict",
+  concluded: "a sentence that says it in other words",
+  corrected: "a correction of what was said before",
+  judge: "another model, as the rules found nothing (these are its words)",
+};
+
 const LONG = 3000; // characters of a message that are shown at once
 
 /** Return a section with all replies of a run to the item in this row, and its prompt. */
@@ -64,6 +74,7 @@ function replyFacts(set, row, sampleTitle) {
   return [
     ["read", failure ? "nothing: the call failed" : readText(set, row, sampleTitle)],
     ["read from", failure || !span ? null : `“${span}”`],
+    ["read by", failure || !span || !answers.rule ? null : RULES[answers.rule[row]]],
     ["probability of Yes", probability === null ? null : probability.toFixed(4)],
     ["finish reason", answers.finish && answers.finish.names[answers.finish.codes[row]]],
     ["tokens", input === null && output === null ? null : `${input ?? "?"} in, ${output ?? "?"} out`],

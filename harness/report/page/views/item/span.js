@@ -1,15 +1,21 @@
 // Where the words that decided stand in a reply.
 
-// Between the words of a span: what the parser takes for one space.
-const BETWEEN = "[\\s*_`#>\"“”„«»'‘’]+";
+// Between the words of a span: tags, LaTeX, emphasis and whatever else the parser takes off.
+const BETWEEN = "[^\\p{L}\\p{N}]+";
 
 /**
- * Return [start, end] of the words that decided, or [-1, -1]. The parser gives them in lower case, without emphasis,
- * quotation marks, more than one space, or what stands in <think>; a single word counts where it begins the reply, all
- * others where they come last.
+ * Return [start, end] of the words that decided, or [-1, -1]. The parser gives them in lower case and without their
+ * decoration, and with words of its own for a box or a tag: where the whole is not found, its last word is. A single word
+ * counts where it begins the reply, all others where they come last.
  */
 export function decidingSpan(text, span) {
-  const words = span.split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("'", "['’]"));
+  const words = span.split(/[^\p{L}\p{N}'’]+/u).filter(Boolean);
+  const [start, end] = words.length ? placeOf(text, words) : [-1, -1];
+  return start < 0 && words.length > 1 ? placeOf(text, words.slice(-1)) : [start, end];
+}
+
+function placeOf(text, plainWords) {
+  const words = plainWords.map((word) => word.replaceAll(/['’]/g, "['’]"));
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])${words.join(BETWEEN)}(?![\\p{L}\\p{N}])`, "giu");
   const thoughtEnd = text.lastIndexOf("</think>");
   const start = thoughtEnd < 0 ? 0 : thoughtEnd + "</think>".length;

@@ -1,0 +1,50 @@
+"""Reading a reply as a careful person would: Yes, No, or nothing that one would bet on.
+
+The stages, each a file of its own: `own_words` takes off what is not the reply, `normalised` takes off its decoration,
+`verdicts` finds what asserts Yes or No and leaves what is only supposed, `decide` weighs what is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from harness.prompting.reading.decide import decide
+from harness.prompting.reading.normalise import normalised
+from harness.prompting.reading.options import options_resolved
+from harness.prompting.reading.own_words import own_words
+from harness.prompting.reading.statement_forms import marked
+from harness.prompting.reading.statements import verdicts
+from harness.types import Answer
+
+
+def read(reply: str, *, cut_off: bool = False, statement: str = "", next_words: Sequence[str] = ()) -> Answer:
+    """Return the verdict of a reply, with the words that decided it and the rule that read them.
+
+    `cut_off`: the reply ended at its token limit, and only a verdict that was announced before counts. `statement` is
+    what a Yes asserts ("A directly causes B"); where it is unknown, no sentence can assert it in its own words.
+    `next_words` are the words of the prompt with which a base model would ask itself the next question.
+    """
+    if len(reply) <= 32 and _ONE_WORD.fullmatch(reply):  # as thousands of replies are, whatever was asked
+        return _read_short(reply, cut_off)
+    return _read(reply, cut_off, statement, next_words)
+
+
+_END = 40_000
+"""Characters at either end of a reply that are read, once its reasoning is taken off: no verdict stands deeper."""
+
+_ONE_WORD = re.compile(r"[\W_]*(?:answer\W+)?(?:yes|no)[\W_]*", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def _read_short(reply: str, cut_off: bool) -> Answer:
+    return _read(reply, cut_off, "", ())
+
+
+def _read(reply: str, cut_off: bool, statement: str, next_words: Sequence[str]) -> Answer:
+    text = own_words(reply, next_words)
+    if len(text) > 2 * _END:
+        text = f"{text[:_END]}\n{text[-_END:]}"
+    text = marked(options_resolved(normalised(text)), statement)
+    return decide(verdicts(text), cut_off=cut_off)

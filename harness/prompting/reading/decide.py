@@ -1,0 +1,94 @@
+"""Stage 5 of reading: which of the verdicts found is the reply's, and why."""
+
+from __future__ import annotations
+
+import re
+
+from harness.prompting.reading.statements import Reading, Verdict, flips
+from harness.types import Answer
+
+UNREAD = Answer(label=None)
+
+_LOOP = 3
+"""So many changes from Yes to No and back, with nothing but verdicts around them, are no answer."""
+
+# What may follow a last sentence without being one: an offer, a note, thanks.
+_CLOSER = re.compile(
+    r"^\W*(?:let me know|please|feel free|i hope|hope this|would you|do you|if you|note|thank|happy to|confidence|this is because|because|since|explanation|ps|p\.s)"
+)
+
+
+def decide(reading: Reading, *, cut_off: bool) -> Answer:
+    """Return the verdict of a reply.
+
+    In this order: the last one that is announced, which what is merely said after it cannot turn; the first word, where
+    no conclusion contradicts it; the last sentence that is a verdict or says one in other words.
+    """
+    firm = [verdict for verdict in reading.verdicts if not verdict.weak]
+    found = firm or list(reading.verdicts)
+    if not found or _loops(reading):
+        return UNREAD
+    whole = [verdict for verdict in found if verdict.kind == "announced" and not verdict.partial]
+    if whole:
+        return _announced(whole[-1], found)
+    if found[0].kind == "opening":
+        return _opened(found[0], found[1:], cut_off)
+    if cut_off:
+        return UNREAD
+    return _ended(found, reading)
+
+
+def _loops(reading: Reading) -> bool:
+    return flips(reading) >= _LOOP and len(reading.verdicts) >= len(reading.sentences) - 1
+
+
+def _announced(last: Verdict, found: list[Verdict]) -> Answer:
+    """Return the announced verdict; nothing where a conclusion after it says the opposite."""
+    after = [verdict for verdict in found if verdict.sentence > last.sentence and not verdict.partial]
+    against = [verdict for verdict in after if verdict.label != last.label]
+    if not against:
+        return _answer(last, "announced")
+    final = after[-1]
+    if final.label != last.label and any(verdict.corrects for verdict in against):
+        return _answer(final, "corrected")
+    firmly = [v for v in against if (v.kind == "concluded" and v.alone) or v.kind == "closing"]
+    return UNREAD if firmly and final.label != last.label else _answer(last, "announced")
+
+
+def _opened(first: Verdict, rest: list[Verdict], cut_off: bool) -> Answer:
+    """Return the first word, or the conclusion that it gives way to where it spoke of something else ("Yes, but …")."""
+    rest = [verdict for verdict in rest if not verdict.partial]
+    if corrections := [verdict for verdict in rest if verdict.corrects and verdict.kind != "concluded"]:
+        return _answer(corrections[-1], "corrected")
+    final = rest[-1] if rest else first
+    if final.label == first.label:
+        return _answer(first, "opening")
+    if cut_off:
+        return UNREAD
+    if final.corrects:
+        return _answer(final, "corrected")
+    if not first.alone and (final.concludes or final.sentence == first.sentence):
+        return _answer(final, "concluded")
+    return UNREAD
+
+
+def _ended(found: list[Verdict], reading: Reading) -> Answer:
+    """Return the verdict of the last sentence that has one, if the reply ends with it or nothing contradicts it."""
+    candidates = [verdict for verdict in found if not verdict.partial] or (found if len(reading.sentences) <= 2 else [])
+    if not candidates:
+        return UNREAD
+    last = candidates[-1]
+    together = {verdict.label for verdict in candidates if verdict.sentence == last.sentence}
+    if len(together) > 1 and not last.concludes:
+        return UNREAD
+    trailing = [s for s in reading.sentences[last.sentence + 1 :] if not _CLOSER.match(s)]
+    agree = len({verdict.label for verdict in candidates}) == 1
+    if trailing and not (agree and (last.alone or last.sentence == 0 or last.concludes)):
+        return UNREAD
+    if not agree and not (last.concludes or last.corrects or not trailing):
+        return UNREAD
+    return _answer(last, "closing" if last.kind in ("closing", "answered") else last.kind)
+
+
+def _answer(verdict: Verdict, rule: str) -> Answer:
+    return Answer(label=verdict.label, span=verdict.span, rule=rule)

@@ -1,0 +1,113 @@
+"""Stage 2 of reading: the words of a reply without their decoration, in lower case."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_INVISIBLE = re.compile(
+    r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]"
+)
+_PUNCTUATION = str.maketrans(
+    {
+        **dict.fromkeys("。।۔｡", "."),
+        **dict.fromkeys("、،", ","),
+        **dict.fromkeys("؟", "?"),
+        **dict.fromkeys("؛", ";"),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        **dict.fromkeys("→⟶⇒⟹➔➜➡►▶", "→"),
+        **dict.fromkeys("“”„‟«»‹›「」『』【】〈〉《》", '"'),
+        **dict.fromkeys("‘’‚‛`´", "'"),
+        **dict.fromkeys("¿¡", " "),
+    }
+)
+_STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
+_ANSWER_TAG = re.compile(
+    r"[<\[]\s*(?:final[_ -]?)?(?:answer|verdict|final|conclusion|label|result|output)(?:[_ -]answer)?\s*[>\]]",
+    re.IGNORECASE,
+)
+_LINE_TAG = re.compile(
+    r"</?(?:p|br|div|li|ul|ol|h[1-6]|tr|hr|section|answer|final|verdict|explanation|rationale)\b[^<>]{0,200}>",
+    re.IGNORECASE,
+)
+_VERDICT_TAG = re.compile(r"<\s*/?(yes|no|true|false)\s*/?\s*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z!][^<>\n]{0,200}>|<\|[^<>|\n]{1,60}\|>")
+_ARROW = re.compile(r"\\(?:long)?(?:right)?arrow\b|\\to\b|\\implies\b|\\Rightarrow\b|<?[-=]+>")
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox|bbox)\s*\{")
+_ESCAPED_LINE = re.compile(r"\\n(?=[A-Z\\\s*#-]|$)")
+_COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|\\.")
+_MEMBERS = re.compile(r"[\"'\]}]\s*,\s*(?=[\"'])|(?<=true),\s*(?=\")|(?<=false),\s*(?=\")|(?<=\d),\s*(?=\")")
+_QUOTED_KEY = re.compile(r"[\"']\s*:\s*[\[{\"'\s]*")
+_TABLE_ROW = re.compile(r"^[ \t]*\|(.*?)\|?[ \t]*$", re.MULTILINE)
+_UNTICKED = re.compile(r"^[ \t*-]*(?:\[ ?\]|☐|□).*$", re.MULTILINE)
+_TICKED = re.compile(r"\[[xX✓✔]\]|☑|☒|✅")
+_EMPHASIS = str.maketrans(dict.fromkeys('*#>"~$[]{}', " "))
+_QUOTES = re.compile(r"(?<!\w)'|'(?!\w)")
+_UNDERSCORES = re.compile(r"(?<!\w)_+|_+(?!\w)")
+_RULERS = re.compile(r"={2,}")
+_RULE = re.compile(r"^[ \t|:=-]{3,}$", re.MULTILINE)
+_BLANKS = re.compile(r"[^\S\n]+")
+_SHORTENED = (("e.g.", "eg"), ("i.e.", "ie"), (" cf.", " cf"), (" vs.", " vs"), (" etc.", " etc"))
+_NUMBER = re.compile(r"\bno\. (?=of\b|\d)")
+
+
+def normalised(text: str) -> str:
+    """Return the words in lower case, a statement a line where the reply has lines, cells or members of JSON.
+
+    Takes off HTML and XML tags, Markdown, LaTeX, JSON's braces, quotation marks, emoji and invisible characters; what
+    has been struck out goes with its words. A box and an answer's tag become the words that announce an answer.
+    """
+    if ("[" in text or "☐" in text) and _TICKED.search(text):
+        text = _TICKED.sub(" ", _UNTICKED.sub("", text))
+    if not text.isascii():
+        text = _plain_characters(text)
+    else:
+        text = _INVISIBLE.sub("", text) if not text.isprintable() else text
+        text = text.replace("`", "'")
+    if "~~" in text:
+        text = _STRUCK_OUT.sub(" ", text)
+    if "<" in text:
+        text = _ANSWER_TAG.sub("\nanswer: ", text)
+        text = _VERDICT_TAG.sub(r" \1 ", text)
+        text = _TAG.sub(" ", _LINE_TAG.sub("\n", text))
+    if "\\n" in text:
+        text = _ESCAPED_LINE.sub("\n", text)
+    if "\\" in text or "->" in text or "=>" in text:
+        text = _BOX.sub("\nanswer: ", _ARROW.sub(" → ", text))
+        text = _COMMAND.sub(" ", text)
+    if '"' in text or "'" in text:
+        text = _QUOTED_KEY.sub(": ", _MEMBERS.sub("\n", text))
+    if "|" in text:
+        text = _RULE.sub("", text)
+        text = _TABLE_ROW.sub(lambda row: row[1].strip(" |").replace("|", ": "), text).replace("|", " ")
+    text = text.translate(_EMPHASIS)
+    if "'" in text:
+        text = _QUOTES.sub(" ", text)
+    if "__" in text or " _" in text or "_ " in text or text[:1] == "_" or text[-1:] == "_":
+        text = _UNDERSCORES.sub(" ", text)
+    if "==" in text:
+        text = _RULERS.sub(" ", text)
+    if "  " in text or "\t" in text or "\r" in text:
+        text = _BLANKS.sub(" ", text)
+    text = "\n".join(stripped for line in text.split("\n") if (stripped := line.strip())).lower()
+    if "tl;dr" in text:
+        text = text.replace("tl;dr", "tldr")
+    for short, plain in _SHORTENED:
+        if short in text:
+            text = text.replace(short, plain)
+    return _NUMBER.sub("number ", text) if "no. " in text else text
+
+
+def _plain_characters(text: str) -> str:
+    """Return compatible characters, Latin punctuation, and no emoji or control characters."""
+    text = unicodedata.normalize("NFKC", text.translate(_PUNCTUATION)).translate(_PUNCTUATION)
+    text = _INVISIBLE.sub("", text)
+    strange = {character for character in set(text) if not character.isascii() and _pictured(character)}
+    return text.translate(dict.fromkeys(map(ord, strange), " ")) if strange else text
+
+
+@lru_cache(maxsize=4096)
+def _pictured(character: str) -> bool:
+    """Return whether a character is a picture or a mark: no letter, digit, or punctuation."""
+    return character != "→" and unicodedata.category(character) in ("So", "Sk", "Cf", "Co", "Cn", "Cs", "Cc")

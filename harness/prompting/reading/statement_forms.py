@@ -1,0 +1,97 @@
+"""The statement that the prompt asks about, as a reply may assert or deny it in its own words."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from harness.prompting.reading.normalise import normalised
+
+ASSERTED, DENIED = "H1", "H0"
+"""What stands in a reply's text, else all in lower case, for the statement and for its negation."""
+
+_ASIDE = re.compile(r"\s*\((?:ie|eg)[^()]{0,80}\)")
+_DIRECT = (
+    "is a direct cause of",
+    "is a direct cause for",
+    "has a direct effect on",
+    "has a direct causal effect on",
+    "→",
+)
+_CAUSE = ("is a cause of", "is a cause for", "has a causal effect on", "→")
+_HAS_NOT = "does not|doesn't|do not|don't|cannot|can't|did not"
+_OPPOSITE = {
+    "is": ("is not", "isn't"),
+    "are": ("are not", "aren't"),
+    "has": ("has no", "does not have", "doesn't have"),
+}
+
+
+def marked(text: str, statement: str) -> str:
+    """Return a normalised text with H1 wherever it says the statement and H0 where it says the opposite."""
+    forms = _forms(statement) if statement else ()
+    last = forms[-1][0].rpartition(" ")[2] if forms else ""
+    if not last or last not in text or (last.isascii() and re.search(rf"\b{re.escape(last)}\b", text) is None):
+        return text
+    for form, mark in forms:
+        text = _replaced(text, form, mark)
+    return text
+
+
+@lru_cache(maxsize=4096)
+def _forms(statement: str) -> tuple[tuple[str, str], ...]:
+    """Return the ways to say a statement, and to deny it, the longest first."""
+    plain = normalised(statement).rstrip(".?! ")
+    short = _ASIDE.sub("", plain)
+    said = {plain, short, plain.replace(",", ""), short.replace(",", "")}
+    if short.count(" causes ") == 1:
+        phrase, others = (" directly causes ", _DIRECT) if " directly causes " in short else (" causes ", _CAUSE)
+        said |= {short.replace(phrase, f" {other} ") for other in others}
+    if " directly causes " in short:
+        said.add(short.replace(" directly causes ", " causes ") + " directly")
+    denials = {denial for form in said for denial in _denials(form)}
+    forms = [(form, ASSERTED) for form in said] + [(form, DENIED) for form in denials]
+    return tuple(sorted(forms, key=lambda form: -len(form[0])))
+
+
+def _denials(form: str) -> set[str]:
+    """Return the ways to deny a simple sentence."""
+    found = set()
+    if form.startswith(("there exists ", "there is ")):
+        rest = re.sub(r"^there (?:exists|is) (?:at least one |an? )?", "", form)
+        found |= {f"there is no {rest}", f"there exists no {rest}", f"there is not a {rest}"}
+        found |= {f"there does not exist {article}{rest}" for article in ("", "a ", "any ", "at least one ")}
+        return found
+    words = form.split(" ")
+    for k, word in enumerate(words):
+        before, after = words[:k], words[k + 1 :]
+        if word in _OPPOSITE:
+            found |= {" ".join((*before, other, *after)) for other in _OPPOSITE[word]}
+            return found
+        if word == "causes" or (word == "directly" and after[:1] == ["causes"]):
+            rest = ["directly", "cause", *after[1:]] if word == "directly" else ["cause", *after]
+            return {" ".join((*before, other, *rest)) for other in _HAS_NOT.split("|")}
+        if word == "→":
+            return found
+    return found
+
+
+def _replaced(text: str, form: str, mark: str) -> str:
+    """Return the text with a mark for each place where the whole words of a form stand."""
+    found = text.find(form)
+    if found < 0:
+        return text
+    parts, position = [], 0
+    while found >= 0:
+        end = found + len(form)
+        whole = not (text[found - 1 : found].isalnum() or text[end : end + 1].isalnum())
+        if whole and not (form[:2] == "a " and _article(text, found)):
+            parts += [text[position:found], mark]
+            position = end
+        found = text.find(form, end)
+    return "".join((*parts, text[position:]))
+
+
+def _article(text: str, position: int) -> bool:
+    """Return whether "a" is preceded by a word that it would belong to as an article ("such a …")."""
+    return text[max(0, position - 5) : position] in ("such ", "have ")

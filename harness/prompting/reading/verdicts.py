@@ -1,0 +1,67 @@
+"""The words of a verdict, and where one may stand: one definition for Yes and No, so that both are read alike."""
+
+from __future__ import annotations
+
+import re
+
+YES = (
+    "yes yeah yep yup yea aye affirmative 是 是的 对 對 可以 能 正确 正確 成立 sí oui ja sim да はい 예 네 نعم हाँ हां جی হ্যাঁ evet tak ya "
+    "ใช่ đúng có ہاں هاں sì"
+).split()
+NO = (
+    "no nope nah nay negative 否 不 不是 不是的 不能 不可以 不对 不對 错误 錯誤 不成立 nein non não nao нет いいえ 아니요 아니오 아뇨 لا नहीं "
+    "না hayır nie tidak ไม่ใช่ ไม่ sai không نہیں nee"
+).split()
+ASSENT = "absolutely|definitely|certainly|indeed|of course|without (?:a )?doubt|undoubtedly|exactly"
+DISSENT = r"(?:absolutely|definitely|certainly|of course|probably|surely|clearly|indeed|maybe) not|not (?:necessarily|at all|really|in general|always|quite)|by no means|in no way|under no circumstances"
+POSITIVE = (
+    "true|valid|correct|right|sound|entailed|implied|deducible|derivable|inferable|inferrable|supported|justified|warranted|proven|proved|"
+    "confirmed|established|guaranteed|deducted|deduced|inferred|concluded|derived|entailment|logically valid|accurate"
+)
+NEGATIVE = (
+    "false|invalid|incorrect|wrong|unsound|untrue|unsupported|unjustified|unwarranted|unproven|refuted|disproved|disproven|contradicted|"
+    "undeducible|contradiction|neutral|inaccurate|rejected|falsified|non-?entailment|undetermined"
+)
+
+
+def _words(words: list[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+# What may follow the word: the end of the statement, a reason, a number, or "to the question". "No variable separates
+# them" is no verdict, and so neither is "Yes variable".
+END = (
+    r"(?=\s*(?:$|[.,;:!?(){}<>/…\n%✓]|-+(?:\s|$|>)|→|\d)"
+    r"|\s+(?:because|since|as|we|it|its|this|that|that's|you|they|he|she|the|there|these|those|in|for|under|on|at|by|from|to|with|without"
+    r"|based|given|here|due|although|though|however|but|and|both|while|not|i|i'm|[b-z]|a (?=[a-z]+s\b|does|is|do|can)|h[01]"
+    r"|is the|is my|would|to that|from me|confidence|only|if|unless|provided|assuming|when|whereas|yes|no|or|indeed|sir|then)\b)"
+)
+WORD = rf"(?P<yes>ye+s+|{_words(YES)})|(?P<no>no+|{_words(NO)})"
+_OFFER = r"(?!\W*(?:i|we)(?:'d| would| can| could| will|'ll)(?: be)? (?:happy|glad|help|assist|explain|provide|walk)|\W*i (?:understand|see)\b)"
+PLAIN = rf"(?<![\w-])(?:{WORD}){END}{_OFFER}"
+"""Yes and No in the words of many languages."""
+NAMED = (
+    rf"(?<![\w-])(?:(?P<dissent>{DISSENT})|(?P<denied>not |isn't |non-|un)?(?:(?P<positive>{POSITIVE})|(?P<negative>{NEGATIVE})))\b"
+    r"(?!\s+(?:that|to\b|answer|choice|option|conclusion|statement|hypothesis|if and only|positive|negative|only|variable|about))"
+)
+"""True, valid, entailed, not necessarily … : words that decide where an answer is announced, or stand alone."""
+
+
+TELLING = frozenset(
+    {word for word in (*YES, *NO) if word.isascii()}
+    | set(re.findall(r"[a-z]{4,}", f"{ASSENT} {POSITIVE} {NEGATIVE}"))
+    | {"not", "y", "n"}
+) - {"with", "course", "logically", "a"}
+"""A sentence without any of these has no verdict in it, but for the words of other scripts."""
+
+
+def label_of(match: re.Match[str]) -> int | None:
+    """Return what the word found says: 1 for Yes, 0 for No, None for a denied No ("not false")."""
+    groups = match.groupdict()
+    if groups.get("yes"):
+        return 1
+    if groups.get("no") or groups.get("dissent"):
+        return 0
+    if groups.get("positive"):
+        return 0 if groups.get("denied") else 1
+    return None if groups.get("denied") else 0
