@@ -46,7 +46,8 @@ def run(
 ) -> Outcome:
     """Asks the model about every item, `samples` times each; leaves records, scores and manifest in the folder.
 
-    A `judge` reads the replies in which the prompt's rules find nothing, once all are there. Whatever ends the run early, what has been answered is recorded and the result says `complete: false`.
+    A `judge` reads the replies in which the prompt's rules find nothing, once all are there. Whatever ends the run
+    early, what has been answered is recorded and the result says `complete: false`.
     """
     kind = fitting(prompt, model)
     items = Traced(task.items())
@@ -63,7 +64,10 @@ def leave(
     samples: int = 1,
     judge: Judge | None = None,
 ) -> Outcome:
-    """Writes the records as they come, has the judge read what is left to it, then scores them and leaves result and manifest in the folder."""
+    """Writes the records as they come, has the judge read what is left to it, then scores them.
+
+    Result and manifest are left in the folder.
+    """
     stopped: RunStopped | None = None
     with folder.claimed():
         with folder.recording(task.headline) as writer:

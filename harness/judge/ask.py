@@ -1,4 +1,4 @@
-"""A pass over the records of a run: what the rules could not read goes to the judge, whose readings stand there then."""
+"""A pass over the records of a run: what the rules could not read goes to the judge, whose readings stand there."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+
 from harness.prompting.prompts import Prompt
 from harness.prompting.schema import read
 from harness.settings import PROMPTS

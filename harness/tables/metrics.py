@@ -211,8 +211,8 @@ def judge_notes(result: Result) -> list[str]:
     without = ", ".join(f"{TITLES[name]} {metric_text(name, judge.without[name])}" for name in names)
     failed = sum(judge.failures.values())
     return [
-        f"{judge.replies:,} replies that the rules could not read went to the judge {judge.model}: {judge.yes:,} read as "
-        f"Yes, {judge.no:,} as No, {judge.unreadable:,} left unreadable{f', {failed:,} failed' if failed else ''}. "
+        f"{judge.replies:,} replies that the rules could not read went to the judge {judge.model}: {judge.yes:,} read "
+        f"as Yes, {judge.no:,} as No, {judge.unreadable:,} left unreadable{f', {failed:,} failed' if failed else ''}. "
         f"Without the judge: {without}."
     ]
 
