@@ -17,6 +17,7 @@ from harness.judge import question
 from harness.judge.ask import Judge, judge_of
 from harness.prompting.fit import check_samples, choose_prompt
 from harness.prompting.prompts import Prompt
+from harness.prompting.version import reading_version
 from harness.protocols import Model, Task
 from harness.run import Outcome, run
 from harness.runtime.interrupt import Stoppable, interruptible
@@ -84,6 +85,7 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
         provenance={**provenance.gather(dict(config)), "words": prompt.as_json, **spending.provenance, **judged},
         ledger=spending.ledger,
         judge_ledger=spending.judge.ledger if spending.judge is not None else None,
+        reading=reading_version(),
         form=settings.records,
     )
     progress = Progress(f"{task.name} {model.name}", spending.so_far)

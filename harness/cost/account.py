@@ -35,11 +35,11 @@ class JudgeSpending:
     price: Price | None
     ledger: Ledger
     till: Till
-    before: Till
-    """The model's, which has been asked before."""
+    before: Till | None
+    """The model's, where it has been asked before."""
 
     @classmethod
-    def of(cls, model: Model, budget: Budget, before: Till, manifest: Path) -> JudgeSpending:
+    def of(cls, model: Model, budget: Budget, before: Till | None, manifest: Path) -> JudgeSpending:
         """Return the account of a judge; `manifest` is where an earlier run may have written the price down."""
         service = model.traits.service
         paid = price_lookup.paid(service)
@@ -49,7 +49,9 @@ class JudgeSpending:
 
     def within_rest(self) -> Model:
         """Return the judge, asked only as far as the model has left room in the budget."""
-        return Budgeted(self.model, self.till, lambda: self.till.follow(self.before), count=self.paid)
+        before = self.before
+        follow = None if before is None else lambda: self.till.follow(before)
+        return Budgeted(self.model, self.till, follow, count=self.paid)
 
     def metered(self, model: Model) -> Model:
         """Return the judge behind its cache, its answers entered into its ledger."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
 from harness.prompting.schema import read
 from harness.settings import PROMPTS
@@ -27,6 +28,11 @@ def prompt() -> Prompt:
     """Return the prompt that ships with harness: a folder of the working directory is not looked into."""
     where = PROMPTS / "judge" / f"{PROMPT}.yaml"
     return Prompt(PROMPT, where, read(where))
+
+
+def recorded(words: Mapping[str, JSON]) -> Prompt:
+    """Return the prompt whose words a manifest holds. Raises ConfigError where they make none."""
+    return prompts.recorded(PROMPT, words, ())
 
 
 def unread(record: Record) -> bool:

@@ -64,12 +64,16 @@ class Folder:
     """All that can change the records or the scores. A folder takes one configuration."""
     provenance: Mapping[str, JSON]
     """How the numbers came about; does not decide whether two runs are the same."""
+    reading: Mapping[str, JSON] | None = None
+    """By which rules the replies are read; None where there are none to be read."""
     renamed_by: str = "model.name"
     """The setting that gives a run another name."""
     ledger: Account | None = None
     """The account of what is asked in this run, where a model is."""
     judge_ledger: Account | None = None
     """The account of its judge, where it has one."""
+    ended: str | None = None
+    """When the run ended, where its records are only read again; None for now."""
     form: Form | None = None
     """None: as in the folder already, plain in a new one."""
     recorded: Path = field(init=False)
@@ -143,11 +147,11 @@ class Folder:
             content = as_read({"run": self.run, "complete": complete, **result_json(result), **spent})
             if "judge" in content and self.judge_ledger is not None:
                 content["judge"] |= as_read(self.judge_ledger.told)
-            became = as_read({"items": items, "counts": counts(result), "records": self._records})
+            became = as_read({"items": items, "counts": counts(result), "records": self._records, **self._reading})
             same = complete and self._same(content, became)
             self._prepare(ready, result, None if same else content)
             if not same:
-                ended = datetime.now(UTC).isoformat(timespec="seconds")
+                ended = self.ended or datetime.now(UTC).isoformat(timespec="seconds")
                 final = self._manifest() | became | {"ended": ended, "complete": complete, "result": digest(content)}
                 final |= {SEALS: digest(final)}
                 prepare(ready, self.path / MANIFEST, f"{laid_out(final)}\n")
@@ -231,6 +235,10 @@ class Folder:
                 f"{self.path} holds a run with another configuration ({_difference(there, mine)}): give this one "
                 f"another name ({self.renamed_by}=…) or another place (results=…), or remove the folder."
             )
+
+    @property
+    def _reading(self) -> dict[str, JSON]:
+        return {} if self.reading is None else {"reading": self.reading}
 
     def _manifest(self) -> dict[str, JSON]:
         return {

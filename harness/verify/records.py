@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from harness.cost.price import Price
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model
+    from harness.verify.judge import JudgeCheck
 
 SHOWN = 5
 """Records with one kind of problem that are named one by one."""
@@ -48,17 +49,23 @@ class RecordCheck:
         samples: int,
         price: Price | None,
         model: Model | None = None,
+        judge: JudgeCheck | None = None,
     ) -> None:
         """`prompt` is None where an algorithm answered; `samples` is how many answers each item has.
 
         `model` is the one that was asked, where its settings make it again: what it takes decides the kind of request,
-        and one that needs neither server nor checkpoint is asked again.
+        and one that needs neither server nor checkpoint is asked again. `judge` is who read what the rules could not.
         """
         self.tokens: Counter[str] = Counter()
         self.usd = 0.0
         self.answers = self.answers_without_cost = 0
         self.openings = prompt is not None and bool(prompt.words.opening)
-        self._items = _Items(items)
+        self.as_recorded = False
+        """Whether the readings of the records are taken as they are, having been made by other rules than today's,"""
+        self.read_otherwise = 0
+        """and how many of them are others today."""
+        self._judge, self._complete = judge, False
+        self._items = Items(items)
         self._prompt, self._headline, self._samples, self._price = prompt, headline, samples, price
         self._kind = fitting(prompt, model) if prompt is not None and model is not None else None
         self._own = model if model is not None and model.traits.instant else None
@@ -76,6 +83,7 @@ class RecordCheck:
 
     def problems(self, path: Path, bar: Iterator[int], *, complete: bool, paid: bool) -> Iterator[str]:
         """Yield what does not hold, with the line; `bar` goes on with each record."""
+        self._complete = complete
         counts: Counter[str] = Counter()
         for number, read in enumerate(records.checked(path), start=1):
             next(bar)
@@ -106,6 +114,8 @@ class RecordCheck:
         if record.sample >= self._samples:
             yield f"sample {record.sample} is more than the run asked for"
         yield from self._of_request(line["request"], record, item)
+        if self._judge is not None:
+            yield from self._judge.problems(record, item, complete=self._complete)
         self._count(record)
         expected = records.facts(self._expected(record, item), self._headline)
         if paid and not isinstance(record.outcome, Failure):
@@ -125,7 +135,7 @@ class RecordCheck:
         elif self._prompt is None:  # an algorithm says what it means
             answer = Answer({"Yes": 1, "No": 0}.get(record.outcome.text))
         else:
-            answer = _read(self._prompt, record.outcome, item)
+            answer = self._read(self._prompt, record, record.outcome, item)
         return Record(
             item=item.id,
             cluster=item.cluster,
@@ -136,7 +146,18 @@ class RecordCheck:
             outcome=record.outcome,
             answer=answer,
             sample=record.sample,
+            judgement=record.judgement if self._judge is not None else None,
         )
+
+    def _read(self, prompt: Prompt, record: Record, response: Response, item: Item) -> Answer | None:
+        """Return what is read in a response, by the rules or else by the judge."""
+        by_rules = _read(prompt, response, item)
+        if self.as_recorded:
+            recorded = record.answer if record.judgement is None else Answer(label=None)
+            labels = [answer.label if answer else None for answer in (by_rules, recorded)]
+            self.read_otherwise += labels[0] != labels[1]
+            by_rules = recorded
+        return self._judge.answer(record, by_rules) if self._judge is not None else by_rules
 
     def _of_request(self, request: Mapping[str, Any] | None, record: Record, item: Item) -> Iterator[str]:
         """Yield where the request is not the one that the prompt makes of the item."""
@@ -250,11 +271,12 @@ _WRONG = {
     "answer": "the reply reads otherwise today",
     "gold": "gold is not the item's label",
     "correct": "correct is not what answer and label make it",
+    "judge": "it was judged, and the run has no judge",
     "cost_usd": "its cost is not what its tokens come to",
 }
 
 
-class _Items:
+class Items:
     """The items of a task by their ids, as far as records have asked for them: records come in nearly their order."""
 
     def __init__(self, items: Traced) -> None:

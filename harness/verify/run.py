@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest
 from harness.cost.price import from_told
+from harness.cost.price_lookup import paid
 from harness.errors import DataError
-from harness.scoring.samples import summarize
+from harness.prompting.version import VERSION, reading_version
+from harness.scoring.judged import summarize
 from harness.storage import rebuild, records, runs
-from harness.storage.configuration import of_algorithm, of_model
+from harness.storage.configuration import of_algorithm, of_judge, of_model
 from harness.storage.files import DamagedError, inside, read_bytes
 from harness.storage.provenance import Traced
 from harness.storage.result_json import result_json
 from harness.storage.run_folder import MANIFEST, RESULT, SEALS, counts
+from harness.verify.judge import JudgeCheck
 from harness.verify.records import RecordCheck
 
 if TYPE_CHECKING:
@@ -35,11 +38,14 @@ _BY_MACHINE = ("dtype",)
 """Parts of a checkpoint's identity that its settings leave to the machine (auto)."""
 
 
-def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collection[str] = ()) -> Iterator[str]:
+def problems_of(
+    folder: Path, bar: Iterator[int] | None = None, trust: Collection[str] = (), *, of_reading: bool = True
+) -> Iterator[str]:
     """Yield a sentence for each thing in a run's folder that does not hold; nothing where all does.
 
-    `bar` goes on with each record. Raises UntrustedError where the run needs what `trust` does not name, DataError
-    where a file cannot be read.
+    `bar` goes on with each record. A run whose replies were read by other rules than today's has to hold in all else;
+    one sentence says so, unless `of_reading` is false. Raises UntrustedError where the run needs what `trust` does not
+    name, DataError where a file cannot be read.
     """
     run = _load(folder)
     result, manifest = run.result_json, run.manifest
@@ -50,8 +56,10 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collectio
     asked = "algorithm" not in manifest["config"]
     prompt = rebuild.prompt_of(task, manifest, trust) if asked else None
     model = rebuild.model_of(manifest) if asked else None
+    judge = JudgeCheck(manifest, _price(manifest.get("judge") or {})) if manifest["config"].get("judge") else None
+    old = asked and manifest.get("reading") != reading_version()
     yield from _of_seals(result, manifest)
-    yield from _of_settings(manifest, result, task, prompt, model, trust)
+    yield from _of_settings(manifest, result, task, prompt, model, judge, trust)
     price = _price(manifest)
     yield from _of_cost(result, manifest, model, price)
     path, samples = run.records_file, _samples(manifest["config"])
@@ -65,14 +73,17 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collectio
         for _ in items:
             pass
         yield from _of_items(items, manifest)
+        yield from _of_reading(folder, manifest, 0) if old and of_reading else ()
         return
-    check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model)
+    check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
+    check.as_recorded = old
     yield from check.problems(path, bar or itertools.count(), complete=result["complete"], paid="cost" in result)
     yield from _of_items(items, manifest)
+    yield from _of_reading(folder, manifest, check.read_otherwise) if old and of_reading else ()
     if check.seal != manifest.get("records"):
         yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
     try:
-        again = summarize(task, records.read(path), samples)
+        again = summarize(task, lambda: records.read(path), samples, judge.name if judge else None)
         expected, tallied = (json.loads(json.dumps(made)) for made in (result_json(again), counts(again)))
     except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
         yield f"{path.name} cannot be scored ({type(error).__name__}: {error})."
@@ -82,6 +93,12 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collectio
     expected |= {"run": manifest["run"], "complete": manifest["complete"]}
     if "cost" in result:
         expected["cost"] = _cost(result["cost"], check, price, exact=result["complete"] and not check.openings)
+    if judge is not None:
+        there = result.get("judge") or {}
+        if judge.model is not None and paid(judge.model.traits.service) != ("cost" in there):
+            yield f"{RESULT}: what the judge's answers cost is not said, or said of answers that are free."
+        if "cost" in there:
+            expected["judge"]["cost"] = _judge_cost(there["cost"], judge)
     yield from differences(result, expected, RESULT)
     yield from differences(manifest["counts"], tallied, f"{MANIFEST}: counts")
     if result["complete"] and again.curable:
@@ -123,6 +140,7 @@ def _of_settings(
     task: Task,
     prompt: Prompt | None,
     model: Model | None,
+    judge: JudgeCheck | None,
     trust: Collection[str],
 ) -> Iterator[str]:
     """Yield where place and configuration do not follow from the settings that the run was started with."""
@@ -139,7 +157,11 @@ def _of_settings(
         yield from _of_prompt(prompt, manifest, task)
         identity = manifest["configuration"]["model"] if model is None else model.identity
         name = str(config["model"].get("name")) if model is None else model.name
-        expected = of_model(task, prompt, name, identity, _samples(config))
+        judge_part = None
+        if judge is not None:
+            yield from judge.problems_of_words()
+            judge_part = of_judge(judge.name, judge.identity, judge.words)
+        expected = of_model(task, prompt, name, identity, _samples(config), judge_part)
         if model is None:
             yield from _of_checkpoint(config["model"], identity)
     place, configuration = json.loads(json.dumps(expected))
@@ -184,7 +206,7 @@ def _of_cost(
     result: Mapping[str, Any], manifest: Mapping[str, Any], model: Model | None, price: Price | None
 ) -> Iterator[str]:
     """Yield where what is said of prices contradicts itself, the model's settings or the table that it names."""
-    from harness.cost.price_lookup import key_of, paid, price_of
+    from harness.cost.price_lookup import key_of, price_of
 
     service = None if model is None else model.traits.service
     if model is not None and paid(service) != ("cost" in result):
@@ -229,6 +251,25 @@ def _cost(there: Mapping[str, Any], check: RecordCheck, price: Price | None, *, 
     if usd is not None and isinstance(there["usd"], int | float) and math.isclose(usd, there["usd"], abs_tol=2e-9):
         usd = there["usd"]
     return {"usd": usd, "answers": answers, "answers_without_cost": without, "price": there["price"]}
+
+
+def _judge_cost(there: Mapping[str, Any], judge: JudgeCheck) -> Any:
+    """Return what the judge's answers should have cost, near enough being what stands there."""
+    expected = judge.ledger.told["cost"]
+    usd = expected["usd"]
+    near = usd is not None and isinstance(there["usd"], int | float) and math.isclose(usd, there["usd"], abs_tol=2e-9)
+    return expected | ({"usd": there["usd"]} if near else {})
+
+
+def _of_reading(folder: Path, manifest: Mapping[str, Any], otherwise: int) -> Iterator[str]:
+    """Yield that the replies were read by other rules than today's, where that can make a difference."""
+    version = (manifest.get("reading") or {}).get("version", 0)
+    if version != VERSION or otherwise:
+        replies = f" and {otherwise:,} read otherwise today" if otherwise else ""
+        yield (
+            f"its replies were read by rules of version {version}, today's are of version {VERSION}{replies}: "
+            f"python -m harness.reread {folder} reads them again."
+        )
 
 
 def _samples(config: Mapping[str, Any]) -> int:
