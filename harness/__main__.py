@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     signals.at_once(signals.sentence())
     from harness.cli import hydra_app  # a second on a cold disk
 
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def conclude() -> int:
-    """The tables of a sweep, where there was one."""
+    """Print the tables of a sweep, if there was one; return the exit code."""
     if "harness.sweep" not in sys.modules:
         return 0
     from harness import sweep
@@ -33,7 +33,7 @@ def conclude() -> int:
 
 
 def job(config: DictConfig) -> int:
-    """One run of the command, or one job of a sweep."""
+    """Carry out one run, or one job of a sweep; return the exit code."""
     from harness import sweep
 
     return sweep.job(config, run_one)

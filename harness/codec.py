@@ -24,23 +24,23 @@ _USAGE = tuple(f.name for f in fields(Usage))
 
 
 def kind_of(request: Request) -> str:
-    """chat, choice or pair."""
+    """Return the name of the request's kind: chat, choice or pair."""
     return _NAMES[type(request)]
 
 
 def canonical(value: object) -> str:
-    """JSON with sorted keys, no spaces and ASCII only: equal values give equal text, half an emoji is no error."""
+    """Return JSON with sorted keys, no spaces, ASCII only: equal values give equal text, half an emoji is no error."""
     return _CANONICAL.encode(value)
 
 
 def digest(value: object) -> str:
-    """SHA-256 of the canonical JSON, in hexadecimal."""
+    """Return the SHA-256 of the canonical JSON, in hexadecimal."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
 @lru_cache(maxsize=1024)  # the same long opening goes before thousands of questions
 def text_digest(text: str) -> str:
-    """SHA-256 of a text, in hexadecimal: the name of a message's content."""
+    """Return the SHA-256 of a text, in hexadecimal: the name of a message's content."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
@@ -54,35 +54,35 @@ def content_digest(place: Path) -> str:
 
 
 def request_json(request: Request, content: Callable[[str], Mapping[str, str]]) -> dict[str, Any]:
-    """A request as JSON. `content` says how the words of a message are written, in full or by digest."""
+    """Return a request as JSON. `content` writes the words of a message, in full or by digest."""
     if isinstance(request, PairRequest):
         return {"kind": "pair", "premise": content(request.premise), "hypothesis": content(request.hypothesis)}
-    said: dict[str, Any] = {"kind": kind_of(request), "messages": [_message(m, content) for m in request.messages]}
+    chat: dict[str, Any] = {"kind": kind_of(request), "messages": [_message(m, content) for m in request.messages]}
     if isinstance(request, ChoiceRequest):
-        return said | {"choices": list(request.choices)}
-    return said | {"max_tokens": request.max_tokens, "stop": list(request.stop), "sample": request.sample}
+        return chat | {"choices": list(request.choices)}
+    return chat | {"max_tokens": request.max_tokens, "stop": list(request.stop), "sample": request.sample}
 
 
 def words(request: Request) -> tuple[str, ...]:
-    """The texts that `request_json` writes by `content`."""
+    """Return the texts of a request that `request_json` writes by `content`."""
     if isinstance(request, PairRequest):
         return request.premise, request.hypothesis
     return tuple(message.content for message in request.messages)
 
 
 def by_digest(text: str) -> Mapping[str, str]:
-    """The words of a message by their digest: how the cache refers to them."""
+    """Return the words of a message by their digest, as the cache refers to them."""
     return {"sha256": text_digest(text)}
 
 
 @lru_cache(maxsize=1024)  # needed when a request is looked up, when its answer is stored, and for its record
 def short(request: Request) -> str:
-    """The canonical JSON of a request, its words by digest."""
+    """Return the canonical JSON of a request, its words by digest."""
     return canonical(request_json(request, by_digest))
 
 
 def request_digest(request: Request) -> str:
-    """What names a request, whatever model it goes to."""
+    """Return the digest that names a request, whatever model it goes to."""
     return hashlib.sha256(short(request).encode()).hexdigest()
 
 
@@ -98,41 +98,41 @@ def token_count(value: object) -> int | None:
 
 
 def response_json(response: Response) -> dict[str, Any]:
-    """A response as JSON, without whether it came from the cache and without what is empty."""
-    said: dict[str, Any] = {"text": response.text}
+    """Return a response as JSON, without empty fields and without whether it came from the cache."""
+    content: dict[str, Any] = {"text": response.text}
     if response.logprobs is not None:
-        said["logprobs"] = dict(response.logprobs)
+        content["logprobs"] = dict(response.logprobs)
     usage = {name: count for name in _USAGE if (count := getattr(response.usage, name)) is not None}
     rest = {"usage": usage, "finish_reason": response.finish_reason, "served_model": response.served_model}
-    return said | {name: value for name, value in rest.items() if value} | {"seconds": response.seconds}
+    return content | {name: value for name, value in rest.items() if value} | {"seconds": response.seconds}
 
 
-def response_from_json(said: Any, *, cached: bool) -> Response:
+def response_from_json(content: Any, *, cached: bool) -> Response:
     """Return the response that `response_json` wrote.
 
     An answer was paid for: what stands beside it and is of another type than its own (a count that is a text, a name
     that is a list) is left out. Raises ValueError where the text or the log-probabilities cannot be read.
     """
-    if not isinstance(said, Mapping) or not isinstance(text := said.get("text"), str):
+    if not isinstance(content, Mapping) or not isinstance(text := content.get("text"), str):
         raise ValueError("it has no text")
-    counts, seconds = said.get("usage"), said.get("seconds")
+    counts, seconds = content.get("usage"), content.get("seconds")
     return Response(
         text,
-        _logprobs(said.get("logprobs")),
+        _logprobs(content.get("logprobs")),
         Usage(**{name: token_count(counts[name]) for name in _USAGE if name in counts})
         if isinstance(counts, Mapping)
         else Usage(),
-        _text(said.get("finish_reason")),
-        _text(said.get("served_model")),
+        _text(content.get("finish_reason")),
+        _text(content.get("served_model")),
         seconds if isinstance(seconds, int | float) and seconds is not True and 0 <= seconds < math.inf else 0.0,
         cached,
     )
 
 
-def left_out(said: Mapping[str, Any]) -> list[str]:
+def left_out(content: Mapping[str, Any]) -> list[str]:
     """Return the names of a response's fields that `response_from_json` leaves out."""
-    kept = response_json(response_from_json(said, cached=True))
-    return [name for name, value in said.items() if value not in (None, "", {}) and kept.get(name) != value]
+    round_trip = response_json(response_from_json(content, cached=True))
+    return [name for name, value in content.items() if value not in (None, "", {}) and round_trip.get(name) != value]
 
 
 def _logprobs(values: Any) -> Mapping[str, float] | None:
@@ -144,7 +144,7 @@ def _logprobs(values: Any) -> Mapping[str, float] | None:
 
 
 def _is_logprob(value: Any) -> bool:
-    """Whether it is one, minus infinity too. Above zero by rounding only; an integer may be too large for a float."""
+    """Return whether a value is a log-probability: up to rounding not above zero, minus infinity allowed."""
     return (type(value) is float and value < 1) or (type(value) is int and -(10**15) < value < 1)
 
 

@@ -50,13 +50,13 @@ class Settings:
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     signals.at_once(signals.sentence("runs that ended are kept"))
     signals.leave(hydra_app.launch(job, "discover", conclude))
 
 
 def conclude() -> int:
-    """The table of a sweep, where there was one."""
+    """Print the table of a sweep, if there was one; return the exit code."""
     if "harness.sweep" not in sys.modules:
         return 0
     from harness import sweep
@@ -66,7 +66,7 @@ def conclude() -> int:
 
 
 def job(config: DictConfig) -> int:
-    """One run of the command, or one job of a sweep."""
+    """Carry out one run, or one job of a sweep; return the exit code."""
     from harness import sweep
 
     return sweep.job(config, run_one)
@@ -114,12 +114,12 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
 def carry_out(prepared: Prepared) -> Outcome:
     """Sample the networks, learn their graphs, record and score their answers; return how the run ended."""
     from harness.run import leave
-    from harness.storage.provenance import Traced
+    from harness.storage.provenance import TracedItems
 
     def learn(network: str) -> Pattern:
         return _learn(prepared, network)
 
-    items = Traced(prepared.task.items())
+    items = TracedItems(prepared.task.items())
     answered = takewhile(lambda _: not signals.STOP.requested, prepared.task.learned(items, learn))
     return leave(prepared.task, items, answered, prepared.folder, prepared.progress)
 

@@ -45,7 +45,7 @@ class OutputError(HarnessError):
 
 
 class RunStopped(HarnessError):
-    """What no later request can survive; all answers so far are kept."""
+    """A reason why no later request can succeed; all answers so far are kept."""
 
 
 class Interrupted(RunStopped):
@@ -56,17 +56,17 @@ class BudgetReached(RunStopped):
     """A limit that the user has set leaves no room for another call."""
 
 
-def nearest(got: str, names: Iterable[str]) -> str:
-    """The hint at the name that was meant, or whose letters changed places (gtp, gpt-4); empty where none is near."""
-    known = list(names)
-    near = difflib.get_close_matches(got, known, n=1, cutoff=0.6) or [
-        name for name in known if len(got) > 2 and sorted(name[: len(got)].lower()) == sorted(got.lower())
+def nearest(value: str, names: Iterable[str]) -> str:
+    """Return a hint at the nearest name, also one with letters swapped (gtp, gpt-4); empty if none is near."""
+    candidates = list(names)
+    near = difflib.get_close_matches(value, candidates, n=1, cutoff=0.6) or [
+        name for name in candidates if len(value) > 2 and sorted(name[: len(value)].lower()) == sorted(value.lower())
     ]
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def unknown(kind: str, got: str, allowed: Iterable[str], key: Callable[[str], Any] | None = None) -> str:
-    """The sentence for a name that does not exist, with the nearest one that does; `key` orders the names."""
-    names = sorted(map(str, allowed), key=key)
+def unknown(kind: str, value: str, choices: Iterable[str], key: Callable[[str], Any] | None = None) -> str:
+    """Return the sentence for a name that does not exist, with the nearest that does; `key` orders the names."""
+    names = sorted(map(str, choices), key=key)
     verb = "is" if len(names) == 1 else "are"
-    return f"there is no {kind} {got!r}{nearest(got, names)}. There {verb} {', '.join(names) or 'none'}."
+    return f"there is no {kind} {value!r}{nearest(value, names)}. There {verb} {', '.join(names) or 'none'}."

@@ -12,20 +12,23 @@ from harness.protocols import Task
 from harness.runtime import signals
 from harness.runtime.progress import Progress
 from harness.settings import build, plain
-from harness.storage.atomic_write import check, written
+from harness.storage.atomic_write import atomic_file, check
 from harness.storage.json_lines import Encoder
 from harness.types import JSON, Item
 
 
-def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
-    """An item flat: id, its fields, the headline label, all labels, groups, cluster, unit.
+def as_json(item: Item, headline: str, seen_digests: set[str]) -> dict[str, JSON]:
+    """Return an item as one flat object: id, its fields, the headline label, all labels, groups, cluster, unit.
 
-    A list of long texts (a network's data) stands in full with the first item that has it; with others each text is
-    told by its SHA-256. `said` remembers which have been written.
+    A list of long texts (a network's data) is in full with the first item that has it; later ones have each text's
+    SHA-256. `seen_digests` holds those that have been written, and is updated.
     """
     return {
         "id": item.id,
-        **{name: _once(value, said) if isinstance(value, tuple) else value for name, value in item.fields.items()},
+        **{
+            name: _long_texts(value, seen_digests) if isinstance(value, tuple) else value
+            for name, value in item.fields.items()
+        },
         "label": item.labels[headline],
         "labels": dict(item.labels),
         "groups": dict(item.groups),
@@ -35,29 +38,29 @@ def as_json(item: Item, headline: str, said: set[str]) -> dict[str, JSON]:
 
 
 def job(config: DictConfig) -> int:
-    """Writes the file."""
+    """Write the items of the config's task to its `out`; return the exit code."""
     check(str(config.out))
     task: Task = build(plain(config.task), "task")
     progress, items = Progress(f"items of {task.name}"), task.items()
-    said: set[str] = set()
+    seen_digests: set[str] = set()
     length_hint(items)  # makes what can fail fail before a file is touched
-    with written(str(config.out)) as file:
-        encoded = Encoder()
+    with atomic_file(str(config.out)) as file:
+        encode = Encoder()
         for item in progress.watch(items, items):
-            file.write(encoded(as_json(item, task.headline, said)))
+            file.write(encode(as_json(item, task.headline, seen_digests)))
     if config.out != "-":
         progress.say(f"{progress.done:,} items of {task.name} in {config.out}")
     return 0
 
 
-def _once(value: tuple[str, ...], said: set[str]) -> JSON:
-    shown = [{"sha256": name} if (name := text_digest(text)) in said else text for text in value]
-    said.update(map(text_digest, value))
-    return shown
+def _long_texts(value: tuple[str, ...], seen_digests: set[str]) -> JSON:
+    texts = [{"sha256": name} if (name := text_digest(text)) in seen_digests else text for text in value]
+    seen_digests.update(map(text_digest, value))
+    return texts
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     signals.at_once("interrupted: out= is only ever written as a whole.")
     signals.leave(hydra_app.launch(job, "items"))
 

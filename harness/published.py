@@ -27,52 +27,57 @@ Numbers that the papers print, marked as such, with their data version.
 
 @dataclass(frozen=True)
 class Settings:
-    """HELP says what each one means."""
+    """The settings of the command, as HELP describes them."""
 
     table: str | None = None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints a table; the exit code."""
+    """Print a published table; return the exit code."""
     return key_value.command(HELP, Settings, job, arguments)
 
 
-def job(given: list[str], settings: Settings) -> list[Part]:
-    """A table, with measured runs below it where folders are given."""
-    name, folders = settings.table, given
-    if name is None and given and not Path(given[0]).is_dir():
-        name, folders = given[0], given[1:]
+def job(arguments: list[str], settings: Settings) -> list[Part]:
+    """Return a published table, and the leaderboard of the runs below the folders if any are named."""
+    name, folders = settings.table, arguments
+    if name is None and arguments and not Path(arguments[0]).is_dir():
+        name, folders = arguments[0], arguments[1:]
     if name is None:
-        if given:
-            raise ConfigError(f"table= has to be given: which one to set {given[0]} beside.")
-        counted = Counter((row.benchmark, row.table.removeprefix("Table ")) for row in rows())
-        body = [[benchmark, one, str(counted[benchmark, one])] for benchmark, one in sorted(counted, key=_order)]
+        if arguments:
+            raise ConfigError(f"table= has to be given: which one to set {arguments[0]} beside.")
+        row_counts = Counter((row.benchmark, row.table.removeprefix("Table ")) for row in rows())
+        body = [
+            [benchmark, table, str(row_counts[benchmark, table])] for benchmark, table in sorted(row_counts, key=_order)
+        ]
         return [Table.of(["benchmark", "table", "rows"], body, text_columns=2)]
     if not folders and (measured := _statistics(name)):
         return [*measured()]
-    found = tables(name)
-    return [*(part for one in found for part in parts(one)), *_measured(found[0][0].benchmark, folders)]
+    paper_tables = tables(name)
+    return [
+        *(part for table in paper_tables for part in parts(table)),
+        *_leaderboard(paper_tables[0][0].benchmark, folders),
+    ]
 
 
 def _statistics(name: str) -> Callable[[], Sequence[Part]] | None:
-    """Return what measures a paper's table of what its data consist of; None where no paper has one of that name."""
-    benchmark_name, _, wanted = name.strip().lower().removeprefix("table ").rpartition("/")
+    """Return the function that measures a paper's table of data statistics; None if no paper has one of that name."""
+    benchmark_name, _, table_name = name.strip().lower().removeprefix("table ").rpartition("/")
     measures = {
-        benchmark.name: benchmark.statistics[wanted]
+        benchmark.name: benchmark.statistics[table_name]
         for benchmark in every()
-        if benchmark_name in ("", benchmark.name.lower()) and wanted in benchmark.statistics
+        if benchmark_name in ("", benchmark.name.lower()) and table_name in benchmark.statistics
     }
     if measures:
         only_one("table", name, [*measures, *papers(name)])
     return next(iter(measures.values()), None)
 
 
-def _order(named: tuple[str, str]) -> tuple[int, int, str]:
-    return place(named[1])
+def _order(benchmark_and_table: tuple[str, str]) -> tuple[int, int, str]:
+    return place(benchmark_and_table[1])
 
 
-def _measured(benchmark: str, folders: Sequence[str]) -> Iterator[Part]:
-    """The leaderboard of the benchmark's runs below the folders."""
+def _leaderboard(benchmark: str, folders: Sequence[str]) -> Iterator[Part]:
+    """Yield the leaderboard of the benchmark's runs below the folders. Raises ConfigError where there are none."""
     from harness.leaderboard.build import build
     from harness.leaderboard.rows import below
 
@@ -80,8 +85,8 @@ def _measured(benchmark: str, folders: Sequence[str]) -> Iterator[Part]:
         fitting = [row for row in below([name], some=False) if row.task.partition("/")[0] == benchmark]
         if not fitting:
             raise ConfigError(f"{name} holds no runs of {benchmark}.")
-        known = benchmark_of(benchmark)
-        default = known.defaults.get(known.version_setting)
+        paper = benchmark_of(benchmark)
+        default = paper.defaults.get(paper.version_setting)
         version = f" (the variant tells the data's version: {default} where it tells none)" if default else ""
         yield f"MEASURED HERE, below {name}{version}:"
         yield from build(fitting)

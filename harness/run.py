@@ -19,7 +19,7 @@ from harness.runtime.interrupt import finish_calls
 from harness.runtime.progress import Progress
 from harness.scoring.judged import summarize
 from harness.storage import records
-from harness.storage.provenance import Traced
+from harness.storage.provenance import TracedItems
 from harness.storage.run_folder import Folder
 from harness.types import FINAL_FAILURES, Failure, Item, Record, Request, Response, Result, Transcript
 
@@ -50,14 +50,14 @@ def run(
     early, what has been answered is recorded and the result says `complete: false`.
     """
     kind = fitting(prompt, model)
-    items = Traced(task.items())
+    items = TracedItems(task.items())
     answered = ask(items, prompt, model, kind, progress.say, samples)
     return leave(task, items, answered, folder, progress, samples, judge)
 
 
 def leave(
     task: Task,
-    items: Traced,
+    items: TracedItems,
     answered: Iterable[tuple[Record, Request | None]],
     folder: Folder,
     progress: Progress,
@@ -69,8 +69,8 @@ def leave(
     Result and manifest are left in the folder.
     """
     stopped: RunStopped | None = None
-    with folder.claimed():
-        with folder.recording(task.headline) as writer:
+    with folder.lock():
+        with folder.open_records(task.headline) as writer:
             tracked = progress.track(answered, items, samples)
             try:
                 for record, request in tracked:
@@ -82,14 +82,14 @@ def leave(
                 raise
         if judge is not None and stopped is None:
             stopped = read_rest(task, folder, judge, progress.say)
-        scores = summarize(task, lambda: records.read(folder.recorded), samples, judge.name if judge else None)
-        result = folder.accounted(scores)
+        scores = summarize(task, lambda: records.read(folder.records_file), samples, judge.name if judge else None)
+        result = folder.with_usage(scores)
         if stopped is None and result.curable:
             stopped = RunStopped(
                 f"{result.curable:,} calls failed in a way that may pass ({_kinds_of(result)}): the same command asks "
                 "for them again."
             )
-        folder.finish(result, items=items.told, complete=stopped is None)
+        folder.finish(result, items=items.summary, complete=stopped is None)
     return Outcome(result, stopped)
 
 

@@ -1,4 +1,4 @@
-"""Sweeps (-m): what each job came to, and one leaderboard in the end.
+"""Sweeps (-m): the outcome of each job, and one leaderboard at the end.
 
 Every job leaves an outcome.json in its folder below results/.sweeps/, whichever launcher ran it and in
 whichever process; when all have ended, the process that started the sweep reads them.
@@ -22,7 +22,7 @@ from harness.errors import HarnessError, Interrupted
 from harness.runtime import console
 from harness.runtime.secrets import mask_keys, refuse_config
 from harness.settings import plain
-from harness.storage.atomic_write import written
+from harness.storage.atomic_write import atomic_file
 from harness.storage.run_folder import RESULT
 from harness.tables import terminal
 
@@ -35,28 +35,28 @@ _started: list[Path] = []
 
 
 class Remember(Callback):
-    """Hydra tells a callback, and nobody else, where a sweep will leave its files."""
+    """A Hydra callback that remembers a sweep's folder: Hydra tells it to callbacks only."""
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
-        """Called once, in the process that starts the sweep, before anything is written."""
+        """Remember the folder; Hydra calls this once per sweep, in its own process, before anything is written."""
         try:
-            written = OmegaConf.to_container(config, resolve=False)
-            assert isinstance(written, dict)
-            refuse_config({str(name): value for name, value in written.items() if name != "hydra"})
+            settings = OmegaConf.to_container(config, resolve=False)
+            assert isinstance(settings, dict)
+            refuse_config({str(name): value for name, value in settings.items() if name != "hydra"})
         except HarnessError as error:
             raise SystemExit(ERROR) from error  # any other exception becomes a warning of Hydra's
         _started.append(Path(config.hydra.sweep.dir))
 
 
 class RunOne(Protocol):
-    """What a command does with one composed config."""
+    """The function of a command that runs one composed config."""
 
     def __call__(self, config: DictConfig, *, brief: bool) -> Path:
-        """Runs it and prints what came out, in half a line if `brief`; the results folder."""
+        """Run it and print the scores, in half a line if `brief`; return the results folder."""
 
 
 def job(config: DictConfig, run_one: RunOne) -> int:
-    """One run of a command, or one job of a sweep; the exit code."""
+    """Carry out one run of a command, or one job of a sweep; return the exit code."""
     hydra = HydraConfig.get()
     if hydra.mode != RunMode.MULTIRUN:
         refuse_config(plain(config))
@@ -79,13 +79,13 @@ def job(config: DictConfig, run_one: RunOne) -> int:
 
 
 def note(folder: Path, *, run: Path | None, error: str | None) -> None:
-    """What a job came to."""
-    with written(str(folder / OUTCOME), "results=", named=False) as file:
+    """Write the outcome of a job: its results folder or its error."""
+    with atomic_file(str(folder / OUTCOME), "results=", user_path=False) as file:
         json.dump({"run": str(run) if run else None, "error": error}, file)
 
 
 def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) -> int:
-    """Prints the tables of the sweep that has just ended, if one has; the exit code."""
+    """Print the tables of the sweep that has just ended, if any; return the exit code."""
     if not _started:
         return 0
     from harness.leaderboard import __main__ as leaderboard
@@ -96,8 +96,8 @@ def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) ->
 
     folder = _started[-1]
     outcomes = sorted(folder.glob(f"*/{OUTCOME}"), key=lambda file: (len(file.parent.name), file.parent.name))
-    said = [json.loads(file.read_text(encoding="utf-8")) for file in outcomes]
-    folders = dict.fromkeys(Path(one["run"]) for one in said if one["run"])
+    contents = [json.loads(file.read_text(encoding="utf-8")) for file in outcomes]
+    folders = dict.fromkeys(Path(content["run"]) for content in contents if content["run"])
     rows = [Row(load(folder)) for folder in folders if (folder / RESULT).exists()]
     if rows:
         parts = (tables or build)(rows)
@@ -105,7 +105,7 @@ def conclude(tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None) ->
         terminal.show(parts)
         print(flush=True)
         leaderboard.write(markdown(parts), folder / "LEADERBOARD.md")
-    errors = [(file.parent.name, one["error"]) for file, one in zip(outcomes, said, strict=True) if one["error"]]
-    for job, error in errors:
-        console.complain(error, f"error in job {job}")
+    errors = [(file.parent.name, job["error"]) for file, job in zip(outcomes, contents, strict=True) if job["error"]]
+    for number, error in errors:
+        console.complain(error, f"error in job {number}")
     return 1 if errors or not outcomes else 0

@@ -84,33 +84,33 @@ class BillingServer:
         self.most_under_way = max(self.most_under_way, self.under_way)
         words = sum(len(message["content"]) for message in body["messages"])
         room = body.get("max_tokens") or body["max_completion_tokens"]
-        done = Done(self.number, words // 4 + 8, self._random.randint(1, min(room, 16)), self._random)
-        done.choices = [{"index": 0, "message": {"role": "assistant", "content": "No"}, "finish_reason": "stop"}]
-        done.counted()
+        served = Done(self.number, words // 4 + 8, self._random.randint(1, min(room, 16)), self._random)
+        served.choices = [{"index": 0, "message": {"role": "assistant", "content": "No"}, "finish_reason": "stop"}]
+        served.counted()
         for habit in self._habits:
-            habit(done)
-        if done.billed:
-            self._charge(done)
+            habit(served)
+        if served.billed:
+            self._charge(served)
         await asyncio.sleep(0.003)
         self.under_way -= 1
-        if done.hangs:
+        if served.hangs:
             await asyncio.sleep(600)
-        reply = json.dumps({"model": "m", "choices": done.choices, "usage": done.usage})
-        if done.status != 200:
-            reply = json.dumps({"error": {"message": "no", "type": "error", "code": None}, "usage": done.usage})
-        content = (reply if done.text is None else done.text).encode()
-        headers = {"Content-Type": "application/json", "Content-Length": str(len(content)), **done.headers}
-        lines = [f"HTTP/1.1 {done.status} Status", *(f"{name}: {value}" for name, value in headers.items())]
+        reply = json.dumps({"model": "m", "choices": served.choices, "usage": served.usage})
+        if served.status != 200:
+            reply = json.dumps({"error": {"message": "no", "type": "error", "code": None}, "usage": served.usage})
+        content = (reply if served.text is None else served.text).encode()
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(content)), **served.headers}
+        lines = [f"HTTP/1.1 {served.status} Status", *(f"{name}: {value}" for name, value in headers.items())]
         whole = ("\r\n".join(lines) + "\r\n\r\n").encode() + content
-        writer.write(whole if done.cut is None else whole[: done.cut])
+        writer.write(whole if served.cut is None else whole[: served.cut])
         await writer.drain()
-        if done.cut is not None:
+        if served.cut is not None:
             writer.transport.abort()
 
-    def _charge(self, done: Done) -> None:
+    def _charge(self, served: Done) -> None:
         cost = {
-            "tokens": done.input + done.output,
-            "usd": (done.input * INPUT_USD + done.output * OUTPUT_USD) / 1e6,
+            "tokens": served.input + served.output,
+            "usd": (served.input * INPUT_USD + served.output * OUTPUT_USD) / 1e6,
             "requests": 1,
         }
         for unit, amount in cost.items():

@@ -26,18 +26,18 @@ def dag_of(graph: nx.DiGraph) -> DAG:
 
 
 def every_dag(n: int) -> Iterator[DAG]:
-    """All labelled DAGs: 1, 3, 25, 543 for n = 1 … 4."""
+    """Yield all labelled DAGs: 1, 3, 25, 543 for n = 1 … 4."""
     pairs = list(combinations(range(n), 2))
-    for ways in product((slice(0), slice(None), slice(None, None, -1)), repeat=len(pairs)):  # no edge, forth, back
+    for orders in product((slice(0), slice(None), slice(None, None, -1)), repeat=len(pairs)):  # no edge, forth, back
         graph = nx.DiGraph()
         graph.add_nodes_from(range(n))
-        graph.add_edges_from(filter(None, (pair[way] for pair, way in zip(pairs, ways, strict=True))))
+        graph.add_edges_from(filter(None, (pair[way] for pair, way in zip(pairs, orders, strict=True))))
         if nx.is_directed_acyclic_graph(graph):
             yield dag_of(graph)
 
 
 def numbered(n: int, number: int) -> DAG:
-    """The DAG whose k-th pair (lexicographic) is an edge iff bit k of the number is set."""
+    """Return the DAG whose k-th pair (lexicographic) is an edge iff bit k of the number is set."""
     graph = nx.DiGraph()
     graph.add_nodes_from(range(n))
     graph.add_edges_from(pair for k, pair in enumerate(combinations(range(n), 2)) if number & 2**k)
@@ -61,15 +61,15 @@ def subsets(values: list[int]) -> Iterator[tuple[int, ...]]:
 
 @cache
 def classes(n: int) -> dict[frozenset[Independence], frozenset[DAG]]:
-    """The Markov equivalence classes by their d-separations."""
-    found: dict[frozenset[Independence], set[DAG]] = {}
+    """Return the Markov equivalence classes by their d-separations."""
+    by_independences: dict[frozenset[Independence], set[DAG]] = {}
     for dag in every_dag(n):
-        found.setdefault(separations(dag), set()).add(dag)
-    return {key: frozenset(dags) for key, dags in found.items()}
+        by_independences.setdefault(separations(dag), set()).add(dag)
+    return {key: frozenset(dags) for key, dags in by_independences.items()}
 
 
 def moved(independences: frozenset[Independence], place: tuple[int, ...]) -> frozenset[Independence]:
-    """The statements with node k called place[k]."""
+    """Return the statements with node k renamed place[k]."""
     return frozenset(
         (*sorted((place[i], place[j])), tuple(sorted(place[k] for k in given))) for i, j, given in independences
     )
@@ -101,7 +101,7 @@ def holds(dag: DAG, relation: Relation, i: int, j: int) -> bool:
 
 @st.composite
 def dags(draw: st.DrawFn, low: int = 1, high: int = 9) -> DAG:
-    """Random DAGs whose edges need not run from lower to higher nodes."""
+    """Draw DAGs whose edges need not run from lower to higher nodes."""
     n = draw(st.integers(low, high))
     order = draw(st.permutations(range(n)))
     graph = nx.DiGraph()

@@ -41,11 +41,13 @@ def command(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def mounted(place: Path, options: str) -> Iterator[Path]:
-    """A tmpfs; where mounting is not allowed the test is skipped."""
+    """Mount a tmpfs, skipping the test where mounting is not allowed."""
     place.mkdir(exist_ok=True)
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"no tmpfs can be mounted here: {done.stderr.strip()}")
+    process = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], capture_output=True, text=True
+    )
+    if process.returncode:
+        pytest.skip(f"no tmpfs can be mounted here: {process.stderr.strip()}")
     try:
         yield place
     finally:

@@ -62,18 +62,18 @@ ALL_SIX = [
 """Every kind of question about networks."""
 
 
-def record(item: Item, said) -> Record:
-    """`said`: a text, a Failure, or a Response."""
+def record(item: Item, reply) -> Record:
+    """Return the record of an item; `reply` is a text, a Failure or a Response."""
     answer = None
-    if not isinstance(said, Failure):
-        said = Response(said) if isinstance(said, str) else said
-        if said.logprobs is None:
-            answer = parsing.verdict(said)
-        elif "entailment" in said.logprobs:
-            answer = parsing.entailment(said)
+    if not isinstance(reply, Failure):
+        reply = Response(reply) if isinstance(reply, str) else reply
+        if reply.logprobs is None:
+            answer = parsing.verdict(reply)
+        elif "entailment" in reply.logprobs:
+            answer = parsing.entailment(reply)
         else:
-            answer = parsing.choice(said, ("Yes", "No"))
-    return Record(item.id, item.cluster, item.groups, item.labels, "r", said, answer, unit=item.unit)
+            answer = parsing.choice(reply, ("Yes", "No"))
+    return Record(item.id, item.cluster, item.groups, item.labels, "r", reply, answer, unit=item.unit)
 
 
 def right(item: Item) -> str:
@@ -85,7 +85,7 @@ def records(task, says=right) -> list[Record]:
 
 
 def some(seed: int = 0, other: tuple = ()):
-    """Answers at random, with a tenth of each of the `other` ones."""
+    """Return random answers, a tenth of them each of the `other` ones."""
     draw = random.Random(seed)
 
     def says(item: Item):
@@ -104,7 +104,7 @@ def values(row) -> dict:
 
 
 def matrices(name: str):
-    """(the names, the true graph, its closure) through networkx."""
+    """Return (the names, the true graph, its closure), computed by networkx."""
     names = load(name).variables
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
@@ -115,20 +115,20 @@ def matrices(name: str):
 
 
 def answers_of(found: list[Record], name: str, template: str, breakdown: str = "template") -> np.ndarray:
-    """n×n: 1 where the answer was Yes."""
+    """Return an n×n matrix: 1 where the answer was Yes."""
     names = load(name).variables
-    said = np.zeros((len(names), len(names)), dtype=int)
+    matrix = np.zeros((len(names), len(names)), dtype=int)
     for one in found:
         if one.groups["network"] == name and one.groups[breakdown] == template and one.answer:
             a, b = one.unit.split(" -> ")
-            said[names.index(a), names.index(b)] = one.answer.label == 1
-    return said
+            matrix[names.index(a), names.index(b)] = one.answer.label == 1
+    return matrix
 
 
-def pairs_that_differ(one: np.ndarray, other: np.ndarray) -> int:
-    n = len(one)
+def pairs_that_differ(first: np.ndarray, second: np.ndarray) -> int:
+    n = len(first)
     return sum(
-        (one[a, b], one[b, a]) != (other[a, b], other[b, a]) for a in range(n) for b in range(a + 1, n)
+        (first[a, b], first[b, a]) != (second[a, b], second[b, a]) for a in range(n) for b in range(a + 1, n)
     )  # fmt: skip
 
 

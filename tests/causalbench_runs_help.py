@@ -25,7 +25,7 @@ def is_part(call: dict) -> bool:
 
 
 def answers(path, body, number):
-    """Acknowledges a part in words of its own; says Yes to a question."""
+    """Reply to a part in words of its own, and Yes to a question."""
     return chat_reply(f"Noted: {last(body).count(chr(10)) - 1} rows." if is_part(body) else "Yes")
 
 

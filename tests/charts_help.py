@@ -37,7 +37,7 @@ def put(
     complete: bool = True,
     data: tuple[int, int] | None = None,
 ) -> Path:
-    """A run's folder with result.json and manifest.json; without `items`, it tells neither these nor settings.
+    """Write a run's folder with result.json and manifest.json; without `items`, it has neither these nor settings.
 
     Of an algorithm, `data` are the observations and the seed that it has learned from.
     """
@@ -45,10 +45,10 @@ def put(
     place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
     folder = results.joinpath(*task.split("/"), variant, prompt, model)
     folder.mkdir(parents=True)
-    said = {headline: {"overall": {"all": scores(f1)}, **(parts or {})}}
-    result = Result(headline, said, 9, {}, {}, usage)
-    told = {"run": place, "complete": complete, **result_json(result), **({"cost": cost} if cost else {})}
-    (folder / "result.json").write_text(json.dumps(told), encoding="utf-8")
+    score_sets = {headline: {"overall": {"all": scores(f1)}, **(parts or {})}}
+    result = Result(headline, score_sets, 9, {}, {}, usage)
+    result_content = {"run": place, "complete": complete, **result_json(result), **({"cost": cost} if cost else {})}
+    (folder / "result.json").write_text(json.dumps(result_content), encoding="utf-8")
     configuration, config = {}, {}
     if items:
         settings = dict(part.split("=") for part in variant.split(",")) if variant != "default" else {}
@@ -56,6 +56,6 @@ def put(
         if data:
             configuration["data"], config = {"observations": data[0], "seed": data[1]}, {"algorithm": {"name": model}}
     sha256 = items and items * 64
-    told = {"items": sha256, "configuration": configuration, "config": config}
-    write_manifest(folder, place, result, complete=complete, **told)
+    result_content = {"items": sha256, "configuration": configuration, "config": config}
+    write_manifest(folder, place, result, complete=complete, **result_content)
     return folder

@@ -6,18 +6,18 @@ import subprocess
 
 
 def row(output: str, name: str) -> list[str]:
-    """The cells of a table's row."""
+    """Return the cells of a table's row."""
     line = next(line for line in output.splitlines() if line.startswith(f"| {name} "))
     return [value(cell) for cell in line.strip("| ").split("|")][1:]
 
 
 def value(cell: str) -> str:
-    """A cell without its interval."""
+    """Return a cell without its interval."""
     return cell.partition("[")[0].strip()
 
 
-def sentence(done: subprocess.CompletedProcess[str]) -> str:
-    """The one line on stderr of a command that was refused."""
-    lines = done.stderr.strip().splitlines()
-    assert done.returncode == 1 and len(lines) == 1 and lines[0].startswith("error: "), done.stderr
+def sentence(process: subprocess.CompletedProcess[str]) -> str:
+    """Return the one line on stderr of a command that was refused."""
+    lines = process.stderr.strip().splitlines()
+    assert process.returncode == 1 and len(lines) == 1 and lines[0].startswith("error: "), process.stderr
     return lines[0]

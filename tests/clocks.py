@@ -38,12 +38,12 @@ class Jumping(selectors.DefaultSelector):
     now = 0.0
 
     def select(self, timeout: float | None = None) -> Any:
-        found = super().select(0)
-        if not found:
+        ready = super().select(0)
+        if not ready:
             assert timeout is not None, "everything waits, and for nothing"
             self.now += max(timeout, 0.0)
         self.now += 1e-6  # or a wait of less than the clock can tell would be one for ever
-        return found
+        return ready
 
 
 class Virtual(asyncio.SelectorEventLoop):

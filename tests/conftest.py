@@ -31,15 +31,15 @@ remarks.silence()
 
 @pytest.fixture(autouse=True)
 def own_signals() -> Iterator[None]:
-    """A command that a test runs in this process decides what Ctrl-C does to the process."""
-    kept = signal.getsignal(signal.SIGINT)
+    """Restore the process's handler of Ctrl-C: a command that a test runs in this process sets its own."""
+    handler = signal.getsignal(signal.SIGINT)
     yield
-    signal.signal(signal.SIGINT, kept)
+    signal.signal(signal.SIGINT, handler)
 
 
 @pytest.fixture(autouse=True)
 def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No key and no cache of the user's in a test."""
+    """Take the user's keys and cache out of the environment of a test."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
@@ -47,15 +47,15 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def canary(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
-    """Where a test has a key: it is in no file below tmp_path, in no output and in no log down to DEBUG."""
+    """Check after a test with a key: it is in no file below tmp_path, in no output and in no log down to DEBUG."""
     if not {"key", "serve", "harness"} & set(request.fixturenames):
         yield
         return
     request.getfixturevalue("caplog").set_level(logging.DEBUG)
     yield
-    written = [file for file in tmp_path.rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
-    said = [f"{when} {what}" for when, what, text in request.node._report_sections if KEY in text]
-    assert not written and not said, f"the key is in {written} {said}"
+    files = [file for file in tmp_path.rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
+    reports = [f"{when} {what}" for when, what, text in request.node._report_sections if KEY in text]
+    assert not files and not reports, f"the key is in {files} {reports}"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def raw() -> Iterator[Callable[..., RawServer]]:
-    """Starts servers that say any bytes."""
+    """Return a function that starts servers which send any bytes."""
     servers: list[RawServer] = []
 
     def start(reply: Any) -> RawServer:
@@ -80,7 +80,7 @@ def raw() -> Iterator[Callable[..., RawServer]]:
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Server]]:
-    """Starts local servers; by default they answer No to everything."""
+    """Return a function that starts local servers; by default they answer No to everything."""
     servers: list[Server] = []
 
     def start(reply: Any = lambda path, body, number: chat_reply("No"), **settings: Any) -> Server:
@@ -94,7 +94,7 @@ def serve() -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def harness(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs `python -m harness …` in an empty folder, as a user would. A `fresh` process has imported nothing before."""
+    """Return a function that runs `python -m harness …` in an empty folder; a `fresh` process has no imports yet."""
 
     def call(
         *arguments: str, module: str = "harness", fresh: bool = False, **environment: str
@@ -102,11 +102,11 @@ def harness(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         if fresh:
             command = [sys.executable, "-m", module, *arguments]
             surroundings: dict[str, Any] = {"cwd": tmp_path, "env": os.environ | environment}
-            done = subprocess.run(command, **surroundings, capture_output=True, text=True, timeout=300)
+            process = subprocess.run(command, **surroundings, capture_output=True, text=True, timeout=300)
         else:
-            done = forks.run(module, arguments, tmp_path, os.environ | environment)
-        assert KEY not in done.stdout + done.stderr
-        return done
+            process = forks.run(module, arguments, tmp_path, os.environ | environment)
+        assert KEY not in process.stdout + process.stderr
+        return process
 
     return call
 

@@ -217,7 +217,7 @@ class TinyForCausalLM(PreTrainedModel):
 
 
 def own_code_checkpoint(folder: Path) -> Path:
-    """A checkpoint with a class of its own: each token sees the mean of what came before it."""
+    """Return a checkpoint with a class of its own: each token sees the mean of the tokens before it."""
     import json
 
     import torch

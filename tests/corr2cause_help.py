@@ -9,13 +9,13 @@ PERTURBATIONS = ("none", "paraphrase", "refactorization", "permutation")
 
 
 def corr2cause(**settings: Any) -> Any:
-    """The task as the command line builds it."""
+    """Return the task as the command line builds it."""
     target = {"_target_": "harness.tasks.corr2cause.Corr2Cause", "name": "corr2cause", "prompts": ["plain"]}
     return build({**target, **settings}, "task")
 
 
 def meaning(relation: str, i: Any, j: Any) -> tuple[str, Any]:
-    """Equal for two claims iff they mean the same (Table 10)."""
+    """Return a value that is equal for two claims iff they mean the same (Table 10)."""
     return {
         Relation.PARENT: ("direct", (i, j)),
         Relation.CHILD: ("direct", (j, i)),

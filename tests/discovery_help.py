@@ -13,7 +13,7 @@ from harness.causal.equivalence import members
 
 
 def observations(dag: DAG, arities, rows: int, seed: int, strength: float = 0.3) -> np.ndarray:
-    """Rows from a network with random tables; the smaller `strength`, the closer its rows to a single state."""
+    """Draw observations from a network with random tables; a smaller `strength` brings them closer to one state."""
     draw = np.random.RandomState(seed)
     data = np.zeros((rows, len(dag)), dtype=np.int64)
     for v in topological_order(dag):
@@ -28,7 +28,7 @@ def observations(dag: DAG, arities, rows: int, seed: int, strength: float = 0.3)
 
 
 def noisy_copies(rows: int, seed: int, columns: int = 3) -> np.ndarray:
-    """A chain 0 → 1 → 2 → …: each column is the one before it, with one cell of ten flipped."""
+    """Draw observations of a chain 0 → 1 → 2 → …: each column is the one before, one cell of ten flipped."""
     draw = np.random.RandomState(seed)
     flips = draw.random_sample((rows, columns)) < 0.1
     flips[:, 0] = draw.random_sample(rows) < 0.5
@@ -36,7 +36,7 @@ def noisy_copies(rows: int, seed: int, columns: int = 3) -> np.ndarray:
 
 
 def class_of(dag: DAG) -> Pattern:
-    """The edges that all Markov equivalent DAGs direct alike, and the others without direction."""
+    """Return the edges that all Markov equivalent DAGs direct alike, and the others without direction."""
     graphs = [set(graph_of(member).edges) for member in members(dag)]
     always, ever = set.intersection(*graphs), set.union(*graphs)
     n = len(dag)
@@ -50,7 +50,7 @@ def skeleton_of(pattern: Pattern) -> set[frozenset[int]]:
 
 
 def distance(pattern: Pattern, dag: DAG) -> int:
-    """The structural Hamming distance: how many pairs of nodes are joined differently."""
+    """Return the structural Hamming distance: how many pairs of nodes are joined differently."""
     learned, true, n = pattern.adjacency(), dag, len(dag)
     return sum(
         (learned[v] >> u & 1, learned[u] >> v & 1) != (true[v] >> u & 1, true[u] >> v & 1)

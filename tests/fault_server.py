@@ -48,7 +48,7 @@ def refusal(status: int, message: str, code: str | None = None, **headers: str) 
 
 
 def soon(seconds: float) -> str:
-    """A date, in whole seconds: not before it, the server says."""
+    """Return a date in whole seconds, before which the server wants no retry."""
     return email.utils.formatdate(time.time() + seconds, usegmt=True)
 
 
@@ -76,7 +76,7 @@ OF_ONE_ITEM = ("content filter", "refusal", "context length")
 
 
 def own(prompt: str, share: float) -> str | None:
-    """The fault of an item that has one whatever happens: content filter, refusal, context length, length."""
+    """Return the lasting fault of an item, if it has one: content filter, refusal, context length, length."""
     draw = int.from_bytes(hashlib.sha256(f"own {prompt}".encode()).digest()[:4], "big") / 2**32
     kinds = (*OF_ONE_ITEM, "length")
     return kinds[int(draw / share * len(kinds))] if draw < share else None
@@ -85,7 +85,7 @@ def own(prompt: str, share: float) -> str | None:
 def completion(
     prompt: str, kind: str | None, model: str, *, completions: bool = False
 ) -> tuple[int, bytes, dict[str, str]]:
-    """A reply of the API's form, of one of the kinds that `own` names."""
+    """Return a reply of the API's form, of one of the kinds that `own` names."""
     if kind == "context length":
         return refusal(400, "This model's maximum context length is 8192 tokens", "context_length_exceeded")
     reply = sound_reply(prompt, completions=completions, model=model)
@@ -157,25 +157,25 @@ class FaultServer:
 
     def set(self, faults: Faults) -> None:
         """From now on; who was told to wait may have died since."""
-        self._told: dict[str, float] = {}
+        self._not_before: dict[str, float] = {}
         self.faults = faults
         self.times: list[float] = []
         """Of the first and of the last call since then, in seconds of the loop's clock."""
         self._random = random.Random(faults.seed)
         self._in_a_row: Counter[str] = Counter()
         self._calls = self._connections = self._in_flight = self._answers = 0
-        self._given: Counter[str] = Counter()
+        self._faults_given: Counter[str] = Counter()
         self._bucket = (1.0, 0.0)
         self._was_away = False
 
     def draw(self, prompt: str) -> str | None:
-        """The fault of this request, None for an answer."""
+        """Draw the fault of this request; None for an answer."""
         faults = self.faults
         self._calls += 1
         if faults.kind and not KINDS[faults.kind].accept:
-            self._given[prompt] += 1
-            met = self._given[prompt] <= faults.first.get(prompt, 0)
-            return faults.kind if met or (faults.every and self._calls % faults.every == 0) else None
+            self._faults_given[prompt] += 1
+            faulty = self._faults_given[prompt] <= faults.first.get(prompt, 0)
+            return faults.kind if faulty or (faults.every and self._calls % faults.every == 0) else None
         if faults.all_first and self.requests[prompt] == 1:
             return faults.all_first
         draw, fault = self._random.random(), None
@@ -194,7 +194,7 @@ class FaultServer:
         """Answer a call, or not; whether the connection is of use after that."""
         faults, now = self.faults, time.monotonic()
         self.requests[prompt] += 1
-        self.early += time.time() < self._told.pop(prompt, 0.0) - 0.01
+        self.early += time.time() < self._not_before.pop(prompt, 0.0) - 0.01
         self.times = [self.times[0] if self.times else now, now]
         if self._too_many(now):
             self.kinds["429 above the limit"] += 1
@@ -223,10 +223,10 @@ class FaultServer:
         if not faults.rates:
             return False
         rate = [per_second for begin, per_second in faults.rates if now - self.times[0] >= begin][-1]
-        left, filled = self._bucket
-        left = min(max(1.0, rate / 10), left + (now - filled) * rate)
-        self._bucket = (left - 1 if left >= 1 else left, now)
-        return left < 1
+        tokens, filled = self._bucket
+        tokens = min(max(1.0, rate / 10), tokens + (now - filled) * rate)
+        self._bucket = (tokens - 1 if tokens >= 1 else tokens, now)
+        return tokens < 1
 
     async def _meet(
         self, kind: Kind, prompt: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, completions: bool
@@ -238,7 +238,7 @@ class FaultServer:
             completions=completions,
             elsewhere=f"http://127.0.0.1:{self.elsewhere}",
             passes=self.passes,
-            retry_at=lambda at: self._told.__setitem__(prompt, at),
+            retry_at=lambda at: self._not_before.__setitem__(prompt, at),
         )
         try:
             await kind.write(exchange)
@@ -321,10 +321,12 @@ class FaultServer:
 
     def _tell(self, prompt: str, headers: Mapping[str, str]) -> None:
         if "retry_after_ms" in headers:
-            self._told[prompt] = time.time() + float(headers["retry_after_ms"]) / 1000
-        elif given := headers.get("Retry_After"):
-            self._told[prompt] = (
-                time.time() + float(given) if given.isdigit() else email.utils.parsedate_to_datetime(given).timestamp()
+            self._not_before[prompt] = time.time() + float(headers["retry_after_ms"]) / 1000
+        elif retry_after := headers.get("Retry_After"):
+            self._not_before[prompt] = (
+                time.time() + float(retry_after)
+                if retry_after.isdigit()
+                else email.utils.parsedate_to_datetime(retry_after).timestamp()
             )
 
     async def _send(self, writer: asyncio.StreamWriter, status: int, body: bytes, headers: Mapping[str, str]) -> None:
@@ -365,9 +367,9 @@ class FaultServer:
             await self._send(writer, 200, b"{}", {})
         elif method == "POST" and path in ("/v1/chat/completions", "/v1/completions"):
             self.keys.add(headers.get("authorization", ""))
-            asked = json.loads(body)
+            call = json.loads(body)
             completions = path == "/v1/completions"
-            return await self.reply(name_of(asked), reader, writer, completions=completions)
+            return await self.reply(name_of(call), reader, writer, completions=completions)
         else:
             await self._followed(reader, writer)
         return True
@@ -386,7 +388,7 @@ class FaultServer:
         return {name: getattr(self, name) for name in names}
 
     async def start(self, port: int = 0) -> int:
-        """The port."""
+        """Start the server; return its port."""
         await self._listen(port)
         self.port = int(self._listening.sockets[0].getsockname()[1])
         other = await asyncio.start_server(self._followed, "127.0.0.1", 0)
@@ -397,10 +399,10 @@ class FaultServer:
         self._listening = await asyncio.start_server(self.serve, "127.0.0.1", port, backlog=512)
 
 
-def name_of(asked: Mapping[str, Any]) -> str:
-    """What a call asks: the last message or the prompt, and its seed where that is not 0."""
-    words = asked["messages"][-1]["content"] if "messages" in asked else asked["prompt"]
-    return f"{words} #seed {asked['seed']}" if asked.get("seed") else words
+def name_of(call: Mapping[str, Any]) -> str:
+    """Return the name of a call: its last message or its prompt, and its seed where that is not 0."""
+    words = call["messages"][-1]["content"] if "messages" in call else call["prompt"]
+    return f"{words} #seed {call['seed']}" if call.get("seed") else words
 
 
 class InThread(FaultServer):
@@ -419,17 +421,17 @@ class InThread(FaultServer):
 async def by_hand(port: int, kinds: Sequence[Kind], every: int) -> None:
     """Serve until Ctrl-C; each `every`-th call meets the next of the kinds."""
     server = FaultServer(Faults(kind=kinds[0].name, every=every) if kinds else Faults())
-    taken = iter(())
+    turns = iter(())
     draw = server.draw
 
     def in_turn(prompt: str) -> str | None:
-        nonlocal taken
+        nonlocal turns
         if draw(prompt) is None:
             return None
-        name = next(taken, None)
+        name = next(turns, None)
         if name is None:
-            taken = iter([kind.name for kind in kinds])
-            name = next(taken)
+            turns = iter([kind.name for kind in kinds])
+            name = next(turns)
         print(f"{name}: {prompt[-60:]!r}", file=sys.stderr, flush=True)
         return name
 
@@ -445,12 +447,12 @@ def main() -> None:
     parser.add_argument("--kind", default="", help="kinds, families or beginnings of names, with commas between")
     parser.add_argument("--every", type=int, default=10, help="each so many-th call meets one")
     parser.add_argument("--list", action="store_true", help="the kinds by family, with what may come of each")
-    given = parser.parse_args()
-    if given.list:
+    options = parser.parse_args()
+    if options.list:
         for kind in KINDS.values():
             print(f"{kind.family:12}{kind.name:60}{' or '.join(kind.ends)}")
         return
-    asyncio.run(by_hand(given.port, chosen(given.kind) if given.kind else [], given.every))
+    asyncio.run(by_hand(options.port, chosen(options.kind) if options.kind else [], options.every))
 
 
 if __name__ == "__main__":

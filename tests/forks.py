@@ -46,17 +46,17 @@ class Command:
     def __init__(self, module: str, arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
         self.args = [sys.executable, "-m", module, *arguments]
         self.returncode: int | None = None
-        self._said = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
+        self._output = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         self._reply, theirs = socket.socketpair()
-        with theirs, tempfile.TemporaryFile() as asked:
-            asked.write(json.dumps([module, list(arguments), str(cwd), dict(env)]).encode())
-            asked.flush()
-            files = [asked.fileno(), *(file.fileno() for file in self._said), theirs.fileno()]
+        with theirs, tempfile.TemporaryFile() as input_file:
+            input_file.write(json.dumps([module, list(arguments), str(cwd), dict(env)]).encode())
+            input_file.flush()
+            files = [input_file.fileno(), *(file.fileno() for file in self._output), theirs.fileno()]
             socket.send_fds(_server(LOCAL if _is_local(arguments) else EVERY), [b"."], files)
         self.pid = int(self._line())
 
     def poll(self) -> int | None:
-        """The exit code, minus the signal's number for a killed one; None while it runs."""
+        """Return the exit code, minus the signal's number if it was killed; None while it runs."""
         if self.returncode is None and select.select([self._reply], [], [], 0)[0]:
             self.returncode = int(self._line())
         return self.returncode
@@ -69,14 +69,14 @@ class Command:
         return self.returncode
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         """What it has written to stderr so far."""
-        return self._text(self._said[1])
+        return self._text(self._output[1])
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """All that it wrote to stdout and to stderr."""
+        """Wait for the end; return what it wrote to stdout and to stderr."""
         self.wait(timeout)
-        return self._text(self._said[0]), self._text(self._said[1])
+        return self._text(self._output[0]), self._text(self._output[1])
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
@@ -86,12 +86,12 @@ class Command:
         self.send_signal(signal.SIGKILL)
 
     def _line(self) -> str:
-        found = b""
-        while not found.endswith(b"\n"):
+        line = b""
+        while not line.endswith(b"\n"):
             if not (part := self._reply.recv(1)):
                 raise RuntimeError(f"the process that forks {self.args} has ended; its stderr says why")
-            found += part
-        return found.decode()
+            line += part
+        return line.decode()
 
     @staticmethod
     def _text(file: IO[bytes]) -> str:
@@ -102,14 +102,14 @@ class Command:
 def run(
     module: str, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
-    """Like subprocess.run(..., capture_output=True, text=True)."""
+    """Run a command in a fork, like subprocess.run(..., capture_output=True, text=True)."""
     command = Command(module, arguments, cwd, env)
     try:
-        said = command.communicate(timeout)
+        output = command.communicate(timeout)
     except subprocess.TimeoutExpired:
         command.kill()
         raise
-    return subprocess.CompletedProcess(command.args, command.wait(), *said)
+    return subprocess.CompletedProcess(command.args, command.wait(), *output)
 
 
 def _is_local(arguments: Sequence[str]) -> bool:
@@ -119,7 +119,7 @@ def _is_local(arguments: Sequence[str]) -> bool:
 
 @cache
 def _server(modules: tuple[str, ...]) -> socket.socket:
-    """Takes orders as long as this process holds its end of the socket."""
+    """Start the server, which takes orders as long as this process holds its end of the socket."""
     ours, theirs = socket.socketpair()
     with theirs:
         subprocess.Popen(
@@ -132,11 +132,11 @@ def _server(modules: tuple[str, ...]) -> socket.socket:
 
 
 def serve(orders: socket.socket) -> tuple[str, str] | None:
-    """Forks a command for every order. In the command's process: its module and folder; None where orders end."""
+    """Fork a command for every order; return its module and folder in the fork, None once orders end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal reaches the whole group
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
     while (order := socket.recv_fds(orders, 1, 4))[0]:
-        asked, out, err, reply = order[1]
+        input_file, out, err, reply = order[1]
         if os.fork():
             for file in order[1]:
                 os.close(file)
@@ -151,8 +151,8 @@ def serve(orders: socket.socket) -> tuple[str, str] | None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.dup2(out, 1)
         os.dup2(err, 2)
-        module, arguments, folder, environment = json.loads(os.pread(asked, os.fstat(asked).st_size, 0))
-        for file in (asked, out, err):
+        module, arguments, folder, environment = json.loads(os.pread(input_file, os.fstat(input_file).st_size, 0))
+        for file in (input_file, out, err):
             os.close(file)
         os.chdir(folder)
         os.environ.clear()
@@ -174,7 +174,7 @@ if __name__ == "__main__":
     Plugins.instance()
     gc.collect()
     gc.freeze()  # or a collection in a fork would copy every page
-    if (chosen := serve(socket.socket(fileno=int(sys.argv[1])))) is not None:
-        sys.path.insert(0, chosen[1])
-        sys.modules.pop(chosen[0] if chosen[0] != "harness" else "", None)  # runpy warns of a module that was imported
-        runpy.run_module(chosen[0], run_name="__main__", alter_sys=True)
+    if (order := serve(socket.socket(fileno=int(sys.argv[1])))) is not None:
+        sys.path.insert(0, order[1])
+        sys.modules.pop(order[0] if order[0] != "harness" else "", None)  # runpy warns of a module that was imported
+        runpy.run_module(order[0], run_name="__main__", alter_sys=True)

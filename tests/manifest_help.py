@@ -22,13 +22,13 @@ def write_manifest(
     configuration: Mapping[str, Any] | None = None,
     config: Mapping[str, Any] | None = None,
 ) -> None:
-    """manifest.json beside the result.json of `folder`; `items` is the SHA-256 of what was asked."""
-    asked = {"count": result.overall.items, **({"sha256": items} if items else {})}
+    """Write manifest.json beside the result.json of `folder`; `items` is the SHA-256 of the items."""
+    item_digest = {"count": result.overall.items, **({"sha256": items} if items else {})}
     manifest = {
         "run": run,
         "configuration": configuration or {},
         "configuration_digest": digest(configuration or {}),
-        "items": asked,
+        "items": item_digest,
         "counts": counts(result),
         "complete": complete,
         **({"config": config} if config else {}),

@@ -17,7 +17,7 @@ Path = tuple[str | int, ...]
 
 
 def paths(value: Any, here: Path = ()) -> Iterator[Path]:
-    """Every place below a value, the value's own left out."""
+    """Yield every path below a value, its own left out."""
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, below in members:
         yield (*here, name)
@@ -25,7 +25,7 @@ def paths(value: Any, here: Path = ()) -> Iterator[Path]:
 
 
 def mutated(value: Any) -> Iterator[tuple[str, Any]]:
-    """(what was done, the value with it) for each place and odd value, and unknown fields in each dict."""
+    """Yield (description, mutated value) for each path and odd value, and unknown fields in each dict."""
     for path in paths(value):
         for name, odd in ODD.items():
             yield f"{'.'.join(map(str, path))} = {name}", _with(value, path, odd)

@@ -22,9 +22,9 @@ def relations(dag: DAG) -> Holds:
 
 
 def common_relations(dags: Iterable[DAG]) -> Holds:
-    found = [relations(dag) for dag in dags]
-    everywhere = range(len(found[0][Relation.PARENT]))
-    return {r: tuple(intersection(holds[r][i] for holds in found) for i in everywhere) for r in Relation}
+    relations_of = [relations(dag) for dag in dags]
+    everywhere = range(len(relations_of[0][Relation.PARENT]))
+    return {r: tuple(intersection(holds[r][i] for holds in relations_of) for i in everywhere) for r in Relation}
 
 
 def meet(dag: DAG) -> tuple[int, ...]:
@@ -34,14 +34,14 @@ def meet(dag: DAG) -> tuple[int, ...]:
 
 
 def union(masks: Iterable[int]) -> int:
-    found = 0
+    bits = 0
     for mask in masks:
-        found |= mask
-    return found
+        bits |= mask
+    return bits
 
 
 def intersection(masks: Iterable[int]) -> int:
-    found = -1
+    bits = -1
     for mask in masks:
-        found &= mask
-    return found
+        bits &= mask
+    return bits

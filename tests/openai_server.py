@@ -43,7 +43,7 @@ def error(status: int, message: str, code: str | None = None, headers: dict[str,
 
 
 def wait_for(there: Callable[[], object]) -> None:
-    """Until something is the case, however long a busy machine takes."""
+    """Wait until a condition holds, however long a busy machine takes."""
     end = time.monotonic() + WAIT
     while not there():
         assert time.monotonic() < end, "what was waited for has not come"
@@ -72,7 +72,7 @@ class Server:
         assert self._ready.wait(WAIT)
 
     def wait_for_calls(self, count: int) -> None:
-        """Until so many have come."""
+        """Wait until so many calls have come."""
         wait_for(lambda: len(self.calls) >= count)
 
     @property
@@ -116,10 +116,10 @@ class Server:
                 self.together = 1  # not for each call again
             await asyncio.sleep(self.delay)
             await self._until(lambda: number <= self.held)
-            said = self.reply(request.path, body, number)
+            reply = self.reply(request.path, body, number)
         finally:
             self.in_flight -= 1
-        status, content, headers = (200, said, {}) if isinstance(said, dict) else (*said, {})[:3]
+        status, content, headers = (200, reply, {}) if isinstance(reply, dict) else (*reply, {})[:3]
         if isinstance(content, str):
             return web.Response(status=status, text=content, content_type="text/html", headers=headers)
         return web.json_response(content, status=status, headers=headers)

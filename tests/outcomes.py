@@ -9,7 +9,7 @@ from harness.protocols import Outcome, Outcomes
 
 
 def each(landing: Generator[Outcomes]) -> Generator[Outcome]:
-    """The outcomes that `respond` yields. Closing them closes what it gave."""
+    """Yield the outcomes of `respond` one by one. Closing this iterator closes that of the model."""
     with closing(landing):
-        for landed in landing:
-            yield from landed
+        for batch in landing:
+            yield from batch

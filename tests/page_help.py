@@ -48,7 +48,7 @@ def unpacked(text: str) -> Any:
 
 
 def run(folder: Path, *settings: str) -> None:
-    """A run of the main command; one that stops leaves what it has."""
+    """Carry out a run of the main command; one that stops leaves what it has."""
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         config = compose("config", [*settings, f"results={folder}", "cache=off"])
     try:

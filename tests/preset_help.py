@@ -18,19 +18,19 @@ PAPER = ("macro_f1", "cell_accuracy", "cell_shd", "parent_set_errors", "cell_den
 
 
 def number(*place):
-    """A number between 0 and 1 that hardly any other place has."""
+    """Return a number between 0 and 1 that hardly any other place has."""
     return int(sha256("|".join(map(str, place)).encode()).hexdigest()[:8], 16) % 9999 / 10000 + 0.0001
 
 
-def row_of(metrics, place, items, known=True):
-    found = (Metric(name, number(*place, name) if known else None) for name in metrics)
-    return Scores(items, items // 5, 0, 0, tuple(found), clusters=14, resamples=0)
+def row_of(metrics, place, items, defined=True):
+    values = (Metric(name, number(*place, name) if defined else None) for name in metrics)
+    return Scores(items, items // 5, 0, 0, tuple(values), clusters=14, resamples=0)
 
 
 def run(
     task, model, *, variant="default", prompt=None, complete=True, items=None, folder="", labels=None, size=100, **also
 ):
-    """A complete run with all breakdowns; `labels` by name, each with its metrics. `data` are those of an algorithm."""
+    """Build a complete run with all breakdowns; `labels` maps names to metrics, `data` is an algorithm's."""
     data = also.get("data")
     if task == "corr2cause":
         labels = labels or {"published": EXACT[:4]}
@@ -43,11 +43,11 @@ def run(
         labels = labels or {"exact": EXACT, "paper": PAPER}
         each = [f"{network}/{group}" for network in NETWORKS for group in groups]
         parts = {"overall": ["all"], "network": NETWORKS, name: groups, f"network/{name}": each}
-    known = also.get("known", dict.fromkeys(labels, True))
+    defined = also.get("known", dict.fromkeys(labels, True))
     scores = {
         label: {
             part: {
-                group: row_of(metrics, (task, variant, model, label, part, group), size, known[label]) for group in g
+                group: row_of(metrics, (task, variant, model, label, part, group), size, defined[label]) for group in g
             }
             for part, g in parts.items()
         }
@@ -59,9 +59,9 @@ def run(
     return board_row(task, variant, prompt or usual, model, complete, result, items, folder, data)
 
 
-def value(found, label, part, group, metric):
-    """What a run's result says."""
-    return found.result.scores[label][part][group][metric]
+def value(run, label, part, group, metric):
+    """Return a metric of a run's result."""
+    return run.result.scores[label][part][group][metric]
 
 
 FORMATS = ("variable_name", "background", "data", "background_data")
@@ -78,13 +78,13 @@ def one(name, *rows, **settings):
 
 
 def cell(table, column, **where):
-    """The cell of a column in the measured line whose text or run says all of `where`."""
+    """Return the cell of a column in the measured line whose texts agree with `where`."""
     names = [c.name for c in table.columns]
     fitting = []
     for line in table.lines:
-        told = {c.name: cell.value for c, cell in zip(table.columns, line.cells, strict=True) if c.kind == "text"}
-        told |= {"group": line.group, "block": line.block.title if line.block else "", **line.run}
-        if all(told.get(key) == wanted for key, wanted in where.items()):
+        texts = {c.name: cell.value for c, cell in zip(table.columns, line.cells, strict=True) if c.kind == "text"}
+        texts |= {"group": line.group, "block": line.block.title if line.block else "", **line.run}
+        if all(texts.get(key) == expected for key, expected in where.items()):
             fitting.append(line)
     assert len(fitting) == 1, where
     return fitting[0].cells[names.index(column)]
@@ -99,13 +99,13 @@ def blocks(table):
 
 
 def every_run():
-    """Runs that fill something in each table."""
-    found = [run("corr2cause", m, variant=v) for m in ("gpt4", "always_no") for v in ("default", "version=v1")]
-    found += [run("corr2cause", "gpt4", variant=f"perturbation={p}") for p in ("paraphrase", "refactorization")]
-    found.append(run("corr2cause", "gpt4", prompt="enhanced"))
-    found += [run(CAUSALITY, "gpt4", variant=v) for v in ("default", "method=2")]
-    found += [run(CAUSALITY, "gpt4", variant=f"method=2,format={f}") for f in FORMATS[1:]]
-    found += [run(CAUSALITY, m, variant="method=2", data=(500, 0)) for m in ("hc", "boss")]
-    found += [run("causalbench/correlation", "gpt4", variant=v) for v in ("default", "kind=direct", "kind=indirect")]
-    found += [run("causalbench/cot", "gpt4"), run("causalbench/skeleton", "gpt4", variant="convention=paper")]
-    return found
+    """Return runs that fill something in each table."""
+    runs = [run("corr2cause", m, variant=v) for m in ("gpt4", "always_no") for v in ("default", "version=v1")]
+    runs += [run("corr2cause", "gpt4", variant=f"perturbation={p}") for p in ("paraphrase", "refactorization")]
+    runs.append(run("corr2cause", "gpt4", prompt="enhanced"))
+    runs += [run(CAUSALITY, "gpt4", variant=v) for v in ("default", "method=2")]
+    runs += [run(CAUSALITY, "gpt4", variant=f"method=2,format={f}") for f in FORMATS[1:]]
+    runs += [run(CAUSALITY, m, variant="method=2", data=(500, 0)) for m in ("hc", "boss")]
+    runs += [run("causalbench/correlation", "gpt4", variant=v) for v in ("default", "kind=direct", "kind=indirect")]
+    runs += [run("causalbench/cot", "gpt4"), run("causalbench/skeleton", "gpt4", variant="convention=paper")]
+    return runs

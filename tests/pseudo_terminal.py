@@ -40,7 +40,7 @@ class Terminal:
         return "\n".join(self.lines).rstrip()
 
     def having(self, words: str, **attributes: object) -> bool:
-        """Whether the words stand there once at least, every letter of them with these attributes."""
+        """Return whether the words are on the screen, every letter of them with these attributes."""
         screen = self.screen
         for row, line in enumerate(screen.display):
             at = line.find(words)
@@ -65,7 +65,7 @@ class Terminal:
             watching(self)
 
     def wait(self, words: str) -> Terminal:
-        """The screen at a moment at which a line of it has these words."""
+        """Wait until a line of the screen has these words; return the screen."""
         end = time.monotonic() + 120
         while words not in (now := Terminal(self.width, self.raw)).text:
             assert time.monotonic() < end, f"{words!r} has not come: {now.text}"
@@ -81,15 +81,15 @@ def _open(width: int) -> tuple[int, int]:
 
 @contextmanager
 def terminal(width: int, *, stdout: bool = True, stderr: bool = True) -> Iterator[Terminal]:
-    """The process's streams on a terminal, its file descriptors too: that is where rich looks for its width."""
-    seen, (master, slave) = Terminal(width), _open(width)
-    reader = threading.Thread(target=seen.read, args=(master,), daemon=True)
+    """Put the process's streams on a terminal, its file descriptors too: rich takes the width from these."""
+    screen, (master, slave) = Terminal(width), _open(width)
+    reader = threading.Thread(target=screen.read, args=(master,), daemon=True)
     reader.start()
-    taken = [0, *([1] if stdout else []), *([2] if stderr else [])]
-    kept = {number: os.dup(number) for number in taken}
+    numbers = [0, *([1] if stdout else []), *([2] if stderr else [])]
+    copies = {number: os.dup(number) for number in numbers}
     before = sys.stdout, sys.stderr
     sys.stdout.flush()
-    for number in taken:
+    for number in numbers:
         os.dup2(slave, number)
     os.close(slave)
     if stdout:
@@ -97,13 +97,13 @@ def terminal(width: int, *, stdout: bool = True, stderr: bool = True) -> Iterato
     if stderr:
         sys.stderr = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="strict", buffering=1)
     try:
-        yield seen
+        yield screen
     finally:
         for stream, old in zip((sys.stdout, sys.stderr), before, strict=True):
             if stream is not old:
                 stream.close()
         sys.stdout, sys.stderr = before
-        for number, old in kept.items():
+        for number, old in copies.items():
             os.dup2(old, number)
             os.close(old)
         reader.join(120)
@@ -114,18 +114,18 @@ def child(
     width: int,
     *command: str,
     cwd: object,
-    watching: Callable[[Terminal], object] = lambda seen: None,
+    watching: Callable[[Terminal], object] = lambda screen: None,
     **environment: str,
 ) -> Terminal:
-    """A command on a terminal of its own, watched by somebody whenever there is more to see."""
-    seen, (master, slave) = Terminal(width), _open(width)
+    """Run a command on a terminal of its own, calling `watching` on each new output; return the terminal."""
+    screen, (master, slave) = Terminal(width), _open(width)
     env = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
     process = subprocess.Popen(
         command, stdin=slave, stdout=slave, stderr=slave, cwd=str(cwd), env=env | {"TERM": "xterm"} | environment
     )
     os.close(slave)
-    seen.read(master, watching)
+    screen.read(master, watching)
     process.wait(120)
     os.close(master)
-    assert process.returncode == 0, seen.text
-    return seen
+    assert process.returncode == 0, screen.text
+    return screen

@@ -14,7 +14,7 @@ Reply = bytes | tuple[bytes, ...] | None
 
 
 def chat(text: str = "No", **changes: Any) -> dict[str, Any]:
-    """A good reply of chat completions."""
+    """Return a good reply of chat completions."""
     message = {"role": "assistant", "content": text}
     return {
         "id": "1",
@@ -27,11 +27,11 @@ def chat(text: str = "No", **changes: Any) -> dict[str, Any]:
 
 
 def http(body: object, status: int = 200, **headers: str) -> bytes:
-    """A whole HTTP reply; what is neither bytes nor text is sent as JSON."""
+    """Return a whole HTTP reply; a body that is neither bytes nor text becomes JSON."""
     content = body if isinstance(body, bytes) else (body if isinstance(body, str) else json.dumps(body)).encode()
-    given = {"Content-Type": "application/json", "Content-Length": str(len(content))}
-    given |= {name.replace("_", "-"): value for name, value in headers.items()}
-    head = "".join(f"{name}: {value}\r\n" for name, value in given.items())
+    fields = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+    fields |= {name.replace("_", "-"): value for name, value in headers.items()}
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     return f"HTTP/1.1 {status} Status\r\n{head}\r\n".encode("latin-1") + content
 
 
@@ -39,7 +39,7 @@ class RawServer:
     """`reply(words of the last message, how often they were asked)` decides what goes out."""
 
     def __init__(self, reply: Callable[[str, int], Reply], port: int = 0) -> None:
-        """Listens when it is made; `port` 0 for any."""
+        """Listen at once; `port` 0 is any free one."""
         self.reply = reply
         self.asked: list[str] = []
         self.times: Counter[str] = Counter()
@@ -51,7 +51,7 @@ class RawServer:
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
     def close(self) -> None:
-        """Ends all connections, as a process that is killed does."""
+        """End all connections, as a killed process does."""
 
         async def end() -> None:
             self._server.close()

@@ -101,7 +101,7 @@ def watched(module: str, arguments: Sequence[str], cwd: Path, limit: float = LIM
 
 
 def _ended(pid: int, limit: float) -> int | None:
-    """The status with which a process ends; None where it has to be killed."""
+    """Return the status with which a process ends; None if it has to be killed."""
     descriptor = os.pidfd_open(pid)
     try:
         import select

@@ -10,5 +10,5 @@ from harness.runtime import progress
 
 
 def silence() -> None:
-    """From now on none of it is said in this process, unless a test sets another time."""
+    """Silence the remarks in this process, unless a test sets another time."""
     progress.EVERY = plan.SAY_AFTER = conversation.SLOW = math.inf

@@ -27,7 +27,7 @@ def save(path: Path, content: object) -> None:
 
 
 def _text(content: object) -> str:
-    """As the writer has it; half a character by its number, since UTF-8 cannot write it."""
+    """Return JSON as the writer has it; half a character by its number, since UTF-8 cannot write it."""
     text = json.dumps(content, ensure_ascii=False)
     return json.dumps(content) if any("\ud800" <= sign <= "\udfff" for sign in text) else text
 
@@ -50,24 +50,24 @@ def change(folder: Path, name: str, how: Callable[[dict[str, Any]], object]) -> 
 
 def digest_requests(folder: Path) -> None:
     """Give all words and requests of the records their own digests."""
-    changed, known = lines(folder), {}
+    changed, texts = lines(folder), {}
     for line in changed:
         if (request := line.get("request")) is None:
             continue
         places = request.get("messages") or [request["premise"], request["hypothesis"]]
         for place in places:
             if "text" in place:
-                known[place["sha256"]] = place["sha256"] = text_digest(place["text"])
+                texts[place["sha256"]] = place["sha256"] = text_digest(place["text"])
             else:
-                place["sha256"] = known.get(place["sha256"], place["sha256"])
+                place["sha256"] = texts.get(place["sha256"], place["sha256"])
         request["digest"] = text_digest(canonical(_bare({k: v for k, v in request.items() if k != "digest"})))
     save_lines(folder, changed)
 
 
 def _bare(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _bare(one) for name, one in value.items() if name != "text"}
-    return [_bare(one) for one in value] if isinstance(value, list) else value
+        return {name: _bare(member) for name, member in value.items() if name != "text"}
+    return [_bare(member) for member in value] if isinstance(value, list) else value
 
 
 def reseal(folder: Path) -> None:
@@ -92,20 +92,20 @@ def rescore(folder: Path) -> None:
     samples = config.get("samples", 1) if "model" in config else 1
     again = summarize(task_of(manifest), records.read(folder / "records.jsonl"), samples)
     expected = json.loads(json.dumps(result_json(again)))
-    usage, usd, asked = {}, 0.0, {}
+    usage, usd, requests = {}, 0.0, {}
     for line in lines(folder):
         if line.get("request") and "response" in line:
-            asked[line["request"]["digest"]] = line
-    for line in asked.values():
+            requests[line["request"]["digest"]] = line
+    for line in requests.values():
         usd += line.get("cost_usd") or 0.0
         for name, count in line["response"].get("usage", {}).items():
             usage[name] = usage.get(name, 0) + count
     if not manifest.get("words", {}).get("opening"):  # whose tokens stand in no record
         result["usage"] = usage
-    expected["usage"] = result["usage"] if asked else {}
+    expected["usage"] = result["usage"] if requests else {}
     if "cost" in result:
-        unknown = sum(line.get("cost_usd") is None for line in asked.values())
-        expected["cost"] = result["cost"] | {"usd": usd, "answers": len(asked), "answers_without_cost": unknown}
+        unknown = sum(line.get("cost_usd") is None for line in requests.values())
+        expected["cost"] = result["cost"] | {"usd": usd, "answers": len(requests), "answers_without_cost": unknown}
     save(folder / "result.json", {"run": result["run"], "complete": result["complete"], **expected})
     manifest["counts"] = json.loads(json.dumps(counts(again)))
     save(folder / "manifest.json", manifest)

@@ -28,7 +28,7 @@ ITEMS = 20
 
 @pytest.fixture
 def put(tmp_path):
-    """Writes files of the page into the working directory: all but those about its paper, or all of them."""
+    """Return a function that writes the files of the page, with or without those about its paper, to the directory."""
 
     def write(*, paper: bool) -> None:
         for name, text in BLOCKS:
@@ -53,10 +53,10 @@ def ended(harness):
     """Runs a command that has to end well, and says nothing of another benchmark; what it printed."""
 
     def call(*arguments: str, module: str = "harness") -> str:
-        done = harness(*arguments, module=module)
-        assert done.returncode == 0, done.stderr
-        assert not OTHERS.search(done.stdout), done.stdout
-        return done.stdout
+        process = harness(*arguments, module=module)
+        assert process.returncode == 0, process.stderr
+        assert not OTHERS.search(process.stdout), process.stdout
+        return process.stdout
 
     return call
 
@@ -67,7 +67,7 @@ def two_runs(ended) -> None:
 
 
 def sources(folder: Path) -> list[str]:
-    """Where the items came from, by each run's record of Every Eval Ever."""
+    """Return where the items came from, by each run's record of Every Eval Ever."""
     records = [json.loads(file.read_text(encoding="utf-8")) for file in folder.rglob("*.json")]
     return [record["evaluation_results"][0]["source_data"]["source_type"] for record in records]
 
@@ -106,8 +106,8 @@ def test_a_benchmark_without_published_numbers_goes_through_every_command(put, e
 def test_a_benchmark_with_published_numbers_has_them_in_every_view(put, ended, harness, tmp_path):
     put(paper=True)
     two_runs(ended)
-    printed = ended("table=arrows/1", module="harness.published")
-    assert "Table 1 of Somebody, Arrows, 2025 (data v1: chains of" in printed and "66.67" in printed
+    output = ended("table=arrows/1", module="harness.published")
+    assert "Table 1 of Somebody, Arrows, 2025 (data v1: chains of" in output and "66.67" in output
     assert re.search(r"\| arrows +\| 1 +\| +2 \|", harness(module="harness.published").stdout)
     measured, paper = json.loads(ended("results", "published=true", "format=json", module="harness.leaderboard"))[
         "tables"
@@ -124,8 +124,8 @@ def test_a_benchmark_with_published_numbers_has_them_in_every_view(put, ended, h
     ended("results", module="harness.report")
     several = harness("table=1", module="harness.published")
     assert "table=1 is a table of several papers: write table=corr2cause/1 or table=arrows/1." in several.stderr
-    (shown,) = Page(tmp_path / "report.html").data["published"]
-    assert shown["task"] == "arrows" and len(shown["rows"]) == 2
+    (table,) = Page(tmp_path / "report.html").data["published"]
+    assert table["task"] == "arrows" and len(table["rows"]) == 2
 
 
 def test_a_run_whose_benchmark_is_nowhere_is_shown_without_published_numbers(put, ended, tmp_path):
@@ -145,19 +145,19 @@ def test_a_config_whose_class_is_not_there_is_told_in_a_sentence(put, ended, har
     put(paper=True)
     ended("task=arrows", "model=always_yes")
     (tmp_path / "arrows.py").unlink()
-    done = harness("results", "published=true", module="harness.leaderboard")
-    assert done.returncode == 1
+    process = harness("results", "published=true", module="harness.leaderboard")
+    assert process.returncode == 1
     sentence = "error: task._target_=arrows.Arrows cannot be imported: No module named 'arrows'."
-    assert done.stderr.splitlines()[-1] == sentence and "Traceback" not in done.stderr
+    assert process.stderr.splitlines()[-1] == sentence and "Traceback" not in process.stderr
     assert harness("preset=4", module="harness.leaderboard").returncode == 0  # what is asked of others is theirs
 
 
 def test_a_prompt_with_a_parser_of_its_own_reads_the_replies(put, ended, key, serve):
     put(paper=False)
     server = serve(lambda path, body, number: chat_reply("A comes first.\nVerdict: Yes"))
-    shown = ended("task=arrows", "prompt=steps", "model=gpt4", f"model.base_url={server.url}", "task.longest=2")
-    assert re.search(r"\| all +\| +66\.67 \| +50\.00 \| +100\.00 \| +50\.00 \|", shown), shown
-    assert "reply could not be read" not in shown and "replies could not be read" not in shown
+    output = ended("task=arrows", "prompt=steps", "model=gpt4", f"model.base_url={server.url}", "task.longest=2")
+    assert re.search(r"\| all +\| +66\.67 \| +50\.00 \| +100\.00 \| +50\.00 \|", output), output
+    assert "reply could not be read" not in output and "replies could not be read" not in output
     assert [call["messages"][-1]["content"].splitlines()[0] for call in server.calls] == ["A causes B."] * 2
 
 

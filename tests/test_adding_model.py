@@ -13,11 +13,11 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "adding.md"
 
 @pytest.fixture
 def blocks() -> dict[str, str]:
-    """The code blocks of the section, by their language; one of each."""
+    """Return the code blocks of the section by their language, one of each."""
     section = PAGE.read_text(encoding="utf-8").partition("## A model\n")[2].partition("\n## ")[0]
-    found = [part.partition("\n") for part in section.split("```")[1::2]]
-    assert len({language for language, _, _ in found}) == len(found)
-    return {language: text for language, _, text in found}
+    parts = [part.partition("\n") for part in section.split("```")[1::2]]
+    assert len({language for language, _, _ in parts}) == len(parts)
+    return {language: text for language, _, text in parts}
 
 
 def test_the_documents_model_answers_as_its_rule_says_and_its_answers_are_stored(harness, tmp_path, blocks):
@@ -27,8 +27,8 @@ def test_the_documents_model_answers_as_its_rule_says_and_its_answers_are_stored
     config.write_text(blocks["yaml"])
     python, option, module, *arguments = shlex.split(blocks["console"])
     assert (python, option, module) == ("python", "-m", "harness")
-    done = harness(*arguments)
-    assert done.returncode == 0, done.stderr
+    process = harness(*arguments)
+    assert process.returncode == 0, process.stderr
     (file,) = tmp_path.rglob("records.jsonl")
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert len(lines) == 40

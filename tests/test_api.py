@@ -70,8 +70,8 @@ def test_a_run_is_returned_with_its_scores_and_records(capsys):
     assert run.complete and run.folder == Path("results/corr2cause/labels=audited,limit=40/plain/reasoner").resolve()
     assert run.scores["accuracy"].value == 1.0 and run.scores["f1"] == run.result.overall.metric("f1")
     assert run.result.overall.items == 40
-    found = list(run.records())
-    assert len(found) == 40 and all(record.answer.label == record.labels["audited"] for record in found)
+    records = list(run.records())
+    assert len(records) == 40 and all(record.answer.label == record.labels["audited"] for record in records)
     assert repr(run).startswith("<run corr2cause · labels=audited,limit=40 · plain · reasoner: F1 100.00")
     assert load_run(run.folder).result == run.result
     # The one type of a finished run, which the leaderboard and the other views read too.
@@ -133,10 +133,10 @@ def test_progress_and_remarks_are_shown_on_stderr(around, serve, key, capsys, mo
     monkeypatch.setattr("harness.runtime.progress.EVERY", 0.0)
     price = {"model.price": {"input": 1, "output": 1}}
     around(lambda: asking(serve(), limit=5, budget={"usd": 5}, **price))
-    shown = capsys.readouterr()
-    assert "corr2cause gpt4: 5/5" in shown.err and "of $5" in shown.err
-    assert "To ask: 5 calls" in shown.err or "5 calls" in shown.err
-    assert shown.out == ""
+    output = capsys.readouterr()
+    assert "corr2cause gpt4: 5/5" in output.err and "of $5" in output.err
+    assert "To ask: 5 calls" in output.err or "5 calls" in output.err
+    assert output.out == ""
 
 
 @pytest.mark.parametrize("around", [directly, in_a_loop])
@@ -165,7 +165,7 @@ def test_what_was_answered_before_a_stop_can_be_read(serve, key):
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("settings", "sentence"),
     [
         ({"model": "gtp4"}, "there is no model 'gtp4' (did you mean 'gpt4'?)"),
         ({"task": "corr2caus"}, "there is no task 'corr2caus' (did you mean 'corr2cause'?)"),
@@ -188,19 +188,19 @@ def test_what_was_answered_before_a_stop_can_be_read(serve, key):
         ({"overrides": ["dry_run=true"]}, "dry_run"),
     ],
 )
-def test_what_does_not_fit_is_one_sentence_with_the_nearest_name(given, sentence, capsys):
+def test_what_does_not_fit_is_one_sentence_with_the_nearest_name(settings, sentence, capsys):
     with pytest.raises(ConfigError) as refused:
-        evaluate(**given)
+        evaluate(**settings)
     assert sentence in str(refused.value), refused.value
     assert capsys.readouterr() == ("", "") and not Path("results").exists()
 
 
 @pytest.mark.parametrize(
-    "given", [{"api_key_env": KEY}, {"model.extra": {"api_key": KEY}}, {"overrides": [f"+k={KEY}"]}]
+    "settings", [{"api_key_env": KEY}, {"model.extra": {"api_key": KEY}}, {"overrides": [f"+k={KEY}"]}]
 )
-def test_a_key_in_a_setting_is_refused_and_not_shown(given, key):
+def test_a_key_in_a_setting_is_refused_and_not_shown(settings, key):
     with pytest.raises(ConfigError, match="looks like a key") as refused:
-        evaluate("gpt4", **given)
+        evaluate("gpt4", **settings)
     assert KEY not in str(refused.value)
 
 
@@ -230,10 +230,10 @@ def test_ctrl_c_ends_in_order_and_keeps_what_was_answered(around, serve, key):
     with pytest.raises(Interrupted, match="every answer so far is stored"):
         around(lambda: asking(server, limit=400, max_concurrency=4))
     pressing.join()
-    asked = len(server.calls)
-    assert 4 <= asked < 400 and not STOP.requested
+    calls = len(server.calls)
+    assert 4 <= calls < 400 and not STOP.requested
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
-    assert len(list(load_run(next(Path("results").rglob("result.json")).parent).records())) == asked
+    assert len(list(load_run(next(Path("results").rglob("result.json")).parent).records())) == calls
     assert around(lambda: asking(server, limit=400, max_concurrency=4)).complete and len(server.calls) == 400
 
 
@@ -321,8 +321,8 @@ print(sorted(set(sys.modules) - before))
 from harness import evaluate
 print(callable(evaluate))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["['harness']", "True"]
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert process.stdout.splitlines() == ["['harness']", "True"]
     with pytest.raises(ImportError):
         from harness import evaluat  # noqa: F401
 

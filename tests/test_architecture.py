@@ -48,12 +48,12 @@ MODULES = {module(file): file for file in (HOME / "harness").rglob("*.py")}
 
 
 def imports(file: Path) -> set[str]:
-    """The modules of harness that a file imports, wherever in it."""
+    """Return the modules of harness that a file imports, wherever in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
-            whole = {f"{node.module}.{alias.name}" for alias in node.names}
-            names |= {name if name in MODULES else node.module for name in whole}
+            full_names = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= {name if name in MODULES else node.module for name in full_names}
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
     return {name for name in names if name.partition(".")[0] == "harness"}
@@ -104,7 +104,7 @@ def test_no_view_knows_a_benchmark():
     """Outside of its own package nothing imports a benchmark or compares with its name: views ask its Benchmark."""
     knowing = []
     for name, file in MODULES.items():
-        if name.startswith(tuple(f"harness.tasks.{one}" for one in BENCHMARKS)):
+        if name.startswith(tuple(f"harness.tasks.{benchmark}" for benchmark in BENCHMARKS)):
             continue
         knowing += [
             f"{name} imports {other}" for other in imports(file) if other.split(".")[2:3] in [[b] for b in BENCHMARKS]

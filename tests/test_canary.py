@@ -75,32 +75,32 @@ def environment(**more: str) -> dict[str, str]:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    """A working directory in which somebody has written keys into files of their own."""
+    """Return a working directory with files of the user's own that hold keys."""
     for name, content in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
     yield tmp_path
-    left = [
+    files = [
         file
         for file in tmp_path.rglob("*")
         if file.is_file() and "__pycache__" not in file.parts and str(file.relative_to(tmp_path)) not in FILES
     ]
-    for file in left:
+    for file in files:
         texts = [file.read_bytes()]
         if file.suffix == ".sqlite":
             with sqlite3.connect(file) as database:
                 texts.append("\n".join(database.iterdump()).encode())
-        assert not [one for one in CANARIES for text in texts if one.encode() in text], file
-        assert not [one for one in CANARIES if one in str(file)], file
+        assert not [canary for canary in CANARIES for text in texts if canary.encode() in text], file
+        assert not [canary for canary in CANARIES if canary in str(file)], file
     for name in FILES:  # the key's own check looks at every file
         (tmp_path / name).unlink()
 
 
 def call(here: Path, *arguments: str, module: str = "harness", **more: str):
-    done = forks.run(module, arguments, here, environment(**more))
+    process = forks.run(module, arguments, here, environment(**more))
     for canary in CANARIES:
-        assert canary not in done.stdout + done.stderr, (arguments, done.stdout, done.stderr)
-    return done
+        assert canary not in process.stdout + process.stderr, (arguments, process.stdout, process.stderr)
+    return process
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def call(here: Path, *arguments: str, module: str = "harness", **more: str):
 def test_wrong_places(here, more):
     for arguments in WRONG:
         base = ["model=openai", "model.model=m"] if "model=" not in arguments[0] else []
-        done = call(here, *base, "task.limit=5", *arguments, *more)
-        assert "--cfg" in more or done.returncode != 0, arguments
+        process = call(here, *base, "task.limit=5", *arguments, *more)
+        assert "--cfg" in more or process.returncode != 0, arguments
         if more == []:
-            assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
+            assert process.stderr.startswith("error: ") and process.stderr.count("\n") == 1, process.stderr
 
 
 def test_right_places_and_what_servers_do_with_them(here, serve):
@@ -151,7 +151,7 @@ def test_a_sweep_that_is_killed(here, serve):
     job = forks.Command("harness", arguments, here, environment())
     server.wait_for_calls(41)
     job.kill()
-    printed = "".join(job.communicate(WAIT))
-    assert not [canary for canary in CANARIES if canary in printed]
+    output = "".join(job.communicate(WAIT))
+    assert not [canary for canary in CANARIES if canary in output]
     server.held = 10**9
     assert call(here, *arguments).returncode == 0

@@ -41,7 +41,7 @@ FORMATS = ("variable_name", "background", "data", "background_data")
 
 
 def tasks(name: str, formats: tuple[str, ...] = FORMATS):
-    """The task in every format it has, with four questions about two small networks."""
+    """Yield the task in each of its formats, with four questions about two small networks."""
     kind, settings = TASKS[name]
     if name == "cot":
         return [("", causalbench(kind, limit=4))]
@@ -50,15 +50,17 @@ def tasks(name: str, formats: tuple[str, ...] = FORMATS):
 
 
 def outcome(task, prompt, asked, place: Path) -> tuple[dict, list]:
-    """(result.json, records) of a run that must be complete and without a failure."""
+    """Return (result.json, records) of a run that must be complete and without a failure."""
     folder = Folder(place, {"task": task.name, "variant": "v", "prompt": prompt.name, "model": asked.name}, {}, {})
     ended = run(task, prompt, asked, folder, Progress("t"))
     assert ended.stopped is None
-    result, found = result_in(place), list(records.read(place / "records.jsonl"))
+    result, records_of_run = result_in(place), list(records.read(place / "records.jsonl"))
     assert result["complete"] is True and result["failures"] == {}
-    assert {one.item for one in found} == {item.id for item in task.items()} and len(found) == task.limit
+    assert {record.item for record in records_of_run} == {item.id for item in task.items()} and len(
+        records_of_run
+    ) == task.limit
     assert all(row["overall"]["all"]["items"] == task.limit for row in result["scores"].values())
-    return result, found
+    return result, records_of_run
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -70,9 +72,9 @@ def test_every_task_and_format_through_the_api(name, wording, serve, key, tmp_pa
     )
     for form, task in tasks(name):
         server.calls.clear()
-        result, found = outcome(task, load(task, wording), chat, tmp_path / (form or "plain"))
+        result, answered = outcome(task, load(task, wording), chat, tmp_path / (form or "plain"))
         assert set(result["scores"]) == LABELS[name]
-        assert {one.answer.label for one in found} == {1}
+        assert {record.answer.label for record in answered} == {1}
         rows = result["scores"]["exact"]["overall"]["all"]
         assert rows["accuracy"] == rows["positives"] / 4
         parts, questions = (
@@ -117,12 +119,12 @@ def test_every_task_and_format_through_a_local_language_model(name, wording, who
     for form, task in tasks(name):
         # 512 tokens to every part, as the wording for closed models lets it say, take a second each.
         prompt = load(task, wording, replies="model" if wording == "open" else "fixed")
-        result, found = outcome(task, prompt, language_models[who], tmp_path / (form or "plain"))
+        result, answered = outcome(task, prompt, language_models[who], tmp_path / (form or "plain"))
         assert set(result["scores"]) == LABELS[name]
         ranked = who == "ranks"
-        for one in found:
-            assert (one.outcome.logprobs is not None and set(one.outcome.logprobs) == {"Yes", "No"}) == ranked
-            assert one.answer.label is not None or not ranked
+        for record in answered:
+            assert (record.outcome.logprobs is not None and set(record.outcome.logprobs) == {"Yes", "No"}) == ranked
+            assert record.answer.label is not None or not ranked
         assert ("auroc" in result["scores"]["exact"]["overall"]["all"]) == ranked
 
 
@@ -146,9 +148,9 @@ def test_a_model_that_ranks_writes_what_it_says_to_the_data(language_models, tmp
         outcome(task, load(task, "open", replies=how), language_models["ranks"], tmp_path / how)[1]
         for how in ("model", "fixed")
     )
-    tokens = [{one.outcome.usage.input for one in found} for found in (played, fixed)]
+    tokens = [{record.outcome.usage.input for record in run_records} for run_records in (played, fixed)]
     assert tokens[0] != tokens[1]
-    assert [one.request for one in played] != [one.request for one in fixed]
+    assert [record.request for record in played] != [record.request for record in fixed]
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -159,7 +161,7 @@ def test_every_task_through_an_nli_model(name, nli_path, tmp_path):
     for form, task in tasks(name, ("variable_name", "background")):
         prompt = choose_prompt(task, nli, None)
         assert prompt.name == "pair"
-        result, found = outcome(task, prompt, nli, tmp_path / (form or "plain"))
+        result, answered = outcome(task, prompt, nli, tmp_path / (form or "plain"))
         assert set(result["scores"]) == LABELS[name]
-        assert all(set(one.outcome.logprobs) == {"entailment", "neutral", "contradiction"} for one in found)
+        assert all(set(record.outcome.logprobs) == {"entailment", "neutral", "contradiction"} for record in answered)
         assert "auroc" in result["scores"]["exact"]["overall"]["all"]

@@ -16,7 +16,7 @@ from harness.types import ChatRequest, PairRequest, Response
 
 
 def sent(task, prompt: prompts.Prompt, item_id: str) -> list[tuple[str, str]]:
-    """The messages of an item's question."""
+    """Return the messages of an item's question."""
     scripted = Scripted(lambda request: Response("Yes"))
     for record, request in ask(task.items(), prompt, scripted, ChatRequest):
         if record.item == item_id:
@@ -49,8 +49,8 @@ def test_the_wording_for_open_models():
 
 
 def test_background_knowledge_as_in_figure_22():
-    said = meanings("asia")
-    knowledge = f"asia: {said['asia'].text} Meanwhile, tub: {said['tub'].text}"
+    meaning = meanings("asia")
+    knowledge = f"asia: {meaning['asia'].text} Meanwhile, tub: {meaning['tub'].text}"
     question = (
         "lease answer the following question: Based on the following background knowledge, does asia cause tub? Just "
         f"answer Yes or No. No explanation. The knowledge is given as follows. {knowledge}"
@@ -101,10 +101,10 @@ def test_what_an_nli_model_reads():
 
     plain = pair(causalbench("Causality", networks="asia"), "asia/cause/asia/tub")
     assert plain == PairRequest("asia and tub are variables of one system.", "asia causes tub.")
-    said = meanings("asia")
-    known = pair(causalbench("Causality", networks="asia", format="background"), "asia/influence/asia/tub")
-    assert known.premise == f"asia: {said['asia'].text} Meanwhile, tub: {said['tub'].text}"
-    assert known.hypothesis == "asia influences tub."
+    meaning = meanings("asia")
+    background = pair(causalbench("Causality", networks="asia", format="background"), "asia/influence/asia/tub")
+    assert background.premise == f"asia: {meaning['asia'].text} Meanwhile, tub: {meaning['tub'].text}"
+    assert background.hypothesis == "asia influences tub."
     third = causalbench("Skeleton", networks="asia", convention="paper")
     request = pair(third, "asia/conditionally_related/asia/bronc/dysp")
     assert request.premise == "asia, bronc and dysp are variables of one system."

@@ -21,7 +21,7 @@ DATA = ("task=causalbench/causality", "task.networks=[asia,cancer]", "task.forma
 
 
 def network_of(call: dict) -> str:
-    """The network that the first user turn names."""
+    """Return the network that the first user turn names."""
     first = next(m["content"] for m in call["messages"] if m["role"] == "user")
     return first.partition("Bayesian network named ")[2].partition(".")[0]
 
@@ -52,24 +52,24 @@ def test_an_opening_is_played_once_a_network_and_never_again(harness, serve, tmp
 def test_a_conversation_of_five_parts_and_a_question():
     task = causalbench("Causality", networks="asia", format="data")
     scripted = Scripted(lambda r: Response("Yes" if "question" in r.messages[-1].content else f"r{len(r.messages)}"))
-    found = list(ask(task.items(), load(task, "closed"), scripted, ChatRequest))
-    assert len(scripted.asked) == 5 + 280 and len(found) == 280
+    pairs = list(ask(task.items(), load(task, "closed"), scripted, ChatRequest))
+    assert len(scripted.asked) == 5 + 280 and len(pairs) == 280
     item = next(item for item in task.items() if item.id == "asia/cause/asia/tub")
-    request = next(request for record, request in found if record.item == item.id)
+    request = next(request for record, request in pairs if record.item == item.id)
     roles = [message.role for message in request.messages]
     assert roles == ["system", *["user", "assistant"] * 5, "user"]
-    said = [message.content for message in request.messages]
-    assert said[0] == SENTENCE
+    contents = [message.content for message in request.messages]
+    assert contents[0] == SENTENCE
     # Figure 21, and after each part what the model said to it.
     for number, part in enumerate(item.fields["parts"], start=1):
-        assert said[2 * number - 1] == (
+        assert contents[2 * number - 1] == (
             "There are a total of five parts matrices, together forming an input sample of the Bayesian network named "
             "Asia. You need to combine the five input matrix into a unified input sample of the Bayesian network "
             f"matrix in the order of input. Here is the part {number} of the matrix:\n{part}"
         )
-        assert said[2 * number] == f"r{2 * number}"
+        assert contents[2 * number] == f"r{2 * number}"
         assert part.startswith("asia | tub | smoke | lung | bronc | either | xray | dysp\n") and part.count("\n") == 100
-    assert said[-1] == (
+    assert contents[-1] == (
         "Please answer the following question: Does asia cause tub? Just answer Yes or No. No explanation."
     )
     # Turn by turn the opening has room for more than a word.
@@ -86,11 +86,11 @@ def test_an_opening_goes_on_from_one_block_of_questions_to_the_next(failing, mon
         return Failure("timeout", "late") if failing and third else Response("Yes")
 
     scripted = Scripted(says)
-    found = [record for record, _ in ask(task.items(), load(task, "closed"), scripted, ChatRequest)]
-    assert [record.item for record in found] == [item.id for item in task.items()]
+    answered = [record for record, _ in ask(task.items(), load(task, "closed"), scripted, ChatRequest)]
+    assert [record.item for record in answered] == [item.id for item in task.items()]
     turns = [r for r in scripted.asked if "Please answer" not in r.messages[-1].content]
     assert Counter("named Asia" in r.messages[1].content for r in turns) == {True: 3 if failing else 5, False: 5}
-    assert sum(isinstance(record.outcome, Failure) for record in found) == (280 if failing else 0)
+    assert sum(isinstance(record.outcome, Failure) for record in answered) == (280 if failing else 0)
 
 
 @pytest.mark.parametrize(
@@ -110,29 +110,29 @@ def test_a_turn_that_fails_fails_the_questions_of_its_network(harness, serve, tm
 
     server = serve(reply)
     arguments = (*DATA[:3], "task.rows=20", *model(server, "model.attempts=1"))
-    done = harness(*arguments, OPENAI_API_KEY=KEY)
+    process = harness(*arguments, OPENAI_API_KEY=KEY)
     place = tmp_path / "results/causalbench/causality/format=data,networks=asia+cancer,rows=20/closed/gpt4"
-    found = list(records.read(place / "records.jsonl"))
-    assert Counter((one.cluster, isinstance(one.outcome, Failure)) for one in found) == {
+    answered = list(records.read(place / "records.jsonl"))
+    assert Counter((record.cluster, isinstance(record.outcome, Failure)) for record in answered) == {
         ("asia", True): 280,
         ("cancer", False): 100,
     }
-    for one in found:
-        if one.cluster == "asia":
-            assert one.outcome.kind == kind and one.outcome.detail.startswith("opening, turn 3: ")
-            assert one.answer is None and one.request is None
+    for record in answered:
+        if record.cluster == "asia":
+            assert record.outcome.kind == kind and record.outcome.detail.startswith("opening, turn 3: ")
+            assert record.answer is None and record.request is None
     result = result_in(place)
     assert result["complete"] is complete and result["failures"] == {kind: 280}
     networks = result["scores"]["exact"]["network"]
     assert (networks["asia"]["failed"], networks["cancer"]["failed"]) == (280, 0)
     assert networks["asia"]["shd"] is None and networks["cancer"]["shd"] is not None
-    assert done.returncode == (0 if complete else 1)
-    assert done.stdout.startswith("NOT COMPLETE") is not complete
+    assert process.returncode == (0 if complete else 1)
+    assert process.stdout.startswith("NOT COMPLETE") is not complete
     # No turn after the third, and no question about a network that the model does not know.
     calls = [network_of(call) for call in server.calls]
     assert Counter(calls) == {"Asia": 3, "Cancer": 5 + 100}
     if not complete:
-        assert f"280 {kind}" in done.stderr
+        assert f"280 {kind}" in process.stderr
     if kind == "server_error":
         down.clear()
         again = harness(*arguments, OPENAI_API_KEY=KEY)
@@ -146,11 +146,11 @@ def test_fixed_replies_need_no_opening_call_and_have_a_place_of_their_own(harnes
     arguments = (*DATA, "task.rows=20", *model(server))
     assert harness(*arguments, OPENAI_API_KEY=KEY).returncode == 0
     before = len(server.calls)
-    done = harness(*arguments, "replies=fixed", OPENAI_API_KEY=KEY)
-    assert done.returncode == 0, done.stderr
-    asked = server.calls[before:]
-    assert len(asked) == 40 and not any(map(is_part, asked))
-    for call in asked:
+    process = harness(*arguments, "replies=fixed", OPENAI_API_KEY=KEY)
+    assert process.returncode == 0, process.stderr
+    calls = server.calls[before:]
+    assert len(calls) == 40 and not any(map(is_part, calls))
+    for call in calls:
         assert [m["role"] for m in call["messages"]] == ["system", *["user", "assistant"] * 5, "user"]
         assert {m["content"] for m in call["messages"] if m["role"] == "assistant"} == {RECEIVED}
     manifests = {
@@ -174,19 +174,21 @@ def test_without_an_opening_fixed_replies_change_nothing(harness, serve, tmp_pat
 def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve, tmp_path):
     server = serve(answers)
     # Five parts of cancer fit, with its five variables. Of asia's eight each part alone would; all five do not.
-    done = harness(*DATA, *model(server, "model.context=9000"), OPENAI_API_KEY=KEY)
-    assert done.returncode == 0, done.stderr
+    process = harness(*DATA, *model(server, "model.context=9000"), OPENAI_API_KEY=KEY)
+    assert process.returncode == 0, process.stderr
     place = tmp_path / "results/causalbench/causality/format=data,limit=40,networks=asia+cancer/closed/gpt4"
-    found = list(records.read(place / "records.jsonl"))
-    failed = [one for one in found if isinstance(one.outcome, Failure)]
-    assert Counter(one.cluster for one in failed) == {"asia": sum(one.cluster == "asia" for one in found)}
-    assert {(one.outcome.kind, one.request) for one in failed} == {("context_length", None)}
-    assert all(one.outcome.detail.startswith("opening, turn 1: at least 1") for one in failed)
+    answered = list(records.read(place / "records.jsonl"))
+    failed = [record for record in answered if isinstance(record.outcome, Failure)]
+    assert Counter(record.cluster for record in failed) == {
+        "asia": sum(record.cluster == "asia" for record in answered)
+    }
+    assert {(record.outcome.kind, record.request) for record in failed} == {("context_length", None)}
+    assert all(record.outcome.detail.startswith("opening, turn 1: at least 1") for record in failed)
     assert "model.context" in failed[0].outcome.detail
     assert Counter(map(network_of, server.calls)) == {"Cancer": 5 + 40 - len(failed)}
     result = result_in(place)
     assert result["complete"] is True and result["failures"] == {"context_length": len(failed)}
-    assert f"{len(failed)} context_length" in done.stdout
+    assert f"{len(failed)} context_length" in process.stdout
     before = len(server.calls)
     small = harness(*DATA, *model(server, "model.context=3000", "results=other", "cache.path=new"), OPENAI_API_KEY=KEY)
     assert small.returncode == 0, small.stderr
@@ -194,7 +196,7 @@ def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve,
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ("prompt=pair task.format=data", "prompt pair has no words for task.format=data; it has them for background."),
         ("prompt=mine.yaml task.format=background", "prompt mine has no words for task.format=background."),
@@ -206,7 +208,7 @@ def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve,
         ("task=causalbench/causalty", "did you mean 'causalbench/causality'"),
     ],
 )
-def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, said):
+def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, message):
     (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{question}'\n")
     closed = (PROMPTS / "causalbench/closed.yaml").read_text()
     lines = [line for line in closed.splitlines() if "opening_reply" not in line]
@@ -217,19 +219,19 @@ def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, said)
     )
     task = () if arguments.startswith("task=") else ("task=causalbench/causality",)
     model_given = () if "model=" in arguments else ("model=always_no",)
-    assert said in sentence(harness(*task, *model_given, *arguments.split()))
+    assert message in sentence(harness(*task, *model_given, *arguments.split()))
 
 
 def test_graphs_and_the_leaderboard_from_the_command_line(harness, tmp_path):
-    done = harness("task=causalbench/causality", "task.networks=cancer", "task.method=2", "model=always_yes")
-    assert done.returncode == 0, done.stderr
-    assert "| exact labels" in done.stdout and "| paper labels" in done.stdout and "SHD" in done.stdout
+    process = harness("task=causalbench/causality", "task.networks=cancer", "task.method=2", "model=always_yes")
+    assert process.returncode == 0, process.stderr
+    assert "| exact labels" in process.stdout and "| paper labels" in process.stdout and "SHD" in process.stdout
     place = tmp_path / "results/causalbench/causality/method=2,networks=cancer/closed/always_yes"
-    found = {file.relative_to(place).as_posix() for file in place.glob("graphs/**/*.*")}
+    files = {file.relative_to(place).as_posix() for file in place.glob("graphs/**/*.*")}
     structures = ("direct", "indirect", "reversed_direct", "reversed_indirect", "common_effect", "common_cause")
-    assert found == {f"graphs/cancer/{name}.csv" for name in structures} | {
+    assert files == {f"graphs/cancer/{name}.csv" for name in structures} | {
         "graphs/cancer/direct.graphml",
         "graphs/cancer/reversed_direct.graphml",
     }
-    listed = harness(module="harness.leaderboard").stdout
-    assert "## causalbench/causality" in listed and "| always_yes" in listed
+    board = harness(module="harness.leaderboard").stdout
+    assert "## causalbench/causality" in board and "| always_yes" in board

@@ -15,11 +15,11 @@ from openai_server import KEY, chat_reply
 
 
 def test_without_arguments_the_reasoner_takes_the_public_test(harness, tmp_path):
-    done = harness(fresh=True)
-    assert done.returncode == 0, done.stderr
-    assert row(done.stdout, "all")[:7] == ["95.16", "92.19", "98.33", "98.45", "1,162", "180", "21"]
-    assert "| 95.16 [90.8, 98.3]" in done.stdout.replace("|  ", "| ")
-    assert "Intervals over 6 to 21 clusters are wide" in done.stdout
+    process = harness(fresh=True)
+    assert process.returncode == 0, process.stderr
+    assert row(process.stdout, "all")[:7] == ["95.16", "92.19", "98.33", "98.45", "1,162", "180", "21"]
+    assert "| 95.16 [90.8, 98.3]" in process.stdout.replace("|  ", "| ")
+    assert "Intervals over 6 to 21 clusters are wide" in process.stdout
     place = tmp_path / "results/corr2cause/default/plain/reasoner"
     assert {file.name for file in place.iterdir()} >= {"records.jsonl", "result.json", "manifest.json"}
     manifest = json.loads((place / "manifest.json").read_text())
@@ -44,11 +44,11 @@ def test_constant_models_score_what_arithmetic_says(harness, arguments, expected
 
 def test_v1_supports_by_relation_are_those_of_table_12(harness):
     output = harness("model=always_yes", "task.version=v1").stdout
-    found = {
+    supports = {
         name: row(output, f"relation: {name}")[4:6]
         for name in ("parent", "ancestor", "child", "descendant", "collider", "confounder")
     }
-    assert found == {
+    assert supports == {
         "parent": ["375", "65"],
         "ancestor": ["375", "33"],
         "child": ["375", "58"],
@@ -70,12 +70,12 @@ def test_the_reasoner_is_the_ceiling_on_audited_labels(harness, perturbation):
 
 
 def test_a_sweep_ends_in_one_leaderboard_and_none_overwrites_another(harness, tmp_path):
-    done = harness(
+    process = harness(
         "-m", "model=reasoner,always_yes,random_uniform", "task.perturbation=none,paraphrase,refactorization"
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("## corr2cause") == 1
-    parts = done.stdout.split("\n### variant ")[1:]
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.count("## corr2cause") == 1
+    parts = process.stdout.split("\n### variant ")[1:]
     assert [part.partition(";")[0] for part in parts] == [
         "default",
         "perturbation=paraphrase",
@@ -87,22 +87,22 @@ def test_a_sweep_ends_in_one_leaderboard_and_none_overwrites_another(harness, tm
         assert len(lines) == 3 and f1 == sorted(f1, reverse=True) and lines[0].startswith("| reasoner")
     assert len(list(tmp_path.glob("results/corr2cause/*/plain/*/result.json"))) == 9
     rebuilt = harness(module="harness.leaderboard", fresh=True)
-    assert rebuilt.stdout.strip() in done.stdout
+    assert rebuilt.stdout.strip() in process.stdout
     assert (tmp_path / "results/LEADERBOARD.md").read_text().count("| always_yes") == 3
 
 
 def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness):
-    done = harness("-m", "model=always_yes,gpt4,always_no")
-    assert done.returncode == 1
-    assert "always_yes" in done.stdout and "always_no" in done.stdout
-    assert "OPENAI_API_KEY" in done.stderr and "Traceback" not in done.stderr
+    process = harness("-m", "model=always_yes,gpt4,always_no")
+    assert process.returncode == 1
+    assert "always_yes" in process.stdout and "always_no" in process.stdout
+    assert "OPENAI_API_KEY" in process.stderr and "Traceback" not in process.stderr
 
 
 def test_the_key_is_written_nowhere(harness, serve, tmp_path):
     server = serve()
     assert harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY).returncode == 0
-    written = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert written and not any(KEY.encode() in file.read_bytes() for file in written)
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert files and not any(KEY.encode() in file.read_bytes() for file in files)
 
 
 def test_chat_answers_are_scored(harness, serve):
@@ -118,8 +118,8 @@ def test_the_manifest_says_under_which_names_the_server_answered(harness, serve,
         return chat_reply("No") | {"model": f"snapshot-{number % 2}"}
 
     server = serve(reply)
-    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=20", OPENAI_API_KEY=KEY)
-    assert "name more than one model: snapshot-0 (10), snapshot-1 (10)" in done.stdout
+    process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=20", OPENAI_API_KEY=KEY)
+    assert "name more than one model: snapshot-0 (10), snapshot-1 (10)" in process.stdout
     place = tmp_path / "results/corr2cause/limit=20/plain/gpt4"
     manifest = json.loads((place / "manifest.json").read_text())
     assert manifest["counts"]["served_models"] == {"snapshot-0": 10, "snapshot-1": 10}
@@ -163,24 +163,24 @@ def test_a_task_file_of_the_users_own_has_a_place_of_its_own(harness, tmp_path):
     (place / "configs/task").mkdir(parents=True)
     (place / "configs/task/mine.yaml").write_text("# Mine\ndefaults: [corr2cause, _self_]\nlimit: 12\n")
     for arguments in (["task=mine"], ["task=corr2cause", "task.limit=13"], ["task=mine", "--cfg", "job"], ["--help"]):
-        done = forks.run("harness", ["model=always_no", *arguments], place, os.environ)
-        assert done.returncode == 0, done.stderr
-    found = {file.parts[-4] for file in place.glob("results/corr2cause/*/plain/always_no/result.json")}
-    assert found == {"limit=12", "limit=13"}
+        process = forks.run("harness", ["model=always_no", *arguments], place, os.environ)
+        assert process.returncode == 0, process.stderr
+    variants = {file.parts[-4] for file in place.glob("results/corr2cause/*/plain/always_no/result.json")}
+    assert variants == {"limit=12", "limit=13"}
 
 
 def test_a_data_file_is_told_by_its_name_and_its_content(harness, tmp_path):
     items = harness("task.limit=20", "out=-", module="harness.items").stdout.splitlines()
     secret = tmp_path / "home" / "a-secret-project"
-    for folder, kept in (("one", items), ("other", items[:5])):
+    for folder, content in (("one", items), ("other", items[:5])):
         (secret / folder).mkdir(parents=True)
-        (secret / folder / "mine.jsonl").write_text("\n".join(kept))
+        (secret / folder / "mine.jsonl").write_text("\n".join(content))
     (tmp_path / "mine.jsonl").write_text("\n".join(items))
     places = [secret / "one/mine.jsonl", secret / "other/mine.jsonl", tmp_path / "mine.jsonl"]
     for place in places:
-        done = harness("model=always_no", "task.source=file", f"task.path={place}")
-        assert done.returncode == 0, done.stderr
-        assert "a-secret-project" not in done.stdout
+        process = harness("model=always_no", "task.source=file", f"task.path={place}")
+        assert process.returncode == 0, process.stderr
+        assert "a-secret-project" not in process.stdout
     sha256 = [hashlib.sha256(place.read_bytes()).hexdigest() for place in places]
     assert sha256[0] == sha256[2] != sha256[1]
     runs = sorted((tmp_path / "results/corr2cause").iterdir())  # the same file at another place is the same run
@@ -202,21 +202,21 @@ def test_a_data_file_is_told_by_its_name_and_its_content(harness, tmp_path):
 
 def test_items_are_written_for_other_tools(harness, tmp_path):
     (tmp_path / "empty.csv").write_text("input,label\n")
-    done = harness(
+    process = harness(
         "task.limit=12", "task.perturbation=permutation", "out=mine.jsonl", module="harness.items", fresh=True
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     items = [json.loads(line) for line in (tmp_path / "mine.jsonl").read_text().splitlines()]
     assert len(items) == 12
     assert {"id", "premise", "hypothesis", "input", "relation", "num_nodes", "label", "cluster"} <= set(items[0])
     assert items[0]["input"] == f"Premise: {items[0]['premise']}\nHypothesis: {items[0]['hypothesis']}"
-    printed = harness("task.limit=12", "task.perturbation=permutation", "out=-", module="harness.items").stdout
-    assert printed == (tmp_path / "mine.jsonl").read_text()
-    kept = (tmp_path / "mine.jsonl").read_text()
+    output = harness("task.limit=12", "task.perturbation=permutation", "out=-", module="harness.items").stdout
+    assert output == (tmp_path / "mine.jsonl").read_text()
+    before = (tmp_path / "mine.jsonl").read_text()
     assert "no rows" in sentence(
         harness("task.source=file", "task.path=empty.csv", "out=mine.jsonl", module="harness.items")
     )
-    assert (tmp_path / "mine.jsonl").read_text() == kept
+    assert (tmp_path / "mine.jsonl").read_text() == before
     assert "did you mean 'out'" in sentence(harness("ot=x", module="harness.items"))
     assert "mine.jsonl/x cannot be written" in sentence(harness("out=mine.jsonl/x", module="harness.items"))
 
@@ -240,20 +240,20 @@ def test_a_causal_language_model_ranks_and_writes_from_the_command_line(harness,
     ranked = harness(*common, "model.name=ranks")
     assert ranked.returncode == 0, ranked.stderr
     assert "AUROC" in ranked.stdout and row(ranked.stdout, "all")[-2:] == ["0", "0"]
-    written = harness(*common, "model.name=writes", "model.method=generate")
-    assert written.returncode == 0, written.stderr
-    assert "AUROC" not in written.stdout
+    writes = harness(*common, "model.name=writes", "model.method=generate")
+    assert writes.returncode == 0, writes.stderr
+    assert "AUROC" not in writes.stdout
 
 
 def test_items_of_a_data_format_tell_the_data_once(harness, tmp_path):
-    done = harness(
+    process = harness(
         "task=causalbench/causality",
         "task.networks=asia",
         "task.format=data",
         "out=items.jsonl",
         module="harness.items",
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     lines = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert len(lines) == 280 and lines[0]["groups"]["template"] == "causally_related"
     assert (lines[0]["cluster"], lines[0]["unit"]) == ("asia", "asia -> tub")
@@ -277,13 +277,13 @@ def test_what_lies_in_the_working_directory_changes_no_command(tmp_path, more):
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "harness", *more, "task.limit=5", "model=mine"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert not (tmp_path / "imported").exists() and not (tmp_path / "elsewhere").exists()
     assert (tmp_path / "results/corr2cause/limit=5/plain/mine/result.json").exists()
     script = "from harness.__main__ import main; main()"  # as the command `harness`: no folder is looked in first

@@ -6,7 +6,7 @@ from harness.export.__main__ import TARGETS
 
 
 def test_help_names_every_command_and_every_target_of_the_export(harness):
-    said = harness("--help").stdout
+    help = harness("--help").stdout
     commands = [
         "leaderboard",
         "report",
@@ -19,14 +19,14 @@ def test_help_names_every_command_and_every_target_of_the_export(harness):
         "cache",
         "discover",
     ]
-    assert not [name for name in commands if f"python -m harness.{name}" not in said]
-    (line,) = (line for line in said.splitlines() if "harness.export" in line)
+    assert not [name for name in commands if f"python -m harness.{name}" not in help]
+    (line,) = (line for line in help.splitlines() if "harness.export" in line)
     assert all(target in line for target in TARGETS)
 
 
 def test_help_shows_what_there_is(harness):
-    done = harness("--help")
-    assert done.returncode == 0, done.stderr
+    process = harness("--help")
+    assert process.returncode == 0, process.stderr
     for name in (
         "roberta_mnli",
         "reasoner",
@@ -36,9 +36,9 @@ def test_help_shows_what_there_is(harness):
         "cache.path",
         "refresh",
     ):
-        assert name in done.stdout
+        assert name in process.stdout
 
 
 def test_help_lists_the_prompts_of_a_family_with_each_of_its_tasks(harness):
-    said = harness("--help").stdout.partition("prompt=  (task causalbench/causality)")[2]
-    assert all(f"\n  {name}" in said.partition("\n\n")[0] for name in ("closed", "open", "pair"))
+    prompts = harness("--help").stdout.partition("prompt=  (task causalbench/causality)")[2]
+    assert all(f"\n  {name}" in prompts.partition("\n\n")[0] for name in ("closed", "open", "pair"))

@@ -8,7 +8,7 @@ from openai_server import KEY, error
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ("model=gpt4x", "did you mean 'gpt4'"),
         ("task=cor2cause", "did you mean 'corr2cause'"),
@@ -51,7 +51,7 @@ from openai_server import KEY, error
         ("task.source=file task.path=columns.csv", "row 1 needs the columns"),
     ],
 )
-def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, said):
+def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, message):
     (tmp_path / "blocked").write_text("a file where a folder should be")
     (tmp_path / "empty.csv").write_text("input,label\n")
     (tmp_path / "empty.yaml").write_text("source: mine\nmakes: [chat]\nuser: Is it so?\n")
@@ -62,57 +62,57 @@ def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, said):
     (tmp_path / "labels.csv").write_text(f"input,label\n{text},0\n{text},maybe\n")
     (tmp_path / "columns.csv").write_text("question,label\nWhy?,1\n")
     key = KEY if "base_url" in arguments else ""
-    assert said in sentence(harness(*arguments.split(), OPENAI_API_KEY=key))
+    assert message in sentence(harness(*arguments.split(), OPENAI_API_KEY=key))
 
 
 def test_debug_shows_the_traceback(harness):
-    done = harness("task.limit=-1", "debug=true")
-    assert done.returncode == 1 and "Traceback" in done.stderr and "ConfigError" in done.stderr
+    process = harness("task.limit=-1", "debug=true")
+    assert process.returncode == 1 and "Traceback" in process.stderr and "ConfigError" in process.stderr
 
 
 def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
     (tmp_path / "blocked").write_text("a file where a folder should be")
     (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
     (tmp_path / "answers.sqlite").write_bytes(b"this is no database " * 200)
-    for path, said in (
+    for path, message in (
         ("blocked/answers.sqlite", "make it readable and writable or choose another cache.path"),
         ("garbage", "cache.path"),
         ("answers.sqlite", "set aside as answers.sqlite.damaged-"),
         ("answers.sqlite", "nothing is asked beside it"),
     ):
         server = serve()
-        done = harness("model=gpt4", f"model.base_url={server.url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
-        assert said in sentence(done) and not server.calls
+        process = harness("model=gpt4", f"model.base_url={server.url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
+        assert message in sentence(process) and not server.calls
     (aside,) = tmp_path.glob("answers.sqlite.damaged-*")
     assert aside.read_bytes() == b"this is no database " * 200
 
 
 def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):
     server = serve(lambda *_: error(401, "Incorrect API key provided"))
-    done = harness("model=gpt4", f"model.base_url={server.url}", OPENAI_API_KEY=KEY)
-    assert "refuses the key" in sentence(done) and KEY not in done.stderr
+    process = harness("model=gpt4", f"model.base_url={server.url}", OPENAI_API_KEY=KEY)
+    assert "refuses the key" in sentence(process) and KEY not in process.stderr
     assert len(server.calls) <= 32
-    done = harness("model=gpt4", "model.base_url=http://127.0.0.1:9/v1", "model.max_wait=0.1", OPENAI_API_KEY=KEY)
-    assert "cannot be reached" in sentence(done)
+    process = harness("model=gpt4", "model.base_url=http://127.0.0.1:9/v1", "model.max_wait=0.1", OPENAI_API_KEY=KEY)
+    assert "cannot be reached" in sentence(process)
 
 
 def test_a_folder_with_another_configuration_is_refused(harness):
     assert harness("model=random_uniform", "task.limit=20").returncode == 0
     assert harness("model=random_uniform", "task.limit=20").returncode == 0
-    done = harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333")
-    assert "model.p_yes: 0.5 there, 0.3333 now" in sentence(done)
+    process = harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333")
+    assert "model.p_yes: 0.5 there, 0.3333 now" in sentence(process)
     assert harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333", "model.name=third").returncode == 0
 
 
 def test_mistakes_in_a_config_file_of_the_users_own_are_sentences(harness, tmp_path):
     (tmp_path / "configs/model").mkdir(parents=True)
-    for name, content, said in (
+    for name, content, message in (
         ("bare", "name: bare\n", "begin it with `defaults: [openai, _self_]`"),
         ("wrong", "defaults: [opnai, _self_]\n", "did you mean 'openai'"),
         ("torn", "name: [\n", "not YAML"),
     ):
         (tmp_path / f"configs/model/{name}.yaml").write_text(content)
-        assert said in sentence(harness(f"model={name}"))
+        assert message in sentence(harness(f"model={name}"))
         (tmp_path / f"configs/model/{name}.yaml").unlink()
 
 
@@ -125,6 +125,6 @@ def test_other_words_under_the_same_prompt_name_are_said(harness, tmp_path):
 
 def test_errors_of_others_do_nothing_to_a_terminal(harness, serve):
     server = serve(lambda *_: error(401, "no\x1b[2A\x1b]0;title\x07 \u202eway"))
-    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY)
-    assert done.returncode == 1 and "no" in done.stderr and "way" in done.stderr
-    assert not set(done.stderr) & set("\x1b\x07\u202e")
+    process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY)
+    assert process.returncode == 1 and "no" in process.stderr and "way" in process.stderr
+    assert not set(process.stderr) & set("\x1b\x07\u202e")

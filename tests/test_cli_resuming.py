@@ -20,11 +20,11 @@ def test_a_second_run_asks_nothing_and_imports_nothing_heavy(harness, serve, tmp
     first = harness(*arguments, OPENAI_API_KEY=KEY)
     assert first.returncode == 0, first.stderr
     assert len(server.calls) == 200
-    done = harness(*arguments, OPENAI_API_KEY=KEY)
-    assert done.returncode == 0, done.stderr
+    process = harness(*arguments, OPENAI_API_KEY=KEY)
+    assert process.returncode == 0, process.stderr
     assert len(server.calls) == 200
-    assert row(done.stdout, "all") == row(first.stdout, "all")
-    assert "200 answers came from the cache, 0 were asked now." in done.stdout
+    assert row(process.stdout, "all") == row(first.stdout, "all")
+    assert "200 answers came from the cache, 0 were asked now." in process.stdout
 
 
 def started(tmp_path: Path, url: str, *more: str) -> forks.Command:
@@ -41,13 +41,13 @@ def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
     server.held = math.inf
     place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
     assert not (place / "result.json").exists()
-    done = harness(
+    process = harness(
         "model=gpt4", f"model.base_url={server.url}", "task.limit=300", "model.max_concurrency=8", OPENAI_API_KEY=KEY
     )
-    assert done.returncode == 0, done.stderr
-    asked = [call["messages"][-1]["content"] for call in server.calls]
-    twice = len(asked) - len(set(asked))
-    assert len(set(asked)) == 300
+    assert process.returncode == 0, process.stderr
+    contents = [call["messages"][-1]["content"] for call in server.calls]
+    twice = len(contents) - len(set(contents))
+    assert len(set(contents)) == 300
     assert twice <= 8, f"{twice} asked twice"
     assert json.loads((place / "result.json").read_text())["complete"] is True
 
@@ -61,25 +61,25 @@ def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):
     job = started(tmp_path, server.url)
     server.wait_for_calls(61)
     job.send_signal(number)
-    wait_for(lambda: "stopping" in job.said)
+    wait_for(lambda: "stopping" in job.output)
     if times == 2:
         job.send_signal(number)
         job.wait(WAIT)  # though the calls under way get no answer
     server.held = math.inf
-    shown, said = job.communicate(WAIT)
-    assert job.returncode == 130, said
-    assert times == 2 or shown.startswith("NOT COMPLETE")
-    assert [line.partition(":")[0] for line in said.splitlines()][-2:] == ["stopping", "interrupted"], said
+    output, errors = job.communicate(WAIT)
+    assert job.returncode == 130, errors
+    assert times == 2 or output.startswith("NOT COMPLETE")
+    assert [line.partition(":")[0] for line in errors.splitlines()][-2:] == ["stopping", "interrupted"], errors
     assert len(server.calls) < 300
     if times == 1:
         place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
         assert json.loads((place / "result.json").read_text())["complete"] is False
-        kept = len((place / "records.jsonl").read_text().splitlines())
-        assert kept == len(server.calls)
-    asked = len(server.calls)
-    done = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=300", OPENAI_API_KEY=KEY)
-    assert done.returncode == 0, done.stderr
-    assert len(server.calls) - 300 <= (0 if times == 1 else 8), asked
+        recorded = len((place / "records.jsonl").read_text().splitlines())
+        assert recorded == len(server.calls)
+    calls = len(server.calls)
+    process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=300", OPENAI_API_KEY=KEY)
+    assert process.returncode == 0, process.stderr
+    assert len(server.calls) - 300 <= (0 if times == 1 else 8), calls
 
 
 def test_the_same_run_once_more_leaves_result_and_manifest_alone(harness, tmp_path):

@@ -27,7 +27,7 @@ CONFIG = OmegaConf.load("configs/task/corr2cause.yaml")
 
 
 def put(folder, records, *, model="m", headline="published", complete=True, variant="default", **task):
-    """A results folder as a run leaves it."""
+    """Write a results folder as a run leaves it; return its path."""
     folder.mkdir(parents=True)
     with (folder / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, headline)
@@ -35,15 +35,15 @@ def put(folder, records, *, model="m", headline="published", complete=True, vari
             writer.write(record, None)
     place = {"task": "corr2cause", "variant": variant, "prompt": "plain", "model": model}
     result = summarize(records, headline=headline, orders={}, unreadable=task.get("unreadable", "wrong"))
-    said = {"run": place, "complete": complete, **result_json(result)}
-    (folder / RESULT).write_text(json.dumps(said), encoding="utf-8")
+    content = {"run": place, "complete": complete, **result_json(result)}
+    (folder / RESULT).write_text(json.dumps(content), encoding="utf-8")
     configuration = {"run": place, "complete": complete, "configuration": {"task": task}}
     (folder / MANIFEST).write_text(json.dumps(configuration), encoding="utf-8")
     return str(folder)
 
 
 def record(number, answer, *, gold=None, cluster=None, span="", relation="parent", labels=None):
-    """Item `number`: gold is 1 for every third, ten items a cluster. `answer` may be a Failure."""
+    """Return the record of item `number`: gold is 1 for every third, ten items a cluster. `answer` may be a Failure."""
     gold = int(number % 3 == 0) if gold is None else gold
     failed = isinstance(answer, Failure)
     return Record(
@@ -78,9 +78,9 @@ def output_of(capsys):
 def refused(capsys):
     def call(*arguments):
         assert compare.main(list(arguments)) == 1
-        said = capsys.readouterr()
-        assert said.out == "" and said.err.startswith("error: ") and said.err.count("\n") == 1
-        return said.err
+        output = capsys.readouterr()
+        assert output.out == "" and output.err.startswith("error: ") and output.err.count("\n") == 1
+        return output.err
 
     return call
 
@@ -110,12 +110,14 @@ def test_perturbations_pair_by_hypothesis(tmp_path, output_of):
     for perturbation in ("none", "permutation", "refactorization"):
         section = OmegaConf.to_container(CONFIG) | {"perturbation": perturbation}
         task = build(section, "task")
-        asked = ask(task.items(), prompt_named("corr2cause", "plain", ()), Baseline("b", 0.5), ChatRequest)
-        folders.append(put(tmp_path / perturbation, [one for one, _ in asked], variant=perturbation))
+        answers = ask(task.items(), prompt_named("corr2cause", "plain", ()), Baseline("b", 0.5), ChatRequest)
+        folders.append(put(tmp_path / perturbation, [comparison for comparison, _ in answers], variant=perturbation))
     text = output_of(*folders, "items=0", "out=" + str(tmp_path / "all.json"))
-    said = json.loads((tmp_path / "all.json").read_text())["comparisons"]
-    assert [(one["shared"], one["in_a_only"], one["in_b_only"]) for one in said] == [(1162, 0, 0)] * 2
-    assert [row["clusters"] for one in said for row in one["rows"]] == [21, 21]
+    comparisons = json.loads((tmp_path / "all.json").read_text())["comparisons"]
+    assert [(comparison["shared"], comparison["in_a_only"], comparison["in_b_only"]) for comparison in comparisons] == [
+        (1162, 0, 0)
+    ] * 2
+    assert [row["clusters"] for comparison in comparisons for row in comparison["rows"]] == [21, 21]
     assert "permutation" in text and "refactorization" in text
 
 
@@ -184,13 +186,13 @@ def test_one_cluster(tmp_path, output_of):
 
 
 def test_within_one_network_the_pair_of_variables_is_the_cluster(tmp_path, output_of):
-    def asked(answer):
+    def with_units(answer):
         names = [f"{a} -> {b}" for a in "uvwxyz" for b in "uvwxyz" if a != b]
         records = [record(n, answer(n), cluster="asia") for n in range(len(names))]
-        return [replace(one, unit=name) for one, name in zip(records, names, strict=True)]
+        return [replace(answer_record, unit=name) for answer_record, name in zip(records, names, strict=True)]
 
-    a = put(tmp_path / "a", asked(lambda n: 1), model="a")
-    b = put(tmp_path / "b", asked(lambda n: int(n % 3 == 0)), model="b")
+    a = put(tmp_path / "a", with_units(lambda n: 1), model="a")
+    b = put(tmp_path / "b", with_units(lambda n: int(n % 3 == 0)), model="b")
     text = output_of(a, b)
     assert "30 items of corr2cause in 15 pairs of variables" in text
     assert "draw and swap whole pairs of variables" in text
@@ -236,10 +238,10 @@ def test_a_folder_with_compressed_records(tmp_path, output_of):
 def test_json_has_every_differing_item(tmp_path, output_of):
     a, b = put(tmp_path / "a", always(1), model="a"), put(tmp_path / "b", right(), model="b")
     output_of(a, b, "items=0", f"out={tmp_path / 'c.json'}")
-    (said,) = json.loads((tmp_path / "c.json").read_text())["comparisons"]
-    assert len(said["differing"]) == 66
-    assert said["differing"][0] == {"item": "i1", "gold": 0, "a": 1, "b": 0, "a_span": "", "b_span": ""}
-    assert said["rows"][0]["right_second_only"] == 66 and said["rows"][0]["swaps"] == 1024
+    (comparison,) = json.loads((tmp_path / "c.json").read_text())["comparisons"]
+    assert len(comparison["differing"]) == 66
+    assert comparison["differing"][0] == {"item": "i1", "gold": 0, "a": 1, "b": 0, "a_span": "", "b_span": ""}
+    assert comparison["rows"][0]["right_second_only"] == 66 and comparison["rows"][0]["swaps"] == 1024
 
 
 def test_markdown_is_what_is_printed(tmp_path, output_of):
@@ -277,7 +279,7 @@ def test_nothing_answered_by_both(tmp_path, refused):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "two runs or more"),
         (["a"], "two runs or more"),
@@ -303,7 +305,7 @@ def test_nothing_answered_by_both(tmp_path, refused):
         (["a", "other"], "is a run of corr2cause, other of"),
     ],
 )
-def test_mistakes_are_one_sentence(tmp_path, monkeypatch, refused, arguments, said):
+def test_mistakes_are_one_sentence(tmp_path, monkeypatch, refused, arguments, message):
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b", "torn", "empty", "bare", "running", "double", "other"):
         put(tmp_path / name, right(20), model=name)
@@ -316,7 +318,7 @@ def test_mistakes_are_one_sentence(tmp_path, monkeypatch, refused, arguments, sa
     (tmp_path / "not.jsonl.gz").write_text("plain")
     result = tmp_path / "other" / RESULT
     result.write_text(result.read_text().replace('"corr2cause"', '"causalbench/cot"'))
-    assert said in refused(*arguments)
+    assert message in refused(*arguments)
 
 
 def test_help(capsys):
@@ -325,12 +327,12 @@ def test_help(capsys):
 
 
 def test_runs_with_several_answers_an_item_are_compared_by_their_votes(tmp_path, output_of):
-    draws = [replace(one, sample=k, answer=Answer(1 if k < 2 else 0)) for one in always(1) for k in range(3)]
+    draws = [replace(record, sample=k, answer=Answer(1 if k < 2 else 0)) for record in always(1) for k in range(3)]
     folder = put(tmp_path / "drawn", always(1), model="drawn", samples=3)
     with (tmp_path / "drawn" / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published")
-        for one in draws:
-            writer.write(one, None)
+        for record in draws:
+            writer.write(record, None)
     assert "gave the same answer to every item" in output_of(folder, put(tmp_path / "b", always(1), model="b"))
 
 

@@ -60,10 +60,10 @@ def test_a_failed_turn_fails_exactly_its_own_items(tmp_path):
 
     items = [Item(f"{net}{k}", {"net": net, "q": k}, {"gold": 1}, net, {}) for net in "xy" for k in range(3)]
     model = Scripted(says)
-    found = {r.item: r for r, _ in ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest)}
-    assert {name for name, record in found.items() if isinstance(record.outcome, Failure)} == {"y0", "y1", "y2"}
-    assert found["y0"].outcome == Failure("timeout", "opening, turn 1: late")
-    assert found["x1"].outcome.text == "re Q 1"
+    by_item = {r.item: r for r, _ in ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest)}
+    assert {name for name, record in by_item.items() if isinstance(record.outcome, Failure)} == {"y0", "y1", "y2"}
+    assert by_item["y0"].outcome == Failure("timeout", "opening, turn 1: late")
+    assert by_item["x1"].outcome.text == "re Q 1"
     # Two openings and three questions: a network's opening is played once, not once a question.
     assert len(model.asked) == 5
 
@@ -87,7 +87,7 @@ def test_an_opening_that_goes_on_in_the_next_block_is_not_played_again(tmp_path,
     monkeypatch.setattr("harness.run.BLOCK", 2)
     model = Scripted(echo)
     items = [Item(f"{net}{k}", {"net": net, "q": k}, {"gold": 1}, net, {}) for net in "xy" for k in range(5)]
-    found = list(ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest))
-    assert len(found) == 10
+    pairs = list(ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest))
+    assert len(pairs) == 10
     assert [r.messages[-1].content for r in model.asked].count("tell me of x") == 1
     assert len(model.asked) == 12

@@ -22,7 +22,7 @@ from harness.tasks.causalbench.networks import load
 
 
 def cells(output: str, *names: str) -> list[str]:
-    """The cells of the row that begins with the names."""
+    """Return the cells of the row that begins with the names."""
     lines = ([cell.strip() for cell in line.strip("| ").split("|")] for line in output.splitlines() if "|" in line)
     return next(line[len(names) :] for line in lines if line[: len(names)] == list(names))
 
@@ -50,8 +50,8 @@ def test_the_true_graph_answers_everything_right(method):
 def test_an_undirected_edge_counts_as_both_directions():
     # cancer's variables: Pollution, Smoker, Cancer, Xray, Dyspnoea; one undirected edge Smoker – Cancer.
     pattern = Pattern((0,) * 5, (0, 1 << 2, 1 << 1, 0, 0))
-    found = answered(pattern, method=2)
-    assert [name for name, yes in found.items() if yes] == [
+    answers = answered(pattern, method=2)
+    assert [name for name, yes in answers.items() if yes] == [
         f"cancer/{structure}/{pair}"
         for structure in ("direct", "reversed_direct")
         for pair in ("Smoker/Cancer", "Cancer/Smoker")
@@ -64,20 +64,20 @@ def test_an_undirected_edge_counts_as_both_directions():
 
 
 def test_a_run_leaves_records_scores_and_the_graph_where_models_leave_theirs(harness, tmp_path):
-    chosen = ("algorithm=hc", "network=cancer", "samples=2000", "seed=3")
-    done = harness(*chosen, module="harness.discover", fresh=True)
-    assert done.returncode == 0, done.stderr
+    settings = ("algorithm=hc", "network=cancer", "samples=2000", "seed=3")
+    process = harness(*settings, module="harness.discover", fresh=True)
+    assert process.returncode == 0, process.stderr
     place = tmp_path / "results/causalbench/causality/method=2,networks=cancer/samples=2000,seed=3/hc"
     result = json.loads((place / "result.json").read_text())
     assert result["complete"] and result["run"]["model"] == "hc"
     lines = [json.loads(line) for line in (place / "records.jsonl").read_text().splitlines()]
     assert len(lines) == 6 * 20 and all(line["request"] is None for line in lines)
     graph = nx.read_graphml(place / "graphs/cancer/direct.graphml")
-    said = {
+    yes = {
         tuple(line["item"].split("/")[2:]) for line in lines if "/direct/" in line["item"] and line["answer"]["label"]
     }
-    assert set(graph.edges) == said and nx.is_directed_acyclic_graph(graph)
-    shd, published = cells(done.stdout, "cancer", "hc", "2,000", "1")[:2]
+    assert set(graph.edges) == yes and nx.is_directed_acyclic_graph(graph)
+    shd, published = cells(process.stdout, "cancer", "hc", "2,000", "1")[:2]
     assert float(shd) == result["scores"]["exact"]["network/structure"]["cancer/direct"]["shd"]
     assert published == "4"  # Table XI, Cancer, HC
     manifest = json.loads((place / "manifest.json").read_text())
@@ -90,23 +90,23 @@ def test_a_run_leaves_records_scores_and_the_graph_where_models_leave_theirs(har
 def test_it_stands_on_the_leaderboard_of_the_models(harness):
     harness("model=always_no", "task=causalbench/causality", "task.method=2", "task.networks=cancer")
     harness("algorithm=mmhc", "network=cancer", module="harness.discover")
-    done = harness(module="harness.leaderboard")
-    assert "| always_no" in done.stdout and "| mmhc" in done.stdout
-    assert done.stdout.count("## ") == 1
+    process = harness(module="harness.leaderboard")
+    assert "| always_no" in process.stdout and "| mmhc" in process.stdout
+    assert process.stdout.count("## ") == 1
 
 
 def test_a_sweep_over_seeds_gives_an_interval(harness, tmp_path):
-    done = harness(
+    process = harness(
         "-m", "algorithm=hc,mmhc", "network=asia", "samples=500", "seed=0,1,2", module="harness.discover"
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     shd = [
         json.loads(file.read_text())["scores"]["exact"]["network/structure"]["asia/direct"]["shd"]
         for file in sorted(tmp_path.glob("results/causalbench/*/*/*/hc/result.json"))
     ]
     assert len(shd) == 3
-    shown = cells(done.stdout, "asia", "hc", "500", "3")[0]
-    mean, half = (float(number) for number in shown.split(" ± "))
+    cell = cells(process.stdout, "asia", "hc", "500", "3")[0]
+    mean, half = (float(number) for number in cell.split(" ± "))
     assert mean == pytest.approx(sum(shd) / 3, abs=0.05)
     spread = (sum((x - mean) ** 2 for x in shd) / 2) ** 0.5
     assert half == pytest.approx(4.3027 * spread / 3**0.5, abs=0.06)  # Student's t, two degrees of freedom
@@ -114,23 +114,23 @@ def test_a_sweep_over_seeds_gives_an_interval(harness, tmp_path):
 
 
 def test_one_seed_learned_alone_and_among_others_counts_once(harness):
-    done = harness("-m", "network=[asia,cancer],asia", "samples=100", module="harness.discover")
-    assert "±" not in done.stdout and cells(done.stdout, "asia", "hc", "100", "1")
+    process = harness("-m", "network=[asia,cancer],asia", "samples=100", module="harness.discover")
+    assert "±" not in process.stdout and cells(process.stdout, "asia", "hc", "100", "1")
 
 
 def test_one_run_can_take_several_networks(harness, tmp_path):
-    done = harness("network=[asia,cancer]", "samples=100", module="harness.discover")
-    assert cells(done.stdout, "asia", "hc", "100") and cells(done.stdout, "cancer", "hc", "100")
+    process = harness("network=[asia,cancer]", "samples=100", module="harness.discover")
+    assert cells(process.stdout, "asia", "hc", "100") and cells(process.stdout, "cancer", "hc", "100")
     assert len(list(tmp_path.glob("results/**/result.json"))) == 1
 
 
 def test_runs_of_the_first_method_get_the_leaderboard(harness):
-    done = harness("network=cancer", "task.method=1", "samples=100", module="harness.discover")
-    assert done.returncode == 0 and "## causalbench/causality" in done.stdout
+    process = harness("network=cancer", "task.method=1", "samples=100", module="harness.discover")
+    assert process.returncode == 0 and "## causalbench/causality" in process.stdout
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ("algorithm=hcc", "did you mean 'hc'?"),
         ("network=asai", "did you mean asia?"),
@@ -145,26 +145,26 @@ def test_runs_of_the_first_method_get_the_leaderboard(harness):
         ("algorithm=null", "takes one name"),
     ],
 )
-def test_bad_input_gets_one_sentence(harness, arguments, said):
-    done = harness(*arguments.split(), module="harness.discover")
-    lines = done.stderr.strip().splitlines()
-    assert done.returncode == 1 and len(lines) == 1 and said in lines[0], done.stderr
+def test_bad_input_gets_one_sentence(harness, arguments, message):
+    process = harness(*arguments.split(), module="harness.discover")
+    lines = process.stderr.strip().splitlines()
+    assert process.returncode == 1 and len(lines) == 1 and message in lines[0], process.stderr
 
 
 def test_a_folder_of_other_settings_is_refused_with_the_setting_that_renames(harness):
     harness("network=cancer", "algorithm.score=bdeu", module="harness.discover")
-    done = harness("network=cancer", module="harness.discover")
-    assert done.returncode == 1 and "algorithm.name=…" in done.stderr
+    process = harness("network=cancer", module="harness.discover")
+    assert process.returncode == 1 and "algorithm.name=…" in process.stderr
 
 
 def test_what_was_published_of_other_algorithms_stands_in_the_table(harness):
-    done = harness("network=cancer", "samples=50", module="harness.discover")
-    assert cells(done.stdout, "cancer", "MIGA (published)")[:4] == ["", "", "", "3"]
+    process = harness("network=cancer", "samples=50", module="harness.discover")
+    assert cells(process.stdout, "cancer", "MIGA (published)")[:4] == ["", "", "", "3"]
 
 
 def test_help_lists_the_algorithms_without_heavy_imports(harness):
-    done = harness("--help", module="harness.discover")
-    assert all(f"  {name}" in done.stdout for name in ("pc", "hc", "mmhc", "boss"))
+    process = harness("--help", module="harness.discover")
+    assert all(f"  {name}" in process.stdout for name in ("pc", "hc", "mmhc", "boss"))
     code = (
         "import sys; sys.argv = ['discover', '--help']\n"
         "from harness.discover import main\n"
@@ -177,12 +177,12 @@ def test_help_lists_the_algorithms_without_heavy_imports(harness):
 
 @pytest.mark.parametrize("file", sorted((CONFIGS / "algorithm").glob("*.yaml")), ids=lambda file: file.stem)
 def test_every_algorithm_is_built_from_its_file_with_its_class_defaults(file: Path):
-    said = yaml.safe_load(file.read_text())
-    if "defaults" in said:
-        base = yaml.safe_load((CONFIGS / "algorithm" / f"{said.pop('defaults')[0]}.yaml").read_text())
-        assert build(base | said, "algorithm").identity != build(base, "algorithm").identity
+    settings = yaml.safe_load(file.read_text())
+    if "defaults" in settings:
+        base = yaml.safe_load((CONFIGS / "algorithm" / f"{settings.pop('defaults')[0]}.yaml").read_text())
+        assert build(base | settings, "algorithm").identity != build(base, "algorithm").identity
     else:
-        algorithm = build(said, "algorithm")
+        algorithm = build(settings, "algorithm")
         assert algorithm == type(algorithm)(name=file.stem)
 
 
@@ -191,5 +191,5 @@ def test_a_graph_that_was_not_asked_about_whole_has_a_dash(limit):
     of = task(method=2, limit=limit)
     records = [record for record, _ in of.learned(of.items(), lambda name: Pattern.of(load(name).dag))]
     result = of.summarize(records)
-    found = board_row("causalbench/causality", "v", "any name", "hc", True, result, data=(10, 0))
-    assert cells(markdown(table([found])), "cancer", "hc", "10", "1")[0] == "–"
+    row = board_row("causalbench/causality", "v", "any name", "hc", True, result, data=(10, 0))
+    assert cells(markdown(table([row])), "cancer", "hc", "10", "1")[0] == "–"

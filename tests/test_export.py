@@ -45,7 +45,7 @@ print(json.dumps({
 
 @pytest.fixture
 def folder(tmp_path):
-    """A run of five: right, hostile, unreadable, failed, a formula."""
+    """Write a run of five items: right, hostile, unreadable, failed, a formula; return its folder."""
     question = Message("user", "Why?")
     chat = ChatRequest((question,), 16)
 
@@ -60,12 +60,12 @@ def folder(tmp_path):
         (one(3, Failure("timeout", "=too slow"), None), chat),
         (one(4, Response("=HYPERLINK(1)"), Answer(1)), None),
     ]
-    made = Path(put(tmp_path / "runs" / "m", [record for record, _ in rows], model="org/m"))
-    with (made / RECORDS).open("w", encoding="utf-8") as file:
+    path = Path(put(tmp_path / "runs" / "m", [record for record, _ in rows], model="org/m"))
+    with (path / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published", lambda response: 0.5)
         for record, request in rows:
             writer.write(record, request)
-    return made
+    return path
 
 
 def table(path):
@@ -102,16 +102,16 @@ def test_several_runs_and_compressed_records(folder, tmp_path):
 
 def test_words_that_stand_by_their_digest_after_thousands_of_others(tmp_path):
     records = always(1, count=9000)
-    made = Path(put(tmp_path / "r", records))
+    run = Path(put(tmp_path / "r", records))
     # Every text comes back, some in reach of the writer's memory and some not.
-    said = [f"question {number % 4000 if number < 8000 else number - 8000}" for number in range(9000)]
-    with (made / RECORDS).open("w", encoding="utf-8") as file:
+    texts = [f"question {number % 4000 if number < 8000 else number - 8000}" for number in range(9000)]
+    with (run / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published")
-        for record, text in zip(records, said, strict=True):
+        for record, text in zip(records, texts, strict=True):
             request = ChatRequest((Message("system", text[::-1]), Message("user", text)), 16)
             writer.write(replace(record, request=request_digest(request)), request)
-    assert main([str(made), "to=csv", f"out={tmp_path / 'o.csv'}"]) == 0
-    assert [row["asked"] for row in table(tmp_path / "o.csv")] == [f"{text[::-1]}\n\n{text}" for text in said]
+    assert main([str(run), "to=csv", f"out={tmp_path / 'o.csv'}"]) == 0
+    assert [row["asked"] for row in table(tmp_path / "o.csv")] == [f"{text[::-1]}\n\n{text}" for text in texts]
 
 
 @pytest.mark.parametrize("target", ["parquet", "hf"])
@@ -144,9 +144,9 @@ def test_inspect_reads_its_log(folder, tmp_path):
         pytest.skip("inspect-ai is not in .bench/inspect: make bench-peers")
     assert main([str(folder), "to=inspect", f"out={tmp_path / 'logs'}"]) == 0
     (log,) = (tmp_path / "logs").iterdir()
-    done = subprocess.run([INSPECT, "-c", READ, log], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    read = json.loads(done.stdout)
+    process = subprocess.run([INSPECT, "-c", READ, log], capture_output=True, text=True, cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    read = json.loads(process.stdout)
     overall = json.loads((folder / RESULT).read_text())["scores"]["published"]["overall"]["all"]
     assert read["metrics"] == {name: overall[name] for name in ("f1", "precision", "recall", "accuracy", "brier")}
     assert read["values"] == ["C", "I", "I", None, "C"]
@@ -163,32 +163,32 @@ def test_inspect_takes_no_two_logs_for_one(folder, tmp_path):
     put(folder.parent / "under_scored", always(1, count=30), model="m_1", variant="limit=30,split=dev_1")
     put(folder.parent / "n", always(1, count=30), model="m_2")
     assert main([str(folder.parent), "to=inspect", f"out={tmp_path / 'logs'}"]) == 0
-    told = {}
+    ids = {}
     for log in (tmp_path / "logs").iterdir():
         _when, _task, which = log.stem.split("_")
         with zipfile.ZipFile(log) as archive:
-            told[which] = json.loads(archive.read("header.json"))["eval"]["task_id"]
-    assert len(told) == 3 and all(name == task_id for name, task_id in told.items())
+            ids[which] = json.loads(archive.read("header.json"))["eval"]["task_id"]
+    assert len(ids) == 3 and all(name == task_id for name, task_id in ids.items())
 
 
 def test_lm_eval_layout(folder, tmp_path):
     assert main([str(folder), "to=lm_eval", f"out={tmp_path / 'o'}"]) == 0
     (results,), (samples,) = ((tmp_path / "o" / "org__m").glob(f"{name}_*") for name in ("results", "samples"))
-    said = json.loads(results.read_text(encoding="utf-8"))
+    content = json.loads(results.read_text(encoding="utf-8"))
     task = "corr2cause_default_plain"
-    row = said["results"][task]
+    row = content["results"][task]
     overall = json.loads((folder / RESULT).read_text())["scores"]["published"]["overall"]["all"]
     assert (row["acc,none"], row["f1,none"], row["alias"]) == (overall["accuracy"], overall["f1"], task)
-    assert said["n-samples"] == {task: {"original": 5, "effective": 4}}
-    assert {"configs", "versions", "n-shot", "higher_is_better", "config", "git_hash", "date"} < set(said)
-    assert said["higher_is_better"][task] | {"acc": True, "brier": False} == said["higher_is_better"][task]
+    assert content["n-samples"] == {task: {"original": 5, "effective": 4}}
+    assert {"configs", "versions", "n-shot", "higher_is_better", "config", "git_hash", "date"} < set(content)
+    assert content["higher_is_better"][task] | {"acc": True, "brier": False} == content["higher_is_better"][task]
     lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").split("\n") if line]
     assert [line["doc_id"] for line in lines] == [0, 1, 2, 4]
     assert [line["acc"] for line in lines] == [1, 0, 0, 1]
     assert lines[1]["resps"] == [[HOSTILE.replace("\ud83d", "?")]]
     assert lines[0]["arguments"]["gen_args_0"]["arg_0"] == "Why?"
-    whole = "".join(line["doc_hash"] + line["prompt_hash"] + line["target_hash"] for line in lines)
-    assert said["task_hashes"] == {task: text_digest(whole)}
+    hashes = "".join(line["doc_hash"] + line["prompt_hash"] + line["target_hash"] for line in lines)
+    assert content["task_hashes"] == {task: text_digest(hashes)}
 
 
 @pytest.mark.parametrize("target", ["hf", "inspect", "eee", "lm_eval"])
@@ -202,7 +202,7 @@ def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, c
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (lambda run: (run / RESULT).unlink(), "no result.json below"),
         (lambda run: (run / MANIFEST).unlink(), "holds no manifest.json"),
@@ -212,12 +212,12 @@ def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, c
         (lambda run: (run / RESULT).write_text('{"run": 1}'), "is cut off or damaged: move its folder away"),
     ],
 )
-def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, target, spoil, said):
+def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, target, spoil, message):
     spoil(folder)
     assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
     error = capsys.readouterr().err
     assert error.startswith("error: ")
-    assert said in error
+    assert message in error
     assert error.count("\n") == 1
 
 
@@ -237,9 +237,9 @@ def test_runs_without_records_are_left_out_and_counted(folder, tmp_path, capsys,
         (folder.parent / name / RECORDS).unlink()
     out = tmp_path / "deep" / "er" / "o"
     assert main([str(folder.parent), f"to={target}", f"out={out}"]) == 0
-    said = capsys.readouterr()
-    assert "2 of 3 runs have no records and are left out" in said.err
-    assert f"{out}: " in said.out and (" of 1 run" in said.out or ": 1 log;" in said.out)
+    output = capsys.readouterr()
+    assert "2 of 3 runs have no records and are left out" in output.err
+    assert f"{out}: " in output.out and (" of 1 run" in output.out or ": 1 log;" in output.out)
     shutil.rmtree(folder)
     assert main([str(folder.parent), f"to={target}", f"out={tmp_path / 'other'}"]) == 1
     assert "error: none of the 2 runs has its records.jsonl" in capsys.readouterr().err
@@ -267,23 +267,23 @@ def test_lm_eval_has_the_scores_of_a_run_without_records(folder, tmp_path, capsy
     assert main([str(folder), "to=lm_eval", f"out={tmp_path / 'bare'}"]) == 0
     assert "of 1 run; 1 without records.jsonl, so without samples." in capsys.readouterr().out
     (there,), (here,) = ((tmp_path / name / "org__m").glob("results_*") for name in ("whole", "bare"))
-    whole, bare = (json.loads(file.read_text(encoding="utf-8")) for file in (there, here))
-    assert whole.pop("task_hashes") and not bare.pop("task_hashes")
-    assert bare == whole
+    with_records, without = (json.loads(file.read_text(encoding="utf-8")) for file in (there, here))
+    assert with_records.pop("task_hashes") and not without.pop("task_hashes")
+    assert without == with_records
     assert [file.name for file in here.parent.iterdir()] == [here.name]
 
 
 def test_lm_eval_keeps_the_answers_of_an_item_together_in_whatever_order_they_came(tmp_path):
     draws = [(0, 1, "Yes"), (1, 0, "No"), (1, 1, "Yes"), (0, 0, "Yes")]  # item, sample, reply
-    made = Path(put(tmp_path / "r", always(1, count=2), samples=2))
-    with (made / RECORDS).open("w", encoding="utf-8") as file:
+    run = Path(put(tmp_path / "r", always(1, count=2), samples=2))
+    with (run / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published")
         for item, sample, text in draws:
             answer = Answer(int(text == "Yes"))
             writer.write(Record(f"i{item}", "c", {}, {"published": 1}, None, Response(text), answer, sample), None)
-    said = json.loads((made / RESULT).read_text())
-    (made / RESULT).write_text(json.dumps(said | {"samples": {"number": 2}}))
-    assert main([str(made), "to=lm_eval", f"out={tmp_path / 'o'}"]) == 0
+    content = json.loads((run / RESULT).read_text())
+    (run / RESULT).write_text(json.dumps(content | {"samples": {"number": 2}}))
+    assert main([str(run), "to=lm_eval", f"out={tmp_path / 'o'}"]) == 0
     (samples,) = (tmp_path / "o").rglob("samples_*")
     lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
     assert [(line["doc"]["item"], line["resps"], line["acc"]) for line in lines] == [
@@ -295,10 +295,10 @@ def test_lm_eval_keeps_the_answers_of_an_item_together_in_whatever_order_they_ca
 def test_a_unit_is_exported_where_a_run_has_one(folder, tmp_path):
     assert main([str(folder), "to=csv", f"out={tmp_path / 'without.csv'}"]) == 0
     assert "unit" not in table(tmp_path / "without.csv")[0]
-    one = Record("i", "asia", {}, {"published": 1}, None, Response("Yes"), Answer(1), unit="asia -> tub")
-    made = put(tmp_path / "with", [one], model="m")
+    record = Record("i", "asia", {}, {"published": 1}, None, Response("Yes"), Answer(1), unit="asia -> tub")
+    run = put(tmp_path / "with", [record], model="m")
     for form in ("csv", "inspect", "lm_eval"):
-        assert main([made, f"to={form}", f"out={tmp_path / form}"]) == 0
+        assert main([run, f"to={form}", f"out={tmp_path / form}"]) == 0
     assert [row["unit"] for row in table(tmp_path / "csv")] == ["asia -> tub"]
     (samples,) = (tmp_path / "lm_eval").rglob("samples_*")
     assert json.loads(samples.read_text(encoding="utf-8"))["doc"]["unit"] == "asia -> tub"
@@ -309,7 +309,7 @@ def test_a_unit_is_exported_where_a_run_has_one(folder, tmp_path):
 
 
 def test_settings_that_cannot_be(folder, capsys):
-    for arguments, said in (
+    for arguments, message in (
         ([str(folder)], "say what to write"),
         (["to=csv"], "give folders"),
         (["nowhere", "to=csv"], "there is no folder nowhere"),
@@ -318,5 +318,5 @@ def test_settings_that_cannot_be(folder, capsys):
         ([str(folder), "to=eee", f"out={folder / RESULT}"], "result.json is no folder): choose another out=."),
     ):
         assert main(arguments) == 1
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert main(["--help"]) == 0

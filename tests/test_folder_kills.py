@@ -42,8 +42,8 @@ Run = Callable[..., None]
 def begin(place: Path, task: str, form: str | None = None) -> Run:
     """A run as the command begins it, again and again; `answers` so many of its items, all where it is None."""
     settings, words = TASKS[task]
-    built = build({"name": task, "prompts": [words], **settings}, "task")
-    prompt = load(task, words, built.examples())
+    toy = build({"name": task, "prompts": [words], **settings}, "task")
+    prompt = load(task, words, toy.examples())
 
     def go(answers: int | None = None, text: str = "Yes") -> None:
         def says(request):
@@ -53,7 +53,7 @@ def begin(place: Path, task: str, form: str | None = None) -> Run:
         model = Scripted(says)
         configuration = {"task": settings, "model": {"kind": "scripted"}}
         named = {"task": task, "variant": "default", "prompt": words, "model": "m"}
-        run(built, prompt, model, Folder(place, named, configuration, {"commit": "abc"}, form=form), Progress("t"))
+        run(toy, prompt, model, Folder(place, named, configuration, {"commit": "abc"}, form=form), Progress("t"))
 
     return go
 
@@ -86,17 +86,17 @@ def forked(action: Callable[[], None], prepare: Callable[[], None]) -> int:
 
 def at_event(place: Path, number: int, does: Callable[[], object]) -> None:
     """`does` is done before the file event of that number below `place`, and before all that follow."""
-    left = number
+    remaining = number
 
     def hook(event: str, arguments: tuple) -> None:
-        nonlocal left
+        nonlocal remaining
         if (
             event in EVENTS
             and str(arguments[0]).startswith(str(place))
             and (does is kill or takes_room(event, arguments))
         ):
-            left -= 1
-            if left <= 0:
+            remaining -= 1
+            if remaining <= 0:
                 does()
 
     sys.addaudithook(hook)
@@ -175,7 +175,7 @@ def test_files_of_a_result_are_there_after_a_kill(tmp_path, form):
 
     def leave(place: Path, complete: bool = True) -> None:
         folder = Folder(place, {"task": "t"}, {"task": {}}, {"commit": "abc"}, form=form)
-        with folder.claimed(), folder.recording("exact") as writer:
+        with folder.lock(), folder.open_records("exact") as writer:
             writer._file.write("records\n")
         folder.finish(result, items={"count": 2}, complete=complete)
 
@@ -217,7 +217,7 @@ def test_where_files_may_only_be_so_large(tmp_path, first):
     calm = tmp_path / "calm"
     begin(calm, "corr2cause", "gzip")()
     expected = held(calm)
-    cut = 0
+    failures = 0
     for number, size in enumerate(sizes(calm)):
         place = tmp_path / str(number)
         go = begin(place, "corr2cause", "gzip")
@@ -225,12 +225,12 @@ def test_where_files_may_only_be_so_large(tmp_path, first):
         limit = (size, resource.RLIM_INFINITY)
         code = forked(go, lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
         assert code in (0, 1), size
-        cut += code
+        failures += code
         if first in ("the same run", "a run with other answers") and code:
             assert ranked(place), runs.load(place).trouble
         go()
         assert held(place) == expected, size
-    assert cut > 2
+    assert failures > 2
 
 
 @pytest.mark.parametrize("first", ["nothing", "an incomplete run", "a run with other answers"])
@@ -273,10 +273,10 @@ main()
 @pytest.mark.parametrize(("name", "number"), [("result.json", 1), ("manifest.json", 2)])
 def test_the_command_that_was_killed_at_its_last_write_goes_on(harness, tmp_path, name, number):
     arguments = ["model=always_no", "task.limit=12"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", KILLED_BEFORE, name, str(number), *arguments], cwd=tmp_path, capture_output=True
     )
-    assert done.returncode == -signal.SIGKILL
+    assert process.returncode == -signal.SIGKILL
     place = tmp_path / "results/corr2cause/limit=12/plain/always_no"
     board = harness(module="harness.leaderboard")
     assert "| always_no" not in board.stdout

@@ -63,12 +63,12 @@ def _records(how: Callable[[dict], object]) -> Kind:
 
 def _benchmark_beside(run: Path) -> None:
     """A config beside the run says of its task what benchmark it belongs to."""
-    _named("task", "evil")(run)
+    _kind_named("task", "evil")(run)
     Path("sent/configs/task").mkdir(parents=True, exist_ok=True)
     Path("sent/configs/task/evil.yaml").write_text("_target_: sent.evil.X\nname: evil\n")
 
 
-def _named(part: str, name: str) -> Kind:
+def _kind_named(part: str, name: str) -> Kind:
     """The run gives itself another name, wherever it says it."""
 
     def altered(run: Path) -> None:
@@ -99,8 +99,8 @@ def _replaced(name: str, make: Callable[[Path], object]) -> Kind:
 
 def _socket(path: Path) -> None:
     here = os.open(path.parent, os.O_RDONLY)
-    with socket.socket(socket.AF_UNIX) as one:  # bound by a short name: paths of sockets have 108 characters
-        one.bind(f"/proc/self/fd/{here}/{path.name}")
+    with socket.socket(socket.AF_UNIX) as listener:  # bound by a short name: paths of sockets have 108 characters
+        listener.bind(f"/proc/self/fd/{here}/{path.name}")
     os.close(here)
 
 
@@ -160,7 +160,7 @@ CODE: dict[str, Kind] = {
     "prompt file by the task's name": _prompt_beside,
     "prompt file by a path": _config("task", name="../../../../../../proc/self/cwd/sent"),
     "benchmark by a config beside it": _benchmark_beside,
-    "benchmark by the name of a module": _named("task", "antigravity"),
+    "benchmark by the name of a module": _kind_named("task", "antigravity"),
     "parser": _words(parser="sent.evilp:f"),
     "parser of the system": _words(parser="os:system"),
     "parser without a module": _words(parser="import_module"),
@@ -213,14 +213,14 @@ SIZES: dict[str, Kind] = {
 NAMES: dict[str, Kind] = {
     "half a character": _records(lambda line: line["groups"].update({"relation": "\ud800"})),
     "half a character in settings": _manifest(lambda m: m["config"].update({"\udfff": "\ud800"})),
-    "names of prototypes": _named("model", "__proto__"),
-    "a path up": _named("model", "../../../../outside/x"),
-    "a path from the root": _named("task", "/tmp/outside/x"),
-    "a path in the variant": _named("variant", "/../../../outside/x"),
-    "a path in the prompt": _named("prompt", "../../../../outside/x"),
-    "control characters": _named("model", "x\x1b[2A\x1b[0J\nsent: holds\r\n\x1b[8m"),
-    "text from right to left": _named("model", "\u202esdloh :x\u2066"),
-    "a formula": _named("model", "=cmd|' /C calc'!A0"),
+    "names of prototypes": _kind_named("model", "__proto__"),
+    "a path up": _kind_named("model", "../../../../outside/x"),
+    "a path from the root": _kind_named("task", "/tmp/outside/x"),
+    "a path in the variant": _kind_named("variant", "/../../../outside/x"),
+    "a path in the prompt": _kind_named("prompt", "../../../../outside/x"),
+    "control characters": _kind_named("model", "x\x1b[2A\x1b[0J\nsent: holds\r\n\x1b[8m"),
+    "text from right to left": _kind_named("model", "\u202esdloh :x\u2066"),
+    "a formula": _kind_named("model", "=cmd|' /C calc'!A0"),
     "unit of a path": _records(lambda line: line.update(unit="../../x -> /etc/passwd")),
     "unit of no text": _records(lambda line: line.update(unit=["asia", "tub"])),
     "unit of no pair": _records(lambda line: line.update(unit="asia -> tub -> either")),
@@ -260,7 +260,7 @@ RESULTS: dict[str, Kind] = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
+def finished_runs(tmp_path_factory) -> Path:
     """Two runs of a model, and one of an algorithm."""
     folder = tmp_path_factory.mktemp("made")
     for module, *arguments in (
@@ -272,20 +272,20 @@ def made(tmp_path_factory) -> Path:
     return folder / "results"
 
 
-def place(made: Path, model: str) -> Path:
-    (found,) = made.rglob(f"{model}/result.json")
-    return found.parent
+def place(finished_runs: Path, model: str) -> Path:
+    (result,) = finished_runs.rglob(f"{model}/result.json")
+    return result.parent
 
 
 @pytest.fixture
-def surroundings(made, tmp_path, monkeypatch) -> Path:
+def surroundings(finished_runs, tmp_path, monkeypatch) -> Path:
     """The working directory: sent/ with traps beside its runs, a good run, and secrets outside of both."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SECRET_VARIABLE", SECRET)
     monkeypatch.setattr("harness.verify.run.SPARE", 100)  # what is counted and no more, without a million lines
     for module in (*dict.fromkeys(module for module, _ in reading.COMMANDS.values()), *reading.HEAVY):
         importlib.import_module(module)  # once, so that no fork has to
-    monkeypatch.setenv("MPLCONFIGDIR", str(made.parent / "matplotlib"))
+    monkeypatch.setenv("MPLCONFIGDIR", str(finished_runs.parent / "matplotlib"))
     for folder in ("sent", "outside/asia", "out"):
         (tmp_path / folder).mkdir(parents=True)
     for name in ("__init__.py", "evil.py", "evilp.py", "sitecustomize.py", "usercustomize.py", "yaml.py", "numpy.py"):
@@ -296,12 +296,12 @@ def surroundings(made, tmp_path, monkeypatch) -> Path:
     os.mkfifo(tmp_path / "sent/fifo")
     (tmp_path / "outside/secret").write_text(SECRET)
     (tmp_path / "outside/asia/cause.csv").write_text(SECRET)
-    shutil.copytree(place(made, "reasoner"), tmp_path / "good")
+    shutil.copytree(place(finished_runs, "reasoner"), tmp_path / "good")
     return tmp_path
 
 
-def test_folders_a_thousand_levels_deep_are_looked_through(made, surroundings):
-    hostile(made, "deep", {"deep": lambda run: None})
+def test_folders_a_thousand_levels_deep_are_looked_through(finished_runs, surroundings):
+    hostile(finished_runs, "deep", {"deep": lambda run: None})
     here = os.open(".", os.O_RDONLY)
     try:
         os.chdir("sent/deep")
@@ -317,10 +317,10 @@ def test_folders_a_thousand_levels_deep_are_looked_through(made, surroundings):
         subprocess.run(["rm", "-rf", "sent/deep"], check=True)
 
 
-def hostile(made: Path, name: str, kinds: dict[str, Kind], model: str = "random_uniform") -> Path:
+def hostile(finished_runs: Path, name: str, kinds: dict[str, Kind], model: str = "random_uniform") -> Path:
     """The folder of a run that is hostile in one way, all digests made again as far as they can be."""
     run = Path("sent", name.replace(" ", "_"))
-    shutil.copytree(place(made, model), run)
+    shutil.copytree(place(finished_runs, model), run)
     kinds[name](run)
     files = [run / file for file in ("records.jsonl", "manifest.json", "result.json")]
     if all(file.is_file() and not file.is_symlink() and file.stat().st_size < 1 << 20 for file in files):
@@ -335,16 +335,16 @@ def check(reading_: reading.Reading, there: Path, before: set[Path], name: str) 
     assert not (there / "PWNED").exists() and not (there / "sent/PWNED").exists(), name
     assert not [module for module in reading_.modules if module.partition(".")[0] in FOREIGN or module in FOREIGN], name
     assert not [what for what in reading_.foreign if "dlopen" not in what and "fc-list" not in what], name
-    written = [file for file, writes in reading_.opened if writes and not _may_write(file, there)]
-    assert not written, f"{name} writes {written}"
+    written_files = [file for file, writes in reading_.opened if writes and not _may_write(file, there)]
+    assert not written_files, f"{name} writes {written_files}"
     outside = [file for file, _ in reading_.opened if Path(file).is_relative_to(there / "outside")]
     assert not outside, f"{name} opens {outside}"
     files = [file for file in there.rglob("*") if file.is_file() and not file.is_symlink() and file not in before]
     assert all(file.is_relative_to(there / "out") for file in files), f"{name} leaves {files}"
     leaks = [file for file in files if SECRET.encode() in file.read_bytes()]
     assert not leaks and SECRET not in reading_.out + reading_.err, f"{name} shows the secret"
-    shown = reading_.err + (reading_.out if name == "verify" else "")  # tables are drawn by what knows of terminals
-    assert "\x1b" not in shown and "\u202e" not in shown, name
+    output = reading_.err + (reading_.out if name == "verify" else "")  # tables are drawn by what knows of terminals
+    assert "\x1b" not in output and "\u202e" not in output, name
 
 
 def _may_write(file: str, there: Path) -> bool:
@@ -360,25 +360,25 @@ def fresh(there: Path) -> None:
     (there / "out").mkdir()
 
 
-def verdicts(said: str) -> dict[str, str]:
+def verdicts(output: str) -> dict[str, str]:
     """By the name of the run's folder."""
-    split = (line.partition(": ") for line in said.splitlines() if not line.startswith(" ") and ": " in line)
+    split = (line.partition(": ") for line in output.splitlines() if not line.startswith(" ") and ": " in line)
     return {Path(folder).name: verdict for folder, _, verdict in split}
 
 
-def test_no_hostile_run_holds_and_the_good_one_beside_all_of_them_does(made, surroundings):
+def test_no_hostile_run_holds_and_the_good_one_beside_all_of_them_does(finished_runs, surroundings):
     for name in KINDS:
-        hostile(made, name, KINDS)
+        hostile(finished_runs, name, KINDS)
     for name in RESULTS:
-        hostile(made, f"result {name}", {f"result {name}": RESULTS[name]})
+        hostile(finished_runs, f"result {name}", {f"result {name}": RESULTS[name]})
     before = snapshot(surroundings)
     read = reading.read("verify", ["sent", "good"], surroundings)
     check(read, surroundings, before, "verify")
-    found = verdicts(read.out)
-    assert read.code == 1 and found.pop("good") == "holds"
+    verdict_of = verdicts(read.out)
+    assert read.code == 1 and verdict_of.pop("good") == "holds"
     expected = {name.replace(" ", "_") for name in KINDS} | {f"result_{name.replace(' ', '_')}" for name in RESULTS}
-    assert set(found) == expected
-    holding = {name for name, verdict in found.items() if verdict not in ("DOES NOT HOLD", "NOT CHECKED")}
+    assert set(verdict_of) == expected
+    holding = {name for name, verdict in verdict_of.items() if verdict not in ("DOES NOT HOLD", "NOT CHECKED")}
     assert holding <= {name.replace(" ", "_") for name in HARMLESS}, read.out
     assert len(max(read.out.splitlines(), key=len)) < 1100
 
@@ -391,10 +391,12 @@ def test_no_hostile_run_holds_and_the_good_one_beside_all_of_them_does(made, sur
         if name not in ("verify", "compare")
     ],
 )
-def test_a_command_shows_the_good_run_beside_all_hostile_ones_and_nothing_that_they_name(made, surroundings, command):
+def test_a_command_shows_the_good_run_beside_all_hostile_ones_and_nothing_that_they_name(
+    finished_runs, surroundings, command
+):
     """Without those kinds that end a table, since none is made that leaves a run out unsaid."""
     for name in KINDS:
-        hostile(made, name, KINDS)
+        hostile(finished_runs, name, KINDS)
     before = snapshot(surroundings)
     refused: list[str] = []
     while True:  # an export of many is refused with one sentence that names the run
@@ -415,8 +417,8 @@ def test_a_command_shows_the_good_run_beside_all_hostile_ones_and_nothing_that_t
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
-def test_a_comparison_with_a_hostile_run_is_made_or_refused_in_a_sentence(made, surroundings, name):
-    run = hostile(made, name, KINDS)
+def test_a_comparison_with_a_hostile_run_is_made_or_refused_in_a_sentence(finished_runs, surroundings, name):
+    run = hostile(finished_runs, name, KINDS)
     before = snapshot(surroundings)
     read = reading.read("compare", [str(run), "good"], surroundings)
     check(read, surroundings, before, "compare")
@@ -425,8 +427,8 @@ def test_a_comparison_with_a_hostile_run_is_made_or_refused_in_a_sentence(made, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RESULTS)
-def test_what_is_no_result_ends_a_table_in_a_sentence(made, surroundings, name):
-    run = hostile(made, name, RESULTS)
+def test_what_is_no_result_ends_a_table_in_a_sentence(finished_runs, surroundings, name):
+    run = hostile(finished_runs, name, RESULTS)
     before = snapshot(surroundings)
     for command in ("leaderboard", "report", "compare", "export csv"):
         fresh(surroundings)
@@ -435,9 +437,9 @@ def test_what_is_no_result_ends_a_table_in_a_sentence(made, surroundings, name):
         assert read.code == 1 and len(read.err.splitlines()) == 1 and "result.json" in read.err, (command, read)
 
 
-def test_a_folder_that_is_the_working_directory_is_read_as_any_other(made, surroundings):
+def test_a_folder_that_is_the_working_directory_is_read_as_any_other(finished_runs, surroundings):
     """With configs, prompts and modules of its own, as somebody has who unpacks it and looks at it there."""
-    run = hostile(made, "fine", {"fine": lambda run: None}, model="reasoner")
+    run = hostile(finished_runs, "fine", {"fine": lambda run: None}, model="reasoner")
     for file, text in {
         "configs/task/corr2cause.yaml": "_target_: evil.X\n",
         "configs/config.yaml": "task: {_target_: evil.X}\n",
@@ -470,16 +472,18 @@ def test_a_line_without_end_takes_no_more_memory_than_the_longest_that_is_read(t
     assert most < 8 << 20
 
 
-def test_on_a_terminal_no_name_writes_over_the_verdict(made, surroundings):
+def test_on_a_terminal_no_name_writes_over_the_verdict(finished_runs, surroundings):
     def fakes(run: Path) -> None:
         change(run, "result.json", lambda result: result["finish_reasons"].update({FAKE: 1}))
 
-    hostile(made, "faker", {"faker": fakes})
-    seen = pseudo_terminal.child(
+    hostile(finished_runs, "faker", {"faker": fakes})
+    screen = pseudo_terminal.child(
         120, sys.executable, "-c", "from harness.verify.__main__ import main; main(['sent', 'good'])", cwd=surroundings
     )
-    assert "sent/faker: DOES NOT HOLD" in seen.lines and "good: holds" in seen.lines
-    assert "1 of 2 runs hold." in seen.lines and not any(line.startswith("sent/faker: holds") for line in seen.lines)
+    assert "sent/faker: DOES NOT HOLD" in screen.lines and "good: holds" in screen.lines
+    assert "1 of 2 runs hold." in screen.lines and not any(
+        line.startswith("sent/faker: holds") for line in screen.lines
+    )
 
 
 FAKE = "\x1b[2A\x1b[0Jsent/faker: holds\n2 of 2 runs hold.\n\x1b[8m"

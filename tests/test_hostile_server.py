@@ -16,7 +16,7 @@ import pytest
 import whole_command
 from fault_server import Faults, InThread, answer
 from mutations import mutated
-from whole_command import Ran
+from whole_command import CommandRun
 from wire_faults import KINDS
 from wire_faults.kind import Exchange, Kind, sound_reply
 
@@ -33,60 +33,60 @@ class Assigning(InThread):
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
         self.assigned: dict[str, Kind | None] = {}
-        self._left = iter(kinds)
+        self._remaining = iter(kinds)
         self.mended = False
         super().__init__(Faults(latency=0.0))
 
     async def reply(self, prompt, reader, writer, *, completions=False) -> bool:
         self.requests[prompt] += 1
         if prompt not in self.assigned:
-            self.assigned[prompt] = next(self._left, None) if len(self.assigned) % 2 else None
+            self.assigned[prompt] = next(self._remaining, None) if len(self.assigned) % 2 else None
         if (kind := self.assigned[prompt]) is not None and not self.mended:
             return await self._meet(kind, prompt, reader, writer, completions)
         return await self._old(None, prompt, reader, writer, completions)
 
 
 def complaints(kinds: Sequence[Kind], folder: Path, model: str) -> list[str]:
-    """What is wrong with a run in which these kinds are met, and with the same command after that."""
+    """Return what is wrong with a run that meets these kinds, and with the same command after that."""
     server, limit = Assigning(kinds), 2 * len(kinds) + 1
     folder.mkdir()
     try:
         first = whole_command.run(folder, server.url, limit, model=model)
-        server.mended, asked = True, dict(server.requests)
+        server.mended, requests = True, dict(server.requests)
         mended = whole_command.run(folder, server.url, limit, model=model)
-        asked_again = {p for p, count in server.requests.items() if count > asked.get(p, 0)}
+        asked_again = {p for p, count in server.requests.items() if count > requests.get(p, 0)}
         calls = server.requests.total()
         stored = whole_command.run(folder, server.url, limit, model=model)
         runs = {"": first, "mended: ": mended, "from the cache: ": stored}
-        crashed = [f"{when}crashed: {shown(ran.crash)}" for when, ran in runs.items() if ran.crash is not None]
+        crashed = [f"{when}crashed: {one_line(run.crash)}" for when, run in runs.items() if run.crash is not None]
         if crashed:
             return crashed
-        found = [*of_first(server, first, limit), *of_mended(server, first, mended, asked_again)]
+        sentences = [*of_first(server, first, limit), *of_mended(server, first, mended, asked_again)]
         if server.requests.total() != calls:
-            found.append(f"{server.requests.total() - calls} calls in a run that the cache has all answers for")
+            sentences.append(f"{server.requests.total() - calls} calls in a run that the cache has all answers for")
         if stored.result != mended.result or stored.words != mended.words:
-            found.append("a run from the cache comes to another result")
-        return found
+            sentences.append("a run from the cache comes to another result")
+        return sentences
     finally:
         server.close()
 
 
-def shown(error: BaseException | None) -> str:
+def one_line(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {str(error)[:200]}"
 
 
-def of_first(server: Assigning, ran: Ran, limit: int) -> Iterator[str]:
-    if missing := limit - len(ran.words) - len(ran.failures):
-        yield f"{missing} items have no record ({ran.sentence})"
+def of_first(server: Assigning, run: CommandRun, limit: int) -> Iterator[str]:
+    if missing := limit - len(run.words) - len(run.failures):
+        yield f"{missing} items have no record ({run.sentence})"
     for prompt, kind in server.assigned.items():
-        words = ran.words.get(prompt)
+        words = run.words.get(prompt)
         if kind is None and (words or "").strip() != answer(prompt):
-            yield f"the answer to a sound reply is lost: {words!r}, {ran.failures.get(prompt)}"
+            yield f"the answer to a sound reply is lost: {words!r}, {run.failures.get(prompt)}"
         elif words is not None and kind is not None and not {"answer", "reply"} & set(kind.ends):
             yield f"{kind.name}: an answer, where there was none: {words[:80]!r}"
 
 
-def of_mended(server: Assigning, first: Ran, mended: Ran, asked_again: set[str]) -> Iterator[str]:
+def of_mended(server: Assigning, first: CommandRun, mended: CommandRun, asked_again: set[str]) -> Iterator[str]:
     if not mended.result.get("complete"):
         yield f"the mended server's run is not complete: {mended.sentence}"
     if again := asked_again & set(first.words):
@@ -98,12 +98,12 @@ def of_mended(server: Assigning, first: Ran, mended: Ran, asked_again: set[str])
 
 
 def search(kinds: Sequence[Kind], folder: Path, model: str, depth: int = 0) -> list[str]:
-    """The complaints, by the kinds that are the cause."""
-    if not (found := complaints(kinds, folder, model)) or len(kinds) == 1:
-        return [f"{kinds[0].name}: {complaint}" for complaint in found]
+    """Return the complaints, narrowed to the kinds that cause them."""
+    if not (sentences := complaints(kinds, folder, model)) or len(kinds) == 1:
+        return [f"{kinds[0].name}: {complaint}" for complaint in sentences]
     half = len(kinds) // 2
     parts = [search(part, folder / str(number), model) for number, part in enumerate((kinds[:half], kinds[half:]))]
-    return [*parts[0], *parts[1]] or found
+    return [*parts[0], *parts[1]] or sentences
 
 
 def batches(kinds: Sequence[Kind], size: int) -> list[Any]:
@@ -111,7 +111,7 @@ def batches(kinds: Sequence[Kind], size: int) -> list[Any]:
 
 
 def mutations(reply: dict[str, Any]) -> list[Kind]:
-    """Each as a kind that may be an answer or that item's failure."""
+    """Return each mutation as a kind that may be an answer or that item's failure."""
 
     def writes(reply: Any) -> Callable[[Exchange], Any]:
         return lambda exchange: exchange.send(json.dumps(reply).encode())
@@ -127,17 +127,17 @@ HARMLESS = [kind for kind in HARMLESS if "stops" not in kind.ends]
 
 @pytest.mark.parametrize("kinds", batches(HARMLESS, 24))
 def test_every_reply_through_the_whole_command(kinds, tmp_path):
-    assert not (found := search(kinds, tmp_path / "run", "chat")), "\n".join(found)
+    assert not (sentences := search(kinds, tmp_path / "run", "chat")), "\n".join(sentences)
 
 
 @pytest.mark.parametrize("kinds", batches(CHAT, 150))
 def test_every_field_of_a_chat_reply(kinds, tmp_path):
-    assert not (found := search(kinds, tmp_path / "run", "chat")), "\n".join(found)
+    assert not (sentences := search(kinds, tmp_path / "run", "chat")), "\n".join(sentences)
 
 
 @pytest.mark.parametrize("kinds", batches(COMPLETIONS, 150))
 def test_every_field_of_a_completions_reply(kinds, tmp_path):
-    assert not (found := search(kinds, tmp_path / "run", "completions")), "\n".join(found)
+    assert not (sentences := search(kinds, tmp_path / "run", "completions")), "\n".join(sentences)
 
 
 def test_there_are_enough():

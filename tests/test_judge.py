@@ -120,10 +120,10 @@ def test_ctrl_c_while_the_judge_reads_loses_nothing(harness, serve, tmp_path):
     job = forks.Command("harness", command(server, "judge.max_concurrency=2"), tmp_path, environment)
     server.wait_for_calls(71)
     job.send_signal(2)
-    wait_for(lambda: "stopping" in job.said)
+    wait_for(lambda: "stopping" in job.output)
     server.held = math.inf
-    _, said = job.communicate(WAIT)
-    assert job.returncode == 130, said
+    _, errors = job.communicate(WAIT)
+    assert job.returncode == 130, errors
     run = load(tmp_path / JUDGED_PLACE)
     assert not run.complete and run.result.judge.replies == len(server.calls) - 60
     assert harness(*command(server), OPENAI_API_KEY=KEY).returncode == 0

@@ -35,7 +35,7 @@ def tables(rows):
 
 
 def names(text):
-    """The first cell of each row of the tables, headers and rules left out."""
+    """Return the first cell of each row of the tables, without headers and rules."""
     first = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")]
     return [name for name in first if name != "model" and set(name) != {"-"}]
 
@@ -43,10 +43,10 @@ def names(text):
 def put(folder, name="run", content=None, **changed):
     path = folder / name / "result.json"
     path.parent.mkdir(parents=True)
-    said = {**GOOD, **result_json(result_with()), **changed}
-    path.write_text(json.dumps(said) if content is None else content, encoding="utf-8")
-    if content is None and isinstance(said["complete"], bool):
-        write_manifest(path.parent, said["run"], result_with(), complete=said["complete"])
+    default_result = {**GOOD, **result_json(result_with()), **changed}
+    path.write_text(json.dumps(default_result) if content is None else content, encoding="utf-8")
+    if content is None and isinstance(default_result["complete"], bool):
+        write_manifest(path.parent, default_result["run"], result_with(), complete=default_result["complete"])
     return path
 
 
@@ -152,10 +152,10 @@ def test_results_below_a_folder_are_shown_and_written(tmp_path, capsys):
     put(tmp_path, "corr2cause/default/plain/a", run=run_of("model-a"))
     put(tmp_path, "corr2cause/default/plain/b", run=run_of("model-b"), complete=False)
     assert leaderboard.main([str(tmp_path)]) == 0
-    shown = capsys.readouterr().out
-    assert names(shown) == ["model-a"]
-    assert "default/plain/model-b" in shown
-    assert (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8") == f"# Leaderboard\n\n{shown}"
+    output = capsys.readouterr().out
+    assert names(output) == ["model-a"]
+    assert "default/plain/model-b" in output
+    assert (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8") == f"# Leaderboard\n\n{output}"
 
 
 def test_it_can_be_written_elsewhere_or_nowhere(tmp_path, capsys):
@@ -169,12 +169,12 @@ def test_it_can_be_written_elsewhere_or_nowhere(tmp_path, capsys):
 
 
 def complaint(capsys):
-    """The one line on stderr."""
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("error: ")
-    assert said.err.count("\n") == 1
-    return said.err
+    """Return the one line on stderr."""
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("error: ")
+    assert output.err.count("\n") == 1
+    return output.err
 
 
 def test_a_missing_folder(tmp_path, capsys):
@@ -204,8 +204,8 @@ def test_a_broken_result_is_named(tmp_path, capsys, content):
     put(tmp_path, "good")
     path = put(tmp_path, "bad", content=content)
     assert leaderboard.main([str(tmp_path)]) == 1
-    said = f"error: {path} is cut off or damaged: move its folder away and run its command again.\n"
-    assert complaint(capsys) == said
+    message = f"error: {path} is cut off or damaged: move its folder away and run its command again.\n"
+    assert complaint(capsys) == message
 
 
 @pytest.mark.parametrize("wrong", [{"run": run_of(5)}, {"run": run_of("\ud800")}, {"clusters": float("nan")}])
@@ -244,9 +244,9 @@ def test_a_result_torn_inside_a_letter_is_named(tmp_path, capsys):
 def test_a_place_that_cannot_be_written(tmp_path, capsys):
     path = put(tmp_path)
     assert leaderboard.main([str(tmp_path), f"out={path}/board.md"]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("error: ")
-    assert said.count("\n") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -264,14 +264,14 @@ def test_a_place_that_cannot_be_written(tmp_path, capsys):
 def test_a_run_that_its_manifest_does_not_bear_out_is_named_and_not_ranked(tmp_path, capsys, change, words):
     put(tmp_path, "good", run=run_of("good"))
     manifest = put(tmp_path, "bad", run=run_of("bad")).with_name("manifest.json")
-    whole = json.loads(manifest.read_text())
+    original = json.loads(manifest.read_text())
     manifest.unlink() if change is None else manifest.write_text(
-        change if isinstance(change, str) else json.dumps(whole | change)
+        change if isinstance(change, str) else json.dumps(original | change)
     )
     assert leaderboard.main([str(tmp_path)]) == 0
-    shown = capsys.readouterr().out
-    assert names(shown) == ["good"]
-    (note,) = (line for line in shown.splitlines() if line.startswith("Not ranked"))
+    output = capsys.readouterr().out
+    assert names(output) == ["good"]
+    (note,) = (line for line in output.splitlines() if line.startswith("Not ranked"))
     assert words in note and "default/plain/bad" in note
 
 
@@ -279,8 +279,8 @@ def test_a_result_whose_manifest_says_that_the_run_has_not_ended_is_not_complete
     manifest = put(tmp_path).with_name("manifest.json")
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"complete": False}))
     assert leaderboard.main([str(tmp_path)]) == 0
-    shown = capsys.readouterr().out
-    assert "Not complete, so not ranked: v/p/m." in shown and not names(shown)
+    output = capsys.readouterr().out
+    assert "Not complete, so not ranked: v/p/m." in output and not names(output)
 
 
 def test_a_folder_that_may_not_be_written_to_is_shown_all_the_same(tmp_path, capsys):
@@ -288,9 +288,9 @@ def test_a_folder_that_may_not_be_written_to_is_shown_all_the_same(tmp_path, cap
         put(shared)
         subprocess.run(["mount", "-o", "remount,ro", str(shared)], check=True)
         assert leaderboard.main([str(shared)]) == 0
-        shown = capsys.readouterr().out
-        assert names(shown) == ["m"]
-        assert "LEADERBOARD.md cannot be written (Read-only file system): choose another out=." in shown
+        output = capsys.readouterr().out
+        assert names(output) == ["m"]
+        assert "LEADERBOARD.md cannot be written (Read-only file system): choose another out=." in output
         assert leaderboard.main([str(shared), f"out={tmp_path}/board.md"]) == 0
 
 
@@ -298,8 +298,8 @@ def test_a_leaderboard_that_cannot_take_its_place_is_shown_all_the_same(tmp_path
     put(tmp_path)
     (tmp_path / "LEADERBOARD.md").mkdir()
     assert leaderboard.main([str(tmp_path)]) == 0
-    shown = capsys.readouterr().out
-    assert names(shown) == ["m"] and "Not written: " in shown
+    output = capsys.readouterr().out
+    assert names(output) == ["m"] and "Not written: " in output
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@x", "\tx", "\rx"])
@@ -315,5 +315,5 @@ def test_no_spreadsheet_runs_a_name(tmp_path, name):
 def test_names_from_others_folders_do_nothing_to_a_terminal(tmp_path, capsys):
     put(tmp_path, run=run_of("\x1b[2Ax\x07\u202e\u200b"))
     assert leaderboard.main([str(tmp_path)]) == 0
-    written = capsys.readouterr().out + (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8")
-    assert not set(written) & set("\x1b\x07\u202e\u200b") and "[2Ax" in written
+    output = capsys.readouterr().out + (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8")
+    assert not set(output) & set("\x1b\x07\u202e\u200b") and "[2Ax" in output

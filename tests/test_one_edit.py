@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 import reading
-from test_hostile_folders import made, place  # noqa: F401 (a fixture)
+from test_hostile_folders import finished_runs, place  # noqa: F401 (a fixture)
 
 VALUES = (None, True, -1, 0.5, 10**400, 1e308, "x", "", "\ud800", "a\nb\x1b[2A", [], {}, [1], {"a": [1]}, "9" * 5000)
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The ways to all values inside one."""
+    """Yield the paths of all values inside one."""
     members = value.items() if isinstance(value, dict) else enumerate(value[:3]) if isinstance(value, list) else ()
     for name, member in members:
         yield (*at, name)
@@ -24,10 +24,10 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 67))])
-def test_one_edit_ends_no_command_in_a_traceback(made, tmp_path, seed):  # noqa: F811
+def test_one_edit_ends_no_command_in_a_traceback(finished_runs, tmp_path, seed):  # noqa: F811
     lot = random.Random(seed)
     for folder in ("changed", "good"):
-        shutil.copytree(place(made, "random_uniform"), tmp_path / folder)
+        shutil.copytree(place(finished_runs, "random_uniform"), tmp_path / folder)
     file = tmp_path / "changed" / lot.choice(["manifest.json", "result.json", "records.jsonl"])
     head, *rest = file.read_text().splitlines() if file.suffix == ".jsonl" else [file.read_text()]
     content = json.loads(head)

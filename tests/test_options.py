@@ -19,14 +19,14 @@ class Nothing:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [((), "interrupted.\n"), (("nothing was written.",), "nothing was written.\n")]
+    ("words", "message"), [((), "interrupted.\n"), (("nothing was written.",), "nothing was written.\n")]
 )
-def test_ctrl_c_is_one_sentence(words, said, capsys):
-    def job(given, settings):
+def test_ctrl_c_is_one_sentence(words, message, capsys):
+    def job(names, settings):
         raise KeyboardInterrupt(*words)
 
     assert key_value.command("help", Nothing, job, []) == INTERRUPTED
-    assert capsys.readouterr() == ("", said)
+    assert capsys.readouterr() == ("", message)
 
 
 def test_ctrl_c_while_results_are_verified_is_one_sentence(tmp_path, monkeypatch, capsys):
@@ -69,8 +69,8 @@ def test_what_is_written_in_another_way_is_one_sentence_that_says_how(
 ):
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 1
-    shown, error = capsys.readouterr()
-    assert shown == "" and error.startswith("error: ") and sentence in error and error.count("\n") == 1
+    output, error = capsys.readouterr()
+    assert output == "" and error.startswith("error: ") and sentence in error and error.count("\n") == 1
     assert not [*tmp_path.iterdir()]
 
 

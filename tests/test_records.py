@@ -39,7 +39,7 @@ def record(request, outcome, answer=None, *, item="1", gold=1, labels=None, grou
     )
 
 
-def written(path, *pairs, headline="published"):
+def write_records(path, *pairs, headline="published"):
     with path.open("w", encoding="utf-8") as file:
         writer = Writer(file, headline)
         for rec, request in pairs:
@@ -64,13 +64,13 @@ def lines(path):
 )
 def test_round_trip(tmp_path, request_, outcome, answer):
     before = record(request_, outcome, answer)
-    assert list(read(written(tmp_path / "r.jsonl", (before, request_)))) == [before]
+    assert list(read(write_records(tmp_path / "r.jsonl", (before, request_)))) == [before]
 
 
 def test_a_unit_stands_in_a_line_where_there_is_one(tmp_path):
     without = record(None, FULL, Answer(1))
-    file = written(tmp_path / "r.jsonl", (without, None), (replace(without, unit="A -> B"), None))
-    assert [one.unit for one in read(file)] == ["", "A -> B"]
+    file = write_records(tmp_path / "r.jsonl", (without, None), (replace(without, unit="A -> B"), None))
+    assert [answer_record.unit for answer_record in read(file)] == ["", "A -> B"]
     plain, having = lines(file)
     assert list(plain)[:3] == ["item", "cluster", "groups"] and "unit" not in plain
     assert list(having)[:4] == ["item", "cluster", "unit", "groups"] and having["unit"] == "A -> B"
@@ -78,7 +78,7 @@ def test_a_unit_stands_in_a_line_where_there_is_one(tmp_path):
 
 @pytest.mark.parametrize("unit", [["A", "B"], 7, None, {"A": "B"}])
 def test_a_unit_is_a_text(tmp_path, unit):
-    file = written(tmp_path / "r.jsonl", (record(None, FULL, Answer(1)), None))
+    file = write_records(tmp_path / "r.jsonl", (record(None, FULL, Answer(1)), None))
     (line,) = lines(file)
     file.write_text(json.dumps(line | {"unit": unit}) + "\n")
     with pytest.raises(DataError, match=r"line 1 is not a record: .* is no text"):
@@ -87,26 +87,26 @@ def test_a_unit_is_a_text(tmp_path, unit):
 
 def test_groups_keep_their_order(tmp_path):
     before = record(None, FULL, Answer(1), groups={"z": "1", "a": "2"})
-    (after,) = read(written(tmp_path / "r.jsonl", (before, None)))
+    (after,) = read(write_records(tmp_path / "r.jsonl", (before, None)))
     assert list(after.groups) == ["z", "a"]
 
 
 def test_a_lone_surrogate_in_a_reply_is_kept(tmp_path):
     # A server that cuts an emoji in half sends "\ud83d" in its JSON; the run must not end with it.
     before = record(CHAT, Response("Yes \ud83d"), Answer(1))
-    (after,) = read(written(tmp_path / "r.jsonl", (before, CHAT)))
+    (after,) = read(write_records(tmp_path / "r.jsonl", (before, CHAT)))
     assert after.answer == Answer(1)
 
 
 def test_records_keep_their_order_and_each_has_a_line(tmp_path):
-    path = written(tmp_path / "r.jsonl", *[(record(CHAT, FULL, Answer(1), item=str(k)), CHAT) for k in (3, 1, 2)])
+    path = write_records(tmp_path / "r.jsonl", *[(record(CHAT, FULL, Answer(1), item=str(k)), CHAT) for k in (3, 1, 2)])
     assert [r.item for r in read(path)] == ["3", "1", "2"]
     assert path.read_bytes().count(b"\n") == 3
 
 
 def test_the_words_stand_in_full_once_and_by_digest_after_that(tmp_path):
     other = ChatRequest((Message("system", "Be brief."), Message("user", "B → A?")), max_tokens=16)
-    path = written(
+    path = write_records(
         tmp_path / "r.jsonl", *[(record(request, FULL, Answer(1)), request) for request in (CHAT, other, CHAT)]
     )
     texts = [[message.get("text") for message in line["request"]["messages"]] for line in lines(path)]
@@ -117,7 +117,9 @@ def test_the_words_stand_in_full_once_and_by_digest_after_that(tmp_path):
 
 def test_premises_stand_in_full_once_too(tmp_path):
     other = PairRequest(PAIR.premise, "B causes A.")
-    path = written(tmp_path / "r.jsonl", *[(record(request, FULL, Answer(1)), request) for request in (PAIR, other)])
+    path = write_records(
+        tmp_path / "r.jsonl", *[(record(request, FULL, Answer(1)), request) for request in (PAIR, other)]
+    )
     first, second = (line["request"] for line in lines(path))
     assert first["premise"]["text"] == PAIR.premise
     assert second["premise"] == {"sha256": text_digest(PAIR.premise)}
@@ -125,7 +127,9 @@ def test_premises_stand_in_full_once_too(tmp_path):
 
 
 def test_a_file_is_readable_text(tmp_path):
-    assert "A → B?" in written(tmp_path / "r.jsonl", (record(CHAT, FULL, Answer(1)), CHAT)).read_text(encoding="utf-8")
+    assert "A → B?" in write_records(tmp_path / "r.jsonl", (record(CHAT, FULL, Answer(1)), CHAT)).read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,13 +145,13 @@ def test_a_file_is_readable_text(tmp_path):
 )
 def test_gold_and_correct_go_by_the_headline(tmp_path, label, headline, gold, correct):
     before = record(CHAT, FULL, Answer(label))
-    (line,) = lines(written(tmp_path / "r.jsonl", (before, CHAT), headline=headline))
+    (line,) = lines(write_records(tmp_path / "r.jsonl", (before, CHAT), headline=headline))
     assert line["gold"] == gold
     assert line["correct"] is correct
 
 
 def test_a_failed_call_is_neither_right_nor_wrong(tmp_path):
-    (line,) = lines(written(tmp_path / "r.jsonl", (record(CHAT, Failure("timeout", "")), CHAT)))
+    (line,) = lines(write_records(tmp_path / "r.jsonl", (record(CHAT, Failure("timeout", "")), CHAT)))
     assert line["correct"] is None
     assert "answer" not in line
 
@@ -157,7 +161,7 @@ def test_records_are_in_the_file_a_moment_later_and_all_at_the_end(tmp_path, mon
     writer = Writer(path.open("w", encoding="utf-8"), "published")
     writer.write(record(CHAT, FULL, Answer(1)), CHAT)
     assert list(read(path)) == []  # not a system call for each record
-    monkeypatch.setattr("harness.storage.records.SHOWN", 0.0)
+    monkeypatch.setattr("harness.storage.records.FLUSH_SECONDS", 0.0)
     writer.write(record(CHAT, FULL, Answer(1)), CHAT)
     assert len(list(read(path))) == 2
     monkeypatch.undo()
@@ -190,43 +194,43 @@ def test_one_write_call_a_record():
     [b"", b"[]", b"3", b'"item"', b"null", b"{}", b'{"item": "1"}', b"# comment", b'{"item": "1", "cluster": "c", '],
 )
 def test_a_foreign_line_is_named(tmp_path, bad):
-    path = written(tmp_path / "r.jsonl", (record(CHAT, FULL, Answer(1)), CHAT))
+    path = write_records(tmp_path / "r.jsonl", (record(CHAT, FULL, Answer(1)), CHAT))
     path.write_bytes(path.read_bytes() + bad + b"\n")
     with pytest.raises(DataError, match=r"r\.jsonl, line 2 "):
         list(read(path))
 
 
-def whole(tmp_path):
-    """A file of two records as bytes, and where the second begins."""
-    data = written(tmp_path / "r.jsonl", *[(record(CHAT, FULL, Answer(1)), CHAT)] * 2).read_bytes()
+def two_records(tmp_path):
+    """Return a file of two records as bytes, and where the second begins."""
+    data = write_records(tmp_path / "r.jsonl", *[(record(CHAT, FULL, Answer(1)), CHAT)] * 2).read_bytes()
     return data, data.index(b"\n") + 1
 
 
 def test_a_torn_line_is_named(tmp_path):
-    data, second = whole(tmp_path)
+    data, second = two_records(tmp_path)
     (tmp_path / "torn.jsonl").write_bytes(data[: second + 100])
     with pytest.raises(DataError, match=r"torn\.jsonl, line 2 "):
         list(read(tmp_path / "torn.jsonl"))
 
 
 def test_a_line_torn_inside_a_letter_is_named(tmp_path):
-    data, second = whole(tmp_path)
+    data, second = two_records(tmp_path)
     (tmp_path / "torn.jsonl").write_bytes(data[: data.index("🙂".encode(), second) + 2])
     with pytest.raises(DataError, match=r"torn\.jsonl"):
         list(read(tmp_path / "torn.jsonl"))
 
 
 def test_the_records_before_a_torn_line_are_read(tmp_path):
-    data, second = whole(tmp_path)
+    data, second = two_records(tmp_path)
     (tmp_path / "torn.jsonl").write_bytes(data[: second + 100])
-    found = read(tmp_path / "torn.jsonl")
-    assert next(found).item == "1"
+    records = read(tmp_path / "torn.jsonl")
+    assert next(records).item == "1"
     with pytest.raises(DataError):
-        next(found)
+        next(records)
 
 
 def a_few(path, answer=1):
-    return written(path, *[(record(CHAT, FULL, Answer(answer), item=str(k)), CHAT) for k in range(3)])
+    return write_records(path, *[(record(CHAT, FULL, Answer(answer), item=str(k)), CHAT) for k in range(3)])
 
 
 def test_compressed_records_are_the_same_records(tmp_path):
@@ -239,9 +243,9 @@ def test_compressed_records_are_the_same_records(tmp_path):
 def test_compressed_records_hold_no_time_and_no_name(tmp_path):
     for name in ("one", "other"):
         compress(a_few(tmp_path / f"{name}.jsonl"), tmp_path / f"{name}.gz")
-    one = (tmp_path / "one.gz").read_bytes()
-    assert one == (tmp_path / "other.gz").read_bytes()
-    flags, time = one[3], one[4:8]
+    first = (tmp_path / "one.gz").read_bytes()
+    assert first == (tmp_path / "other.gz").read_bytes()
+    flags, time = first[3], first[4:8]
     assert (flags, time) == (0, bytes(4))
 
 

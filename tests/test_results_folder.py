@@ -39,25 +39,25 @@ def folder_at(path, configuration=CONFIGURATION, form=None):
 
 
 @contextmanager
-def opened(folder):
-    with folder.claimed(), folder.recording("published") as writer:
+def open_writer(folder):
+    with folder.lock(), folder.open_records("published") as writer:
         yield writer
 
 
 def leave(folder, *, complete, f1=0.5, words="records"):
-    """A run from beginning to end; its records are one line of any words."""
-    with opened(folder) as writer:
+    """Carry out a run from beginning to end; its records are one line of any words."""
+    with open_writer(folder) as writer:
         writer._file.write(words + "\n")
     folder.finish(result_with(f1), items={}, complete=complete)
 
 
-def held(path):
-    """Which records the folder holds, and their words."""
-    found = {file.name: file for file in path.glob("*records*")}
-    return {name: (gzip.open(file) if name.endswith(".gz") else file.open("rb")).read() for name, file in found.items()}
+def records_in_folder(path):
+    """Return the names of the files of records in the folder, with their content."""
+    files = {file.name: file for file in path.glob("*records*")}
+    return {name: (gzip.open(file) if name.endswith(".gz") else file.open("rb")).read() for name, file in files.items()}
 
 
-def told(path):
+def manifest_of(path):
     return json.loads((path / "result.json").read_text(encoding="utf-8"))
 
 
@@ -107,15 +107,15 @@ def test_a_safe_name_stays_in_its_folder(tmp_path):
 
 def test_a_result_survives_json():
     result = result_with()
-    said = json.loads(json.dumps(result_json(result), allow_nan=False))
-    assert result_from_json(said) == result
-    assert result_from_json(said).overall["precision"] is None
+    content = json.loads(json.dumps(result_json(result), allow_nan=False))
+    assert result_from_json(content) == result
+    assert result_from_json(content).overall["precision"] is None
 
 
 def test_metrics_are_plain_numbers_and_what_is_known_of_them_stands_beside():
-    said = result_json(result_with())
-    assert said["interval"]["level"] == 0.95 and said["interval"]["seed"] == 0
-    assert said["scores"]["published"]["overall"]["all"] == {
+    content = result_json(result_with())
+    assert content["interval"]["level"] == 0.95 and content["interval"]["seed"] == 0
+    assert content["scores"]["published"]["overall"]["all"] == {
         "items": 5,
         "positives": 2,
         "unreadable": 1,
@@ -129,14 +129,14 @@ def test_metrics_are_plain_numbers_and_what_is_known_of_them_stands_beside():
         "intervals": {"f1": [0.1, 0.7]},
         "bounds": {"f1": [0.2, 0.8]},
     }
-    parent = said["scores"]["published"]["relation"]["parent"]
+    parent = content["scores"]["published"]["relation"]["parent"]
     assert parent["no_interval"] == {"few": ["f1", "precision"]} and parent["unit"] == "pair"
 
 
 def test_parts_of_a_row_that_are_empty_are_left_out_and_read_as_empty():
     row = Scores(5, 2, 0, 0, (Metric("f1", 0.5),))
-    whole = Result("published", {"published": {"overall": {"all": row}}}, 21, {}, {}, Usage())
-    content = result_json(whole)
+    result = Result("published", {"published": {"overall": {"all": row}}}, 21, {}, {}, Usage())
+    content = result_json(result)
     assert content["scores"]["published"]["overall"]["all"] == {
         "items": 5, "positives": 2, "unreadable": 0, "failed": 0, "f1": 0.5,
     }  # fmt: skip
@@ -146,9 +146,9 @@ def test_parts_of_a_row_that_are_empty_are_left_out_and_read_as_empty():
 def test_a_complete_run_leaves_records_result_and_manifest(tmp_path):
     folder = folder_at(tmp_path / "a" / "b")
     leave(folder, complete=True)
-    assert told(folder.path)["complete"] is True
-    assert told(folder.path)["run"] == RUN
-    assert result_from_json(told(folder.path)) == result_with()
+    assert manifest_of(folder.path)["complete"] is True
+    assert manifest_of(folder.path)["run"] == RUN
+    assert result_from_json(manifest_of(folder.path)) == result_with()
     assert (folder.path / "records.jsonl").read_text() == "records\n"
     manifest = json.loads((folder.path / "manifest.json").read_text())
     assert manifest["configuration"] == CONFIGURATION
@@ -161,7 +161,7 @@ def test_a_row_of_scores_is_one_line_of_the_file(tmp_path):
     leave(folder, complete=True)
     lines = (tmp_path / "result.json").read_text(encoding="utf-8").splitlines()
     (parent,) = (line for line in lines if '"parent": ' in line)
-    row = told(tmp_path)["scores"]["published"]["relation"]["parent"]
+    row = manifest_of(tmp_path)["scores"]["published"]["relation"]["parent"]
     assert json.loads(parent.partition('"parent": ')[2]) == row
     manifest = (tmp_path / "manifest.json").read_text(encoding="utf-8")
     assert '\n      "sizes": [1, 2],\n' in manifest
@@ -170,33 +170,33 @@ def test_a_row_of_scores_is_one_line_of_the_file(tmp_path):
 
 def test_an_incomplete_run_says_so(tmp_path):
     leave(folder_at(tmp_path), complete=False)
-    assert told(tmp_path)["complete"] is False
+    assert manifest_of(tmp_path)["complete"] is False
     assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is False
 
 
 def test_before_its_end_a_run_has_no_result(tmp_path):
     folder = folder_at(tmp_path)
-    with opened(folder):
+    with open_writer(folder):
         assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is False
         assert not (tmp_path / "result.json").exists()
-        assert folder.recorded == tmp_path / "records.partial.jsonl"
+        assert folder.records_file == tmp_path / "records.partial.jsonl"
     assert not (tmp_path / "records.jsonl").exists()
 
 
 def test_an_incomplete_run_never_replaces_a_complete_one(tmp_path):
     leave(folder_at(tmp_path), complete=True, f1=0.75, words="all of them")
     leave(folder_at(tmp_path), complete=False, f1=0.25, words="some")
-    assert told(tmp_path)["complete"] is True
-    assert result_from_json(told(tmp_path)).overall["f1"] == 0.75
+    assert manifest_of(tmp_path)["complete"] is True
+    assert result_from_json(manifest_of(tmp_path)).overall["f1"] == 0.75
     assert (tmp_path / "records.jsonl").read_text() == "all of them\n"
     assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is True
 
 
 def test_a_run_that_has_only_begun_leaves_the_complete_one_as_it_was(tmp_path):
     leave(folder_at(tmp_path), complete=True, words="all of them")
-    with pytest.raises(ZeroDivisionError), opened(folder_at(tmp_path)):
+    with pytest.raises(ZeroDivisionError), open_writer(folder_at(tmp_path)):
         1 / 0  # noqa: B018
-    assert told(tmp_path)["complete"] is True
+    assert manifest_of(tmp_path)["complete"] is True
     assert (tmp_path / "records.jsonl").read_text() == "all of them\n"
 
 
@@ -204,15 +204,15 @@ def test_a_run_that_has_only_begun_leaves_the_complete_one_as_it_was(tmp_path):
 def test_a_complete_run_replaces_any(tmp_path, before):
     leave(folder_at(tmp_path), complete=before, f1=0.25, words="old")
     leave(folder_at(tmp_path), complete=True, f1=0.75, words="new")
-    assert told(tmp_path)["complete"] is True
-    assert result_from_json(told(tmp_path)).overall["f1"] == 0.75
+    assert manifest_of(tmp_path)["complete"] is True
+    assert result_from_json(manifest_of(tmp_path)).overall["f1"] == 0.75
     assert (tmp_path / "records.jsonl").read_text() == "new\n"
 
 
 def test_an_incomplete_run_replaces_an_incomplete_one(tmp_path):
     leave(folder_at(tmp_path), complete=False, f1=0.25)
     leave(folder_at(tmp_path), complete=False, f1=0.75)
-    assert result_from_json(told(tmp_path)).overall["f1"] == 0.75
+    assert result_from_json(manifest_of(tmp_path)).overall["f1"] == 0.75
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_an_incomplete_run_replaces_an_incomplete_one(tmp_path):
 def test_another_configuration_is_refused_and_the_setting_is_named(tmp_path, model, sentence):
     leave(folder_at(tmp_path), complete=True, words="mine")
     other = folder_at(tmp_path, CONFIGURATION | {"model": model})
-    with pytest.raises(ConfigError, match=rf"another configuration \({sentence}"), opened(other):
+    with pytest.raises(ConfigError, match=rf"another configuration \({sentence}"), open_writer(other):
         pytest.fail("the folder was opened")
     assert (tmp_path / "records.jsonl").read_text() == "mine\n"
     assert json.loads((tmp_path / "manifest.json").read_text())["configuration"] == CONFIGURATION
@@ -238,13 +238,13 @@ def test_another_configuration_is_refused_and_the_setting_is_named(tmp_path, mod
 
 def test_an_incomplete_run_takes_its_folder_too(tmp_path):
     leave(folder_at(tmp_path), complete=False)
-    with pytest.raises(ConfigError), opened(folder_at(tmp_path, {"model": {}})):
+    with pytest.raises(ConfigError), open_writer(folder_at(tmp_path, {"model": {}})):
         pytest.fail("the folder was opened")
 
 
 def test_a_run_without_a_single_answer_does_not_take_its_folder(tmp_path):
     folder = folder_at(tmp_path)
-    with opened(folder):
+    with open_writer(folder):
         pass
     folder.finish(result_with(), items={}, complete=False)
     assert not (tmp_path / "result.json").exists()
@@ -256,7 +256,7 @@ def test_a_result_whose_records_were_removed_keeps_its_manifest(tmp_path):
     # Records are large, so people delete them; the result must not end up beside another run's manifest.
     leave(folder_at(tmp_path), complete=True)
     (tmp_path / "records.jsonl").unlink()
-    with pytest.raises(ConfigError), opened(folder_at(tmp_path, {"model": {}})):
+    with pytest.raises(ConfigError), open_writer(folder_at(tmp_path, {"model": {}})):
         pytest.fail("the folder was opened")
 
 
@@ -268,16 +268,16 @@ def test_the_same_configuration_with_tuples_is_the_same(tmp_path):
 
 
 def test_two_writers_at_once_are_refused(tmp_path):
-    with opened(folder_at(tmp_path)) as writer:
+    with open_writer(folder_at(tmp_path)) as writer:
         writer._file.write("first\n")
-        with pytest.raises(StoreError, match="another run is writing"), opened(folder_at(tmp_path)):
+        with pytest.raises(StoreError, match="another run is writing"), open_writer(folder_at(tmp_path)):
             pytest.fail("two writers at once")
     assert (tmp_path / "records.partial.jsonl").read_text() == "first\n"
 
 
 def test_writers_one_after_the_other_are_fine(tmp_path):
     for words in ("first\n", "second\n"):
-        with opened(folder_at(tmp_path)) as writer:
+        with open_writer(folder_at(tmp_path)) as writer:
             writer._file.write(words)
     assert (tmp_path / "records.partial.jsonl").read_text() == "second\n"
 
@@ -286,7 +286,7 @@ def test_writers_one_after_the_other_are_fine(tmp_path):
 def test_a_file_where_the_folder_should_be(tmp_path, below):
     (tmp_path / "results").write_text("I am a file.")
     folder = folder_at(tmp_path / "results" / below)
-    with pytest.raises(StoreError, match=r"cannot be written .*choose another results="), opened(folder):
+    with pytest.raises(StoreError, match=r"cannot be written .*choose another results="), open_writer(folder):
         pytest.fail("the folder was opened")
 
 
@@ -300,7 +300,7 @@ def test_a_folder_where_the_result_should_be(tmp_path):
 
 def test_trouble_of_the_run_itself_is_not_put_on_the_folder(tmp_path):
     # A model that cannot open its weights raises OSError too, from inside the with block.
-    with pytest.raises(FileNotFoundError, match="weights"), opened(folder_at(tmp_path)):
+    with pytest.raises(FileNotFoundError, match="weights"), open_writer(folder_at(tmp_path)):
         raise FileNotFoundError(2, "no such file", "model.weights")
 
 
@@ -312,7 +312,7 @@ def test_a_manifest_that_no_run_leaves_is_a_sentence(tmp_path, half):
     leave(folder_at(tmp_path), complete=True)
     (tmp_path / "manifest.json").write_bytes(half)
     expected = pytest.raises(StoreError, match=r"manifest\.json is cut off or damaged: move its folder away")
-    with expected, opened(folder_at(tmp_path)):
+    with expected, open_writer(folder_at(tmp_path)):
         pytest.fail("the folder was opened")
 
 
@@ -326,12 +326,12 @@ def test_a_manifest_is_written_anew_where_nothing_else_is_there(tmp_path, half):
 @pytest.mark.parametrize("half", HALVES)
 def test_a_result_that_no_run_leaves_is_made_again_by_a_complete_run_only(tmp_path, half):
     leave(folder_at(tmp_path), complete=True, words="all")
-    whole = (tmp_path / "result.json").read_bytes()
+    original = (tmp_path / "result.json").read_bytes()
     (tmp_path / "result.json").write_bytes(half)
     leave(folder_at(tmp_path), complete=False, words="some")
     assert (tmp_path / "records.jsonl").read_text() == "all\n"
     leave(folder_at(tmp_path), complete=True, words="all")
-    assert (tmp_path / "result.json").read_bytes() == whole
+    assert (tmp_path / "result.json").read_bytes() == original
 
 
 @pytest.mark.parametrize(
@@ -354,13 +354,13 @@ def test_the_same_records_by_another_zlib_stay_as_they_are(tmp_path):
     leave(folder_at(tmp_path), complete=True, words="mine")
     assert there.read_bytes() == other
     leave(folder_at(tmp_path), complete=True, words="others")
-    assert held(tmp_path) == {"records.jsonl.gz": b"others\n"}
+    assert records_in_folder(tmp_path) == {"records.jsonl.gz": b"others\n"}
 
 
 def test_a_run_without_its_manifest_is_not_written_over(tmp_path):
     leave(folder_at(tmp_path), complete=True)
     (tmp_path / "manifest.json").unlink()
-    with pytest.raises(StoreError, match=r"without its manifest\.json"), opened(folder_at(tmp_path)):
+    with pytest.raises(StoreError, match=r"without its manifest\.json"), open_writer(folder_at(tmp_path)):
         pytest.fail("the folder was opened")
 
 
@@ -380,20 +380,20 @@ def test_a_run_without_its_manifest_is_not_written_over(tmp_path):
 def test_a_run_leaves_its_records_in_one_form(tmp_path, forms, name):
     for form in forms:
         leave(folder_at(tmp_path, form=form), complete=True, words=f"by {form}")
-    assert held(tmp_path) == {name: f"by {forms[-1]}\n".encode()}
+    assert records_in_folder(tmp_path) == {name: f"by {forms[-1]}\n".encode()}
     assert records_in(tmp_path) == tmp_path / name
 
 
 def test_an_incomplete_run_leaves_compressed_records_too_and_keeps_those_of_a_complete_one(tmp_path):
     for complete, words in ((False, "some"), (True, "all"), (False, "some again")):
         leave(folder_at(tmp_path, form="gzip"), complete=complete, words=words)
-        kept = held(tmp_path)["records.jsonl.gz"].decode().strip()
-        assert kept == ("some" if words == "some" else "all")
+        record_line = records_in_folder(tmp_path)["records.jsonl.gz"].decode().strip()
+        assert record_line == ("some" if words == "some" else "all")
 
 
 def test_compressed_records_without_a_manifest_are_not_written_over(tmp_path):
     (tmp_path / "records.jsonl.gz").write_bytes(gzip.compress(b"mine\n"))
-    with pytest.raises(StoreError, match=r"without its manifest\.json"), opened(folder_at(tmp_path)):
+    with pytest.raises(StoreError, match=r"without its manifest\.json"), open_writer(folder_at(tmp_path)):
         pytest.fail("the folder was opened")
 
 
@@ -417,14 +417,14 @@ def test_what_needs_no_server_leaves_the_same_bytes_each_time(tmp_path, monkeypa
     """So that `make results` changes no file of the project where no number has changed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["harness", *arguments.split(), "records=gzip"])
-    found = []
+    contents = []
     for _ in range(2):
         with pytest.raises(SystemExit, match="0"):
             command.main()
         files = (file for file in (tmp_path / "results" / place).rglob("*") if file.is_file())
-        found.append({file.name: file.read_bytes() for file in files})
+        contents.append({file.name: file.read_bytes() for file in files})
         (tmp_path / "results" / place / "records.jsonl.gz").unlink()
-    assert found[0] == found[1] and set(found[0]) >= {"records.jsonl.gz", "result.json", "manifest.json"}
+    assert contents[0] == contents[1] and set(contents[0]) >= {"records.jsonl.gz", "result.json", "manifest.json"}
 
 
 def test_a_run_in_a_folder_that_somebody_sent_waits_for_no_pipe(tmp_path, harness):
@@ -433,5 +433,5 @@ def test_a_run_in_a_folder_that_somebody_sent_waits_for_no_pipe(tmp_path, harnes
     place.mkdir(parents=True)
     (place / "result.json").write_text("{}")
     os.mkfifo(place / "manifest.json")
-    done = harness("model=always_no", "task.limit=4")
-    assert done.returncode == 1 and "manifest.json" in done.stderr and "Traceback" not in done.stderr
+    process = harness("model=always_no", "task.limit=4")
+    assert process.returncode == 1 and "manifest.json" in process.stderr and "Traceback" not in process.stderr

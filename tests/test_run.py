@@ -63,11 +63,11 @@ def test_the_manifest_tells_other_items_apart(tmp_path):
 
 
 def test_a_stopped_run_keeps_what_landed_and_is_not_complete(tmp_path):
-    asked = []
+    requests = []
 
     def says(request):
-        asked.append(request)
-        if len(asked) > 25:
+        requests.append(request)
+        if len(requests) > 25:
             raise RunStopped("the quota is used up.")
         return Response("No")
 
@@ -84,8 +84,8 @@ def test_equal_requests_are_asked_once_and_answer_all_their_items(tmp_path):
     task = corr2cause(version="v1", num_nodes=[2, 3])
     model = Scripted(lambda request: Response("No"))
     cached = CachedModel(model, Store(tmp_path / "answers.sqlite"))
-    found = list(ask(task.items(), load("corr2cause", "plain", ()), cached, ChatRequest))
-    assert len(found) == 102
+    pairs = list(ask(task.items(), load("corr2cause", "plain", ()), cached, ChatRequest))
+    assert len(pairs) == 102
     texts = {request.messages[-1].content for request in model.asked}
     assert len(texts) == len(model.asked) < 102
 
@@ -131,9 +131,9 @@ def test_failures_that_asking_again_does_not_cure_leave_a_run_complete(tmp_path)
 def test_a_model_that_forgets_items_does_not_pass_for_complete(tmp_path):
     class Forgetful(Scripted):
         def respond(self, requests):
-            for k, landed in enumerate(super().respond(requests)):
+            for k, batch in enumerate(super().respond(requests)):
                 if k % 2:
-                    yield landed
+                    yield batch
 
     run(
         corr2cause(limit=20),
@@ -226,13 +226,13 @@ def test_baseline_draws_depend_on_seed_and_request_alone():
     prompt = load("corr2cause", "plain", ())
     requests = list(dict.fromkeys(prompt.render(item.fields, (), ChatRequest) for item in task.items()))
 
-    def drawn(model, asked):
+    def answers(model, asked):
         return {request: outcome.text for request, outcome in each(model.respond(asked))}
 
-    once = drawn(Baseline("b", 0.3), requests)
-    assert drawn(Baseline("other", 0.3), reversed(requests)) == once
-    assert drawn(Baseline("b", 0.3), requests[:7]) == {r: once[r] for r in requests[:7]}
-    assert drawn(Baseline("b", 0.3, seed=1), requests) != once
+    once = answers(Baseline("b", 0.3), requests)
+    assert answers(Baseline("other", 0.3), reversed(requests)) == once
+    assert answers(Baseline("b", 0.3), requests[:7]) == {r: once[r] for r in requests[:7]}
+    assert answers(Baseline("b", 0.3, seed=1), requests) != once
     share = sum(text == "Yes" for text in once.values()) / len(once)
     assert abs(share - 0.3) < 0.05
 

@@ -27,9 +27,9 @@ def numbered(sizes):
 def test_every_stratum_gets_its_share(sizes, data):
     values = data.draw(st.permutations(numbered(sizes)))
     limit = data.draw(st.integers(1, len(values)))
-    taken = sample(values, limit)
-    assert len(taken) == limit
-    count = Counter(value[0] for value in taken)
+    subset = sample(values, limit)
+    assert len(subset) == limit
+    count = Counter(value[0] for value in subset)
     for kind, size in zip("abcdefgh", sizes, strict=False):
         assert abs(count[kind] - limit * size / len(values)) < 1
 
@@ -45,23 +45,23 @@ def test_the_largest_remainders_get_what_is_left():
 
 def test_equal_remainders_are_drawn_by_lot():
     values = numbered([1] * 20)
-    drawn = Counter(value for seed in range(200) for value in sample(values, 5, seed))
-    assert set(drawn) == set(values)
-    assert all(25 < count < 80 for count in drawn.values())
+    counts = Counter(value for seed in range(200) for value in sample(values, 5, seed))
+    assert set(counts) == set(values)
+    assert all(25 < count < 80 for count in counts.values())
 
 
 @given(st.permutations(numbered([9, 5, 3])), st.integers(1, 17))
 def test_the_order_of_the_values_decides_nothing_but_the_order_of_the_sample(values, limit):
-    taken = sample(values, limit)
-    assert sorted(taken) == sorted(sample(numbered([9, 5, 3]), limit))
-    assert taken == [value for value in values if value in taken]
+    subset = sample(values, limit)
+    assert sorted(subset) == sorted(sample(numbered([9, 5, 3]), limit))
+    assert subset == [value for value in values if value in subset]
 
 
 @given(st.integers(1, 80), st.integers(1, 80))
-def test_a_smaller_sample_of_a_stratum_is_part_of_a_larger_one(one, other):
+def test_a_smaller_sample_of_a_stratum_is_part_of_a_larger_one(first, other):
     for kind in "abc":
         smaller, larger = sorted(
-            ([v for v in sample(VALUES, limit) if v[0] == kind] for limit in (one, other)), key=len
+            ([v for v in sample(VALUES, limit) if v[0] == kind] for limit in (first, other)), key=len
         )
         assert set(smaller) <= set(larger)
 
@@ -72,8 +72,8 @@ def test_what_else_is_there_does_not_matter():
 
 
 def test_it_is_not_the_first_values_that_are_taken():
-    taken = sample(numbered([1000]), 100)
-    assert len(set(taken) & set(numbered([1000])[:100])) < 25
+    subset = sample(numbered([1000]), 100)
+    assert len(set(subset) & set(numbered([1000])[:100])) < 25
 
 
 def test_another_seed_takes_other_values():
@@ -87,14 +87,14 @@ def test_a_limit_that_is_not_reached_takes_all(limit):
 
 
 def test_every_value_has_the_same_chance():
-    drawn = Counter(value for seed in range(400) for value in sample(numbered([20]), 5, seed))
-    assert all(65 < drawn[value] < 140 for value in numbered([20]))
+    counts = Counter(value for seed in range(400) for value in sample(numbered([20]), 5, seed))
+    assert all(65 < counts[value] < 140 for value in numbered([20]))
 
 
 def test_a_draw_is_between_0_and_1_and_even():
-    drawn = [uniform("even", k) for k in range(20_000)]
-    assert all(0 <= value < 1 for value in drawn)
-    tenths = Counter(int(10 * value) for value in drawn)
+    draws = [uniform("even", k) for k in range(20_000)]
+    assert all(0 <= value < 1 for value in draws)
+    tenths = Counter(int(10 * value) for value in draws)
     assert all(1850 < tenths[tenth] < 2150 for tenth in range(10))
 
 
@@ -122,9 +122,9 @@ def test_another_process_draws_the_same():
 
 
 def test_every_order_is_drawn_equally_often():
-    drawn = Counter(tuple(shuffled("abc", seed)) for seed in range(6000))
-    assert set(drawn) == set(permutations("abc"))
-    assert all(880 < count < 1120 for count in drawn.values())
+    counts = Counter(tuple(shuffled("abc", seed)) for seed in range(6000))
+    assert set(counts) == set(permutations("abc"))
+    assert all(880 < count < 1120 for count in counts.values())
 
 
 @given(st.lists(st.integers()))
@@ -145,39 +145,41 @@ def test_a_permutation_drawn_one_by_one_has_every_place_once(size, seed):
 
 
 def test_every_permutation_is_drawn_equally_often():
-    drawn = Counter(tuple(permuted(3, seed)) for seed in range(6000))
-    assert set(drawn) == set(permutations(range(3)))
-    assert all(880 < count < 1120 for count in drawn.values())
+    counts = Counter(tuple(permuted(3, seed)) for seed in range(6000))
+    assert set(counts) == set(permutations(range(3)))
+    assert all(880 < count < 1120 for count in counts.values())
 
 
 def test_the_first_of_very_many_come_at_once():
-    drawn = list(islice(permuted(10**12, "x"), 1000))
-    assert len(set(drawn)) == 1000
-    assert 4.5e11 < sum(drawn) / 1000 < 5.5e11
+    values = list(islice(permuted(10**12, "x"), 1000))
+    assert len(set(values)) == 1000
+    assert 4.5e11 < sum(values) / 1000 < 5.5e11
 
 
 def test_a_permutation_never_changes():
     assert list(permuted(6, 0)) == [3, 1, 0, 5, 2, 4]
 
 
-def placed(size, quota, seed=0):
+def sample_by_place(size, quota, seed=0):
     return by_place(size, lambda place: place, quota, stratum=lambda value: value % 3, seed=seed)
 
 
 @given(st.integers(0, 50), st.integers(0, 60), st.integers(0, 60))
-def test_by_place_every_stratum_gets_its_quota_in_order(size, one, two):
-    taken = placed(size, {0: one, 1: two})
-    assert taken == sorted(set(taken))
-    assert Counter(value % 3 for value in taken) == +Counter({0: min(one, -(-size // 3)), 1: min(two, (size + 1) // 3)})
+def test_by_place_every_stratum_gets_its_quota_in_order(size, first, second):
+    places = sample_by_place(size, {0: first, 1: second})
+    assert places == sorted(set(places))
+    assert Counter(value % 3 for value in places) == +Counter(
+        {0: min(first, -(-size // 3)), 1: min(second, (size + 1) // 3)}
+    )
 
 
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 20))
 def test_by_place_a_smaller_sample_is_part_of_a_larger_one(few, more, other):
-    taken = set(placed(60, {0: few, 1: other}))
-    assert {value for value in taken if value % 3 == 0} <= set(placed(60, {0: few + more, 2: 3}))
+    places = set(sample_by_place(60, {0: few, 1: other}))
+    assert {value for value in places if value % 3 == 0} <= set(sample_by_place(60, {0: few + more, 2: 3}))
 
 
 def test_by_place_makes_no_more_values_than_it_needs():
-    made = []
-    by_place(10**9, lambda place: made.append(place) or place, {0: 20, 1: 20}, stratum=lambda v: v % 3, seed=0)
-    assert len(made) < 200
+    values = []
+    by_place(10**9, lambda place: values.append(place) or place, {0: 20, 1: 20}, stratum=lambda v: v % 3, seed=0)
+    assert len(values) < 200

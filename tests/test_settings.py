@@ -42,10 +42,10 @@ def test_files_and_folders_stand_by_name_and_content(tmp_path, monkeypatch):
     for folder in ("a", "b"):
         (tmp_path / folder / "data").mkdir(parents=True)
         (tmp_path / folder / "data/rows.csv").write_text(folder)
-    one, other = (chosen(Reads("r", place=str(tmp_path / folder / "data/rows.csv")))["place"] for folder in "ab")
-    assert one != other and one == f"rows.csv-{hashlib.sha256(b'a').hexdigest()[:8]}"
-    assert safe(variant({"path": one})) == f"path={one}"
-    assert chosen(Reads("r", files=(tmp_path / "a/data/rows.csv",))) == {"files": [one]}
+    first, other = (chosen(Reads("r", place=str(tmp_path / folder / "data/rows.csv")))["place"] for folder in "ab")
+    assert first != other and first == f"rows.csv-{hashlib.sha256(b'a').hexdigest()[:8]}"
+    assert safe(variant({"path": first})) == f"path={first}"
+    assert chosen(Reads("r", files=(tmp_path / "a/data/rows.csv",))) == {"files": [first]}
     folders = [chosen(Reads("r", place=str(tmp_path / folder / "data")))["place"] for folder in "ab"]
     assert len(set(folders)) == 2 and all(re.fullmatch("data-[0-9a-f]{8}", name) for name in folders)
     monkeypatch.chdir(tmp_path / "a/data")
@@ -58,15 +58,15 @@ def test_files_and_folders_stand_by_name_and_content(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"limit": True}, "task.limit"),
         ({"limt": 3}, "did you mean 'task.limit'"),
         ({"seed": "x"}, "task.seed=x"),
     ],
 )
-def test_what_does_not_fit_is_said(settings, said):
-    with pytest.raises(ConfigError, match=said):
+def test_what_does_not_fit_is_said(settings, message):
+    with pytest.raises(ConfigError, match=message):
         corr2cause(**settings)
 
 
@@ -76,14 +76,14 @@ def test_a_class_that_is_not_there_is_said():
 
 
 @pytest.mark.parametrize(
-    ("target", "section", "said"),
+    ("target", "section", "message"),
     [
         ("harness.types.Answer", {"label": 1}, "has no name, identity, accepts, traits, respond: a model has name,"),
         ("harness.errors.ConfigError", {}, "is no dataclass"),
     ],
 )
-def test_what_a_class_lacks_to_be_a_model_is_said(target, section, said):
-    with pytest.raises(ConfigError, match=said):
+def test_what_a_class_lacks_to_be_a_model_is_said(target, section, message):
+    with pytest.raises(ConfigError, match=message):
         build({"_target_": target, **section}, "model")
 
 

@@ -25,7 +25,7 @@ QUICK = [f"{V2}/reasoner", "corr2cause/perturbation=permutation/plain/random_uni
 
 
 def shipped() -> list[Path]:
-    """The files of results/ that git has: somebody's own runs may stand beside them."""
+    """Return the files of results/ that git has: the user's own runs may lie beside them."""
     listed = subprocess.run(["git", "ls-files", "-z", "results"], cwd=ROOT, capture_output=True, text=True)
     files = [ROOT / name for name in listed.stdout.split("\0") if name]
     if not files:
@@ -44,8 +44,8 @@ def test_they_are_small():
 def test_every_run_is_complete_and_made_from_a_commit():
     for folder in runs():
         assert json.loads((folder / RESULT).read_text())["complete"], folder
-        made = json.loads((folder / MANIFEST).read_text())
-        assert made["complete"] and made["harness"]["commit"] and not made["harness"]["dirty"], folder
+        manifest = json.loads((folder / MANIFEST).read_text())
+        assert manifest["complete"] and manifest["harness"]["commit"] and not manifest["harness"]["dirty"], folder
 
 
 def test_records_ship_for_corr2cause_only_and_compressed():
@@ -56,13 +56,20 @@ def test_records_ship_for_corr2cause_only_and_compressed():
 
 
 def test_both_benchmarks_and_all_perturbations_are_there():
-    found = {folder.relative_to(ROOT / "results").as_posix() for folder in runs()}
-    for variant in ("default", *(f"perturbation={one}" for one in ("paraphrase", "refactorization", "permutation"))):
-        assert {f"corr2cause/{variant}/plain/{model}" for model in ("reasoner", "always_no", "random_uniform")} <= found
+    places = {folder.relative_to(ROOT / "results").as_posix() for folder in runs()}
+    for variant in (
+        "default",
+        *(f"perturbation={algorithm}" for algorithm in ("paraphrase", "refactorization", "permutation")),
+    ):
+        assert {
+            f"corr2cause/{variant}/plain/{model}" for model in ("reasoner", "always_no", "random_uniform")
+        } <= places
     assert {
         f"causalbench/{task}/default/closed/always_yes" for task in ("causality", "correlation", "skeleton", "cot")
-    } <= found
-    assert {f"causalbench/causality/method=2/samples=500,seed=0/{one}" for one in ("pc", "hc", "mmhc", "boss")} <= found
+    } <= places
+    assert {
+        f"causalbench/causality/method=2/samples=500,seed=0/{algorithm}" for algorithm in ("pc", "hc", "mmhc", "boss")
+    } <= places
 
 
 @pytest.mark.parametrize("place", QUICK)
@@ -86,14 +93,14 @@ def test_the_graph_that_an_algorithm_learned_is_the_one_it_was_scored_for():
         distances = []
         for file in sorted(folder.glob("graphs/*/direct.csv")):
             rows = list(csv.reader(file.open(encoding="utf-8")))
-            found = np.array([row[1:] for row in rows[1:]], dtype=int)
+            adjacency = np.array([row[1:] for row in rows[1:]], dtype=int)
             truth = network(file.parent.name)
             assert rows[0][1:] == list(truth.variables)
-            different = found != matrix(truth.dag)
+            different = adjacency != matrix(truth.dag)
             distances.append(np.triu(different | different.T).sum())
         assert len(distances) == 14
-        said = json.loads((folder / RESULT).read_text())["scores"]["exact"]["overall"]["all"]["shd"]
-        assert np.mean(distances) == pytest.approx(said)
+        shd_in_result = json.loads((folder / RESULT).read_text())["scores"]["exact"]["overall"]["all"]["shd"]
+        assert np.mean(distances) == pytest.approx(shd_in_result)
 
 
 def test_the_leaderboard_is_made_from_them():

@@ -12,7 +12,7 @@ from openai_server import chat_reply
 
 HELP = {"annotated_types", "harness", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"}
 COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "jsonlines", "omegaconf", "packaging", "tenacity", "yaml"}
-SCORED = COMPOSED | {"numpy"}
+SCORING = COMPOSED | {"numpy"}
 """A run that has records needs numpy for the intervals of its scores, and neither scipy nor scikit-learn."""
 PROGRAM = """
 import json, sys
@@ -28,8 +28,8 @@ print(json.dumps(sorted(tops - set(sys.stdlib_module_names) - {"cython_runtime"}
 
 
 def imported(folder, *arguments: str) -> set[str]:
-    """The packages outside the standard library that a command has imported when it ends."""
-    done = subprocess.run(
+    """Return the packages outside the standard library that a command has imported when it ends."""
+    process = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],
         cwd=folder,
         env=os.environ | {"OPENAI_API_KEY": "none"},
@@ -37,17 +37,17 @@ def imported(folder, *arguments: str) -> set[str]:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return {name for name in json.loads(done.stderr.splitlines()[-1]) if not name.startswith("_")}
+    assert process.returncode == 0, process.stderr
+    return {name for name in json.loads(process.stderr.splitlines()[-1]) if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("arguments", [["--help"], []], ids=["--help", "the reasoner"])
 def test_nothing_heavy_is_imported_without_need(tmp_path, arguments):
-    assert imported(tmp_path, *arguments) <= (HELP if arguments else SCORED)
+    assert imported(tmp_path, *arguments) <= (HELP if arguments else SCORING)
 
 
 def test_a_run_that_the_cache_answers_imports_no_sdk_and_of_the_numerical_packages_numpy_alone(serve, tmp_path):
     asked = ["model=gpt4", f"model.base_url={serve(lambda *_: chat_reply('No')).url}", "task.limit=40"]
     first = imported(tmp_path, *asked)
     assert "openai" in first  # so the same test would see it the second time
-    assert imported(tmp_path, *asked) <= SCORED
+    assert imported(tmp_path, *asked) <= SCORING

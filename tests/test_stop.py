@@ -76,9 +76,9 @@ with interruptible(progress):
 HALF_A_FILE = """
 import signal
 from harness.runtime import signals
-from harness.storage.atomic_write import written
+from harness.storage.atomic_write import atomic_file
 signals.at_once("the end")
-with written("items.jsonl", "out=") as file:
+with atomic_file("items.jsonl", "out=") as file:
     file.write("half")
     print("out of the buffer")
     signal.raise_signal(signal.SIGINT)
@@ -100,14 +100,14 @@ def test_during_an_import(tmp_path, module):
 
 @pytest.mark.parametrize("when", AT)
 def test_during_the_exit_of_python(tmp_path, when):
-    code, shown, said = ended(tmp_path, DURING_EXIT.format(AT[when]), "--help")
-    assert (code, said) == (0, "") and "cache.path" in shown
+    code, output, errors = ended(tmp_path, DURING_EXIT.format(AT[when]), "--help")
+    assert (code, errors) == (0, "") and "cache.path" in output
 
 
 def test_in_a_destructor(tmp_path):
-    code, shown, said = ended(tmp_path, IN_A_DESTRUCTOR)
-    assert (code, shown) == (130, "") and said.startswith("stopping: ") and said.endswith(f"\n{SENTENCE}")
-    assert said.count("\n") == 2
+    code, output, errors = ended(tmp_path, IN_A_DESTRUCTOR)
+    assert (code, output) == (130, "") and errors.startswith("stopping: ") and errors.endswith(f"\n{SENTENCE}")
+    assert errors.count("\n") == 2
 
 
 def test_the_bar_is_taken_away(tmp_path):
@@ -123,7 +123,7 @@ def test_half_a_file_is_taken_away_and_what_was_printed_is_not(tmp_path):
 
 @pytest.fixture
 def handlers():
-    """Those of the test's process, put back afterwards."""
+    """Restore the signal handlers of the test's process afterwards."""
     before = signal.getsignal(signal.SIGINT)
     yield
     signal.signal(signal.SIGINT, before)

@@ -23,7 +23,7 @@ LOST = "what was to be printed is lost"
 
 
 def shell(folder: Path, command: str, redirected: str) -> subprocess.CompletedProcess[str]:
-    """A command with its streams redirected by a shell."""
+    """Run a command with its streams redirected by a shell."""
     return subprocess.run(
         ["sh", "-c", f'exec "$0" -m {command} {redirected}', sys.executable],
         cwd=folder,
@@ -53,10 +53,10 @@ def shell(folder: Path, command: str, redirected: str) -> subprocess.CompletedPr
     ],
 )
 def test_what_is_printed_in_vain_is_a_sentence_and_files_are_whole(tmp_path, command, redirected, code, words):
-    done = shell(tmp_path, command, redirected)
-    assert done.returncode == code, done.stderr
-    assert words in done.stderr and "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
-    assert done.stderr.count("error: ") == (1 if code and "2>&-" not in redirected else 0)
+    process = shell(tmp_path, command, redirected)
+    assert process.returncode == code, process.stderr
+    assert words in process.stderr and "Traceback" not in process.stderr and "Exception ignored" not in process.stderr
+    assert process.stderr.count("error: ") == (1 if code and "2>&-" not in redirected else 0)
     if "task.limit=5" in command and "dry_run" not in command and "items" not in command:
         place = tmp_path / "results/corr2cause/limit=5/plain/reasoner"
         assert json.loads((place / "manifest.json").read_text())["complete"] is True
@@ -65,8 +65,8 @@ def test_what_is_printed_in_vain_is_a_sentence_and_files_are_whole(tmp_path, com
 
 
 def test_who_reads_no_more_is_no_error_to_tell(tmp_path):
-    done = shell(tmp_path, "harness task.limit=5", "| true")
-    assert not done.stderr
+    process = shell(tmp_path, "harness task.limit=5", "| true")
+    assert not process.stderr
 
 
 def test_a_terminal_that_goes_away_ends_a_run_in_order(serve, harness, tmp_path):
@@ -92,11 +92,11 @@ def test_a_terminal_that_goes_away_ends_a_run_in_order(serve, harness, tmp_path)
     assert job.wait(WAIT) > 0
     place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
     assert json.loads((place / "manifest.json").read_text())["complete"] is False
-    asked = len(server.calls)
-    assert asked < 300
-    assert len((place / "records.jsonl").read_text().splitlines()) == asked
-    done = harness(*arguments, OPENAI_API_KEY=KEY)
-    assert done.returncode == 0 and len(server.calls) == 300, done.stderr
+    calls = len(server.calls)
+    assert calls < 300
+    assert len((place / "records.jsonl").read_text().splitlines()) == calls
+    process = harness(*arguments, OPENAI_API_KEY=KEY)
+    assert process.returncode == 0 and len(server.calls) == 300, process.stderr
 
 
 def test_a_full_results_disk_costs_no_call_that_is_under_way(serve, tmp_path):
@@ -105,9 +105,9 @@ def test_a_full_results_disk_costs_no_call_that_is_under_way(serve, tmp_path):
     with mounted(tmp_path / "disk", "size=200k") as disk:
         arguments = ["model=gpt4", f"model.base_url={server.url}", "task.limit=400", f"results={disk}/results"]
         environment = os.environ | {"OPENAI_API_KEY": KEY}
-        done = forks.run("harness", arguments, tmp_path, environment)
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: ") and "make room" in done.stderr and done.stderr.count("\n") == 1
+        process = forks.run("harness", arguments, tmp_path, environment)
+    assert process.returncode == 1
+    assert process.stderr.startswith("error: ") and "make room" in process.stderr and process.stderr.count("\n") == 1
     assert len(server.calls) < 400
     with closing(Store(tmp_path / ".cache/answers.sqlite", readonly=True)) as store:
         assert next(store.query("SELECT count(*) FROM answers"))[0] == len(server.calls)

@@ -24,7 +24,7 @@ def text_of(first, *others):
 
 
 def cells(*rows):
-    """What stands in the table of these rows, without their names."""
+    """Return the cells of the table of these rows, without their names."""
     return [line[1:] for line in rows_of(text_of(*rows))[2:]]
 
 
@@ -83,8 +83,8 @@ def test_a_row_has_the_metrics_asked_for_and_the_counts():
     assert row == ["50.00", "–", "0.2500", "1,162", "180", "21", "3", "2"]
 
 
-def with_intervals(**found):
-    metrics = tuple(Metric(name, value, interval) for name, (value, interval) in found.items())
+def with_intervals(**values):
+    metrics = tuple(Metric(name, value, interval) for name, (value, interval) in values.items())
     return Scores(9, 4, 0, 0, metrics, clusters=7, resamples=10_000)
 
 
@@ -116,8 +116,8 @@ def test_clusters_that_are_parts_of_one_are_named_and_unknown_ones_are_not_made_
 
 
 def test_metrics_come_in_one_order_whatever_order_they_are_found_in():
-    found = [scores(shd=1.0, brier=0.1, f1=0.5), scores(accuracy=0.5, audit=0.2, auroc=None)]
-    assert metrics_of(found) == ["f1", "accuracy", "auroc", "brier", "shd", "audit"]
+    rows = [scores(shd=1.0, brier=0.1, f1=0.5), scores(accuracy=0.5, audit=0.2, auroc=None)]
+    assert metrics_of(rows) == ["f1", "accuracy", "auroc", "brier", "shd", "audit"]
 
 
 def test_the_table_of_a_result():
@@ -155,7 +155,7 @@ def test_items_and_clusters_are_said():
 
 
 @pytest.mark.parametrize(
-    ("what", "said"),
+    ("what", "message"),
     [
         ({"failures": {"timeout": 1200, "refused": 1}}, "Failed calls are in no metric: 1,200 timeout, 1 refused."),
         ({"finish_reasons": {"length": 12}}, "12 replies were cut off at max_tokens."),
@@ -163,10 +163,10 @@ def test_items_and_clusters_are_said():
         ({"usage": Usage(input=1000, output=20, cached_input=5)}, "Tokens of these answers: 1,000 input, 20 output."),
     ],
 )
-def test_what_did_not_go_well_is_said(what, said):
+def test_what_did_not_go_well_is_said(what, message):
     always = remarks(result_of(scores()))
     (line,) = [line for line in remarks(result_of(scores(), **what)) if line not in always]
-    assert line.startswith(said)
+    assert line.startswith(message)
 
 
 def test_unreadable_replies_are_said():
@@ -178,9 +178,9 @@ def test_an_ordinary_finish_reason_is_not_worth_a_word():
 
 
 def test_how_the_intervals_were_made_is_said_and_that_clusters_are_few():
-    said = remarks(result_of(with_intervals(f1=(0.5, (0.2, 0.6))), clusters=7))
-    assert any(line.startswith("In brackets: 95% intervals over clusters") and "10,000" in line for line in said)
-    assert any(line.startswith("Intervals over 7 clusters are wide") for line in said)
+    sentences = remarks(result_of(with_intervals(f1=(0.5, (0.2, 0.6))), clusters=7))
+    assert any(line.startswith("In brackets: 95% intervals over clusters") and "10,000" in line for line in sentences)
+    assert any(line.startswith("Intervals over 7 clusters are wide") for line in sentences)
     many = replace(with_intervals(f1=(0.5, (0.2, 0.6))), clusters=300)
     assert not any("wide" in line for line in remarks(result_of(many)))
     assert not any("brackets" in line for line in remarks(result_of(scores(f1=0.5))))
@@ -197,5 +197,5 @@ def test_why_there_is_no_interval_is_said():
 
 def test_bounds_are_said():
     overall = Scores(9, 4, 1, 0, (Metric("f1", 0.5, bounds=(0.4, 0.6)), Metric("auroc", 0.5)))
-    said = remarks(result_of(overall))
-    assert "If all of them had been wrong, or all right: F1 40.00 to 60.00." in said
+    sentences = remarks(result_of(overall))
+    assert "If all of them had been wrong, or all right: F1 40.00 to 60.00." in sentences

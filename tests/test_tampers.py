@@ -24,31 +24,31 @@ RUNS = ("reasoner", "coin", "paid", "opened", "algorithm")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
-    """Runs of each kind, made by the commands; two of them against a server, one with a price."""
+def finished_runs(tmp_path_factory) -> Path:
+    """Return the folder of a run of each kind, left by the commands; two against a server, one with a price."""
     folder = tmp_path_factory.mktemp("made")
     server = Server(lambda path, body, number: chat_reply("No" if "parent" in str(body) else "Yes, it does."))
-    paid = ("model=gpt4", f"model.base_url={server.url}", "cache=off")
+    server_model = ("model=gpt4", f"model.base_url={server.url}", "cache=off")
     price = ("model.price.input=2", "model.price.output=8", "model.price.cached_input=1")
     data = ("task=causalbench/causality", "task.networks=[cancer]", "task.limit=6", "task.format=data", "task.rows=20")
     try:
         for results, module, *arguments in (
             ("reasoner", "harness", "task.limit=12"),
             ("coin", "harness", "task.limit=8", "model=random_uniform", "samples=3"),
-            ("paid", "harness", "task.limit=12", "prompt=plain", *paid, *price),
-            ("opened", "harness", *data, "replies=model", *paid),
+            ("paid", "harness", "task.limit=12", "prompt=plain", *server_model, *price),
+            ("opened", "harness", *data, "replies=model", *server_model),
             ("algorithm", "harness.discover", "network=asia"),
         ):
             environment = os.environ | {"OPENAI_API_KEY": KEY}
-            done = forks.run(module, [*arguments, f"results={results}"], folder, environment)
-            assert not done.returncode, done.stderr
+            process = forks.run(module, [*arguments, f"results={results}"], folder, environment)
+            assert not process.returncode, process.stderr
     finally:
         server.close()
     return folder
 
 
-def run_of(made: Path, name: str, to: Path) -> Path:
-    (result,) = (made / name).rglob("result.json")
+def run_of(finished_runs: Path, name: str, to: Path) -> Path:
+    (result,) = (finished_runs / name).rglob("result.json")
     shutil.copytree(result.parent, to / name, dirs_exist_ok=True)
     return to / name
 
@@ -87,7 +87,7 @@ def overall(content: dict) -> dict:
 
 
 def flip(line: dict) -> None:
-    """An answer and all that stands beside it, but its words."""
+    """Flip an answer and the fields that follow from it, but not its words."""
     line["answer"]["label"] = 1 - (line["answer"]["label"] or 0)
     line["correct"] = line["answer"]["label"] == line["gold"]
 
@@ -267,11 +267,11 @@ STRENGTHS: dict[str, Callable[[Path], object]] = {"plain": lambda run: None, "di
 NOT_THERE = (KeyError, TypeError, AttributeError, IndexError, ValueError, HarnessError)
 
 
-def holding(made: Path, name: str, strength: str, tmp_path: Path) -> tuple[set[str], set[str]]:
-    """The tampers that hold, and all that could be made in this run."""
-    held, tried = set(), set()
+def holding(finished_runs: Path, name: str, strength: str, tmp_path: Path) -> tuple[set[str], set[str]]:
+    """Return the tampers that verify does not find, and all that could be applied to this run."""
+    undetected, applied = set(), set()
     for tamper, make in (TAMPERS if strength != "scores" else NOT_SCORES).items():
-        run = run_of(made, name, tmp_path)
+        run = run_of(finished_runs, name, tmp_path)
         before = [(run / file).read_bytes() for file in ("records.jsonl", "result.json", "manifest.json")]
         parsed = [lines(run), load(run / "result.json"), load(run / "manifest.json")]
         try:
@@ -285,16 +285,16 @@ def holding(made: Path, name: str, strength: str, tmp_path: Path) -> tuple[set[s
                 STRENGTHS[strength](run)
             except NOT_THERE:  # what cannot be scored any more stays with the old scores
                 reseal(run)
-            tried.add(tamper)
+            applied.add(tamper)
             verdict, problems = _verdict(run, iter(range(10**9)), frozenset())
             if verdict == HOLDS:
-                held.add(tamper)
+                undetected.add(tamper)
             assert problems or verdict == HOLDS
             shutil.rmtree(run)
         else:
             for file, content in zip(("records.jsonl", "result.json", "manifest.json"), before, strict=True):
                 (run / file).write_bytes(content)
-    return held, tried
+    return undetected, applied
 
 
 def expected(name: str, strength: str) -> set[str]:
@@ -303,8 +303,10 @@ def expected(name: str, strength: str) -> set[str]:
     if name not in ("paid", "opened"):
         return set(CANNOT_BE_FOUND)
     if strength == "scores":
-        held = {*CANNOT_BE_FOUND, *CANNOT_BE_FOUND_OF_A_SERVER}
-        return held - {"usage"} if name == "paid" else held  # by the cost of the records, which was left as it was
+        undetected = {*CANNOT_BE_FOUND, *CANNOT_BE_FOUND_OF_A_SERVER}
+        return (
+            undetected - {"usage"} if name == "paid" else undetected
+        )  # by the cost of the records, which was left as it was
     # Openings leave no record, so that nobody knows how much of the run's tokens was theirs.
     return {*CANNOT_BE_FOUND, "a reply", *({"a reply of the opening", "usage"} if name == "opened" else ())}
 
@@ -313,17 +315,19 @@ def expected(name: str, strength: str) -> set[str]:
 @pytest.mark.parametrize(
     "name", [name if name == "paid" else pytest.param(name, marks=pytest.mark.slow) for name in RUNS]
 )
-def test_every_change_is_found_but_what_the_run_alone_can_say(made, tmp_path, name, strength):
-    held, tried = holding(made, name, strength, tmp_path)
-    assert held <= expected(name, strength), f"not found: {held - expected(name, strength)}"
-    assert tried & expected(name, strength) <= held, f"found after all: {tried & expected(name, strength) - held}"
-    assert len(tried) > 30, f"only {len(tried)} could be made"
+def test_every_change_is_found_but_what_the_run_alone_can_say(finished_runs, tmp_path, name, strength):
+    undetected, applied = holding(finished_runs, name, strength, tmp_path)
+    assert undetected <= expected(name, strength), f"not found: {undetected - expected(name, strength)}"
+    assert applied & expected(name, strength) <= undetected, (
+        f"found after all: {applied & expected(name, strength) - undetected}"
+    )
+    assert len(applied) > 30, f"only {len(applied)} could be made"
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_the_runs_as_they_are_in_another_order_and_in_another_folder_hold(made, tmp_path, name):
-    run = run_of(made, name, tmp_path)
+def test_the_runs_as_they_are_in_another_order_and_in_another_folder_hold(finished_runs, tmp_path, name):
+    run = run_of(finished_runs, name, tmp_path)
     assert _verdict(run, iter(range(10**9)), frozenset()) == (HOLDS, [])
-    moved = run.rename(tmp_path / "elsewhere")
-    save_lines(moved, another_order(lines(moved)))
-    assert _verdict(moved, iter(range(10**9)), frozenset()) == (HOLDS, [])
+    renamed = run.rename(tmp_path / "elsewhere")
+    save_lines(renamed, another_order(lines(renamed)))
+    assert _verdict(renamed, iter(range(10**9)), frozenset()) == (HOLDS, [])

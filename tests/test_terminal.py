@@ -39,7 +39,7 @@ def run(model, f1=0.5, *, unreadable=0, prompt="plain", **more):
 BOARD = [run("gpt4", 0.9123), run("always_yes", 0.2683), run("a_model_with_quite_a_long_name_v2", 0.5)]
 
 
-def seen(parts, width, **more):
+def rendered_on(parts, width, **more):
     with terminal(width) as screen:
         show(parts, **more)
     return screen
@@ -54,7 +54,7 @@ def numbers(text):
 def test_a_leaderboard_at_every_width(monkeypatch, width, colour):
     if not colour:
         monkeypatch.setenv("NO_COLOR", "1")
-    screen = seen(build(BOARD), width)
+    screen = rendered_on(build(BOARD), width)
     rows = screen.lines[screen.lines.index(next(line for line in screen.lines if line.startswith("──"))) :]
     table = "\n".join(rows[: rows.index("")])
     assert "91.23" in table and "[81.2, 100.0]" in table  # the best, and its interval, at any width
@@ -72,7 +72,7 @@ def test_a_leaderboard_at_every_width(monkeypatch, width, colour):
 
 def test_counts_go_before_intervals_move_and_intervals_move_before_metrics_go():
     below = [run("model", 0.5, unreadable=3), run("other", 0.25)]
-    wide, narrow = seen(build(below), 78), seen(build(below), 60)
+    wide, narrow = rendered_on(build(below), 78), rendered_on(build(below), 60)
     (line,) = [line for line in wide.lines if line.startswith("model  ") and "50.00" in line]
     assert line.split() == ["model", "50.00", "[40.0,", "60.0]", "25.00", "50.00", "16.67", "[40.0,", "60.0]", "3"]
     at = next(place for place, line in enumerate(narrow.lines) if line.startswith("model  ") and "50.00" in line)
@@ -83,33 +83,33 @@ def test_counts_go_before_intervals_move_and_intervals_move_before_metrics_go():
 
 def test_names_are_cut_where_they_stay_different():
     names = [f"meta-llama/Llama-3.1-{size}B-Instruct-{kind}" for size in (8, 70) for kind in ("base", "tuned")]
-    screen = seen(build([run(name, k / 5) for k, name in enumerate(names)]), 44)
-    cut = [line.split()[0] for line in screen.lines if "…" in line]
-    assert len(cut) == len(set(cut)) == 4
+    screen = rendered_on(build([run(name, k / 5) for k, name in enumerate(names)]), 44)
+    shortened = [line.split()[0] for line in screen.lines if "…" in line]
+    assert len(shortened) == len(set(shortened)) == 4
 
 
 def test_groups_stand_above_their_rows():
-    screen = seen(build(BOARD, Choice(families=True)), 120)
+    screen = rendered_on(build(BOARD, Choice(families=True)), 120)
     assert screen.text.index("Random Baselines") < screen.text.index("always_yes") < screen.text.index("GPT-Based")
     assert screen.having("GPT-Based Models", italics=True) and "**" not in screen.text
 
 
 def test_columns_are_respected(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    assert max(map(len, seen(build(BOARD), 120).lines)) <= 60
+    assert max(map(len, rendered_on(build(BOARD), 120).lines)) <= 60
 
 
 def test_elsewhere_it_is_markdown(monkeypatch, capsys):
     show(["words", *build(BOARD)], title="a title")
     assert capsys.readouterr().out == f"words\n\n{markdown(build(BOARD))}\n"
     monkeypatch.setenv("TERM", "dumb")
-    dumb = seen(build(BOARD), 200)
+    dumb = rendered_on(build(BOARD), 200)
     assert dumb.text == markdown(build(BOARD)) and b"\x1b" not in dumb.raw
 
 
 def test_names_and_replies_are_neither_markup_nor_obeyed():
     table = Table.of(["item", "words"], [["[bold]a[/bold]", "\x1b[2J\x1b]0;owned\x07no \ud83d"]], text_columns=2)
-    screen = seen(["[red]said[/red] \x1b[31mx", table], 80, title="[b]title")
+    screen = rendered_on(["[red]said[/red] \x1b[31mx", table], 80, title="[b]title")
     assert "[red]said[/red]" in screen.text and "[bold]a[/bold]" in screen.text and "[b]title" in screen.text
     assert b"\x1b[2J" not in screen.raw and b"\x1b[31m" not in screen.raw and b"\x07" not in screen.raw
     assert "no �" in screen.text
@@ -120,16 +120,18 @@ def test_a_command_draws_unless_a_format_is_asked_for(tmp_path):
         folder = tmp_path / row.model
         folder.mkdir()
         place = {"task": row.task, "variant": row.variant, "prompt": row.prompt, "model": row.model}
-        said = {"run": place, "complete": True, **result_json(row.result)}
-        (folder / "result.json").write_text(json.dumps(said), encoding="utf-8")
+        content = {"run": place, "complete": True, **result_json(row.result)}
+        (folder / "result.json").write_text(json.dumps(content), encoding="utf-8")
         write_manifest(folder, place, row.result)
-    with terminal(100) as drawn:
+    with terminal(100) as with_graphics:
         assert leaderboard.main([str(tmp_path)]) == 0
-    assert "│" not in drawn.text and "|  " not in drawn.text and drawn.having("91.23", bold=True)
+    assert (
+        "│" not in with_graphics.text and "|  " not in with_graphics.text and with_graphics.having("91.23", bold=True)
+    )
     assert "| gpt4 " in (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8")
-    with terminal(100) as asked:
+    with terminal(100) as as_markdown:
         assert leaderboard.main([str(tmp_path), "format=csv"]) == 0
-    assert asked.text.startswith("task,") and b"\x1b" not in asked.raw
+    assert as_markdown.text.startswith("task,") and b"\x1b" not in as_markdown.raw
 
 
 def test_a_run_shows_its_table(tmp_path):

@@ -14,9 +14,9 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked
 
 def torture(*options: str) -> str:
     script = Path(__file__).parent / "torture.py"
-    done = subprocess.run([sys.executable, script, *options], capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stderr[-3000:] + done.stdout
-    return done.stdout
+    process = subprocess.run([sys.executable, script, *options], capture_output=True, text=True, timeout=900)
+    assert process.returncode == 0, process.stderr[-3000:] + process.stdout
+    return process.stdout
 
 
 # On a machine that is busy for a second, calls with a timeout of one end though nothing hangs.
@@ -24,8 +24,8 @@ PATIENT = ("--timeout", "300")
 
 
 def test_faults_and_kills_lose_nothing():
-    said = torture("--runs", "4", "--seed", "8", *PATIENT)
-    assert "| stored answers lost | 0 |" in said and "| stored answers asked again | 0 |" in said
+    output = torture("--runs", "4", "--seed", "8", *PATIENT)
+    assert "| stored answers lost | 0 |" in output and "| stored answers asked again | 0 |" in output
 
 
 def test_a_server_that_is_away_for_a_moment_stops_no_run():

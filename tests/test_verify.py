@@ -24,8 +24,8 @@ PLACES = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
-    """Three runs, made by the commands."""
+def finished_runs(tmp_path_factory) -> Path:
+    """Return the folder of three runs that the commands left."""
     folder = tmp_path_factory.mktemp("made")
     for arguments in (
         ["harness", "task.limit=40"],
@@ -37,8 +37,8 @@ def made(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def runs(made, tmp_path, monkeypatch) -> Path:
-    shutil.copytree(made, tmp_path / "copy")
+def runs(finished_runs, tmp_path, monkeypatch) -> Path:
+    shutil.copytree(finished_runs, tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
     return tmp_path / "copy"
 
@@ -53,8 +53,8 @@ def test_runs_as_they_were_made_hold(runs, capsys):
     assert "3 of 3 runs hold." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("drawn", [True, False])
-def test_one_bar_goes_over_the_records_of_all_runs(runs, capsys, monkeypatch, drawn):
+@pytest.mark.parametrize("on_terminal", [True, False])
+def test_one_bar_goes_over_the_records_of_all_runs(runs, capsys, monkeypatch, on_terminal):
     """On a terminal the verdicts wait for the bar's end, and are all there."""
     bars = []
 
@@ -64,13 +64,13 @@ def test_one_bar_goes_over_the_records_of_all_runs(runs, capsys, monkeypatch, dr
             return super().watch(values, items, each)
 
     monkeypatch.setattr("harness.verify.__main__.Progress", Watched)
-    monkeypatch.setattr("harness.runtime.console.capable", lambda stream: drawn)
-    monkeypatch.setattr("sys.stdout.isatty", lambda: drawn)
+    monkeypatch.setattr("harness.runtime.console.capable", lambda stream: on_terminal)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: on_terminal)
     assert main([]) == 0
     (bar,) = bars
     assert bar.done == bar.total == sum(len(path.read_text().splitlines()) for path in runs.rglob("records.jsonl"))
-    said = capsys.readouterr().out.splitlines()
-    assert [line.rpartition(": ")[2] for line in said] == [*(["holds"] * 3), "3 of 3 runs hold."]
+    output = capsys.readouterr().out.splitlines()
+    assert [line.rpartition(": ")[2] for line in output] == [*(["holds"] * 3), "3 of 3 runs hold."]
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
@@ -103,7 +103,7 @@ def other_request(lines):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (flip_answer, "the reply reads otherwise today"),
         (flip_gold, "the labels are not the item's"),
@@ -113,9 +113,9 @@ def other_request(lines):
         (lambda lines: [*lines, lines[7]], "1 items have more than 1 records"),
     ],
 )
-def test_a_record_that_was_changed_is_found(runs, change, said):
+def test_a_record_that_was_changed_is_found(runs, change, message):
     changed_lines(runs / PLACES["reasoner"] / "records.jsonl", change)
-    assert any(said in problem for problem in problems_of(runs / PLACES["reasoner"]))
+    assert any(message in problem for problem in problems_of(runs / PLACES["reasoner"]))
 
 
 def test_a_graph_that_was_changed_is_found(runs):
@@ -152,12 +152,14 @@ def test_compressed_records_hold_and_what_was_changed_in_them_is_found(runs, cap
 
 
 def test_records_that_cannot_be_read_do_not_hold_and_the_others_are_still_checked(runs, capsys):
-    torn = compressed(runs / PLACES["reasoner"])
-    torn.write_bytes(torn.read_bytes()[:-20])
+    archive = compressed(runs / PLACES["reasoner"])
+    archive.write_bytes(archive.read_bytes()[:-20])
     (compressed(runs / PLACES["coin"]).parent / "records.jsonl").touch()
     assert main([]) == 1
-    said = capsys.readouterr().out
-    assert "records.jsonl.gz cannot be read" in said and "remove one of them" in said and "1 of 3 runs hold." in said
+    output = capsys.readouterr().out
+    assert (
+        "records.jsonl.gz cannot be read" in output and "remove one of them" in output and "1 of 3 runs hold." in output
+    )
 
 
 def test_a_result_that_is_cut_off_does_not_hold(runs, capsys):
@@ -171,9 +173,9 @@ def test_runs_without_records_are_said_and_are_no_proof(runs, capsys):
     for place in ("reasoner", "coin"):
         (runs / PLACES[place] / "records.jsonl").unlink()
     assert main([]) == 0
-    said = capsys.readouterr().out
-    assert f"{PLACES['coin']}: settings, items and prompt hold; no records\n" in said
-    assert "1 of 1 runs hold.\n2 more have no records" in said
+    output = capsys.readouterr().out
+    assert f"{PLACES['coin']}: settings, items and prompt hold; no records\n" in output
+    assert "1 of 1 runs hold.\n2 more have no records" in output
     assert main([PLACES["reasoner"]]) == 1
 
 

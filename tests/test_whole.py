@@ -7,11 +7,11 @@ import os
 import pytest
 
 from harness.errors import StoreError
-from harness.storage.atomic_write import check, written
+from harness.storage.atomic_write import atomic_file, check
 
 
 @pytest.mark.parametrize(
-    ("out", "folder", "said"),
+    ("out", "folder", "message"),
     [
         ("file/x.csv", False, "file/x.csv cannot be written (file is no folder): choose another out=."),
         ("file/a/b/x.csv", False, "(file is no folder)"),
@@ -20,13 +20,13 @@ from harness.storage.atomic_write import check, written
         (".", False, "(it is a folder)"),
     ],
 )
-def test_what_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch, out, folder, said):
+def test_what_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch, out, folder, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
     (tmp_path / "folder").mkdir()
-    with pytest.raises(StoreError) as told:
+    with pytest.raises(StoreError) as error:
         check(out, folder=folder)
-    assert said in str(told.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("out", ["x.csv", "folder/x.csv", "new/er/x.csv", "-", "/dev/stdout", "file"])
@@ -40,7 +40,7 @@ def test_what_can_be_written_passes_and_nothing_is_made_yet(tmp_path, monkeypatc
 
 
 def test_the_folder_is_made(tmp_path):
-    with written(str(tmp_path / "new" / "er" / "x.csv")) as file:
+    with atomic_file(str(tmp_path / "new" / "er" / "x.csv")) as file:
         file.write("x")
     assert [path.name for path in (tmp_path / "new" / "er").iterdir()] == ["x.csv"]
 
@@ -52,7 +52,7 @@ def test_what_somebody_has_put_in_the_place_of_a_file_is_not_written_through(tmp
     sent.mkdir()
     outside.write_text("mine")
     (sent / name).symlink_to(outside) if kind == "link" else os.mkfifo(sent / name)
-    with written(str(sent / "LEADERBOARD.md"), named=False) as file:
+    with atomic_file(str(sent / "LEADERBOARD.md"), user_path=False) as file:
         file.write("the table")
     assert outside.read_text() == "mine"
     assert (sent / "LEADERBOARD.md").read_text() == "the table" and not (sent / "LEADERBOARD.md").is_symlink()

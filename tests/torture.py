@@ -50,7 +50,7 @@ examples:
 
 @dataclass
 class Tally:
-    """What a torture came to."""
+    """The sums over all campaigns."""
 
     starts: int = 0
     kills: int = 0
@@ -87,73 +87,73 @@ class Campaign:
     samples: int = 1
     processes: int = 1
     kind: Kind | None = None
-    allowed: int = 0
+    may_repeat: int = 0
     """Answers that a kill may have cut off."""
 
     def begin(self) -> None:
-        """Remember what the server had seen before."""
+        """Remember what the server has seen so far."""
         self.before = self.server.seen()
 
     def once(self, kills: list[Kill]) -> list[int | None]:
-        """Start the command, and check what can be checked at once; the exit codes."""
+        """Start the command, check what can be checked at once, and return the exit codes."""
         tally, cache = self.tally, self.folder / "answers.sqlite"
-        known, earlier = stored(cache), self.server.seen()
+        stored_before, earlier = stored(cache), self.server.seen()
         codes = start(self.arguments, self.folder, kills)
         tally.starts += len(codes)
         tally.kills += codes.count(None)
-        now, kept = self.server.seen(), stored(cache)
-        asked = {prompt for prompt, n in now["requests"].items() if n > earlier["requests"].get(prompt, 0)}
-        tally.stored_and_asked_again += len(asked & set(known))
-        tally.lost += len(set(known) - set(kept))
+        now, stored_after = self.server.seen(), stored(cache)
+        requests = {prompt for prompt, n in now["requests"].items() if n > earlier["requests"].get(prompt, 0)}
+        tally.stored_and_asked_again += len(requests & set(stored_before))
+        tally.lost += len(set(stored_before) - set(stored_after))
         if self.kind is None or "reply" not in self.kind.ends:
-            tally.other_words += sum(text.strip() != self.words_of(prompt) for prompt, text in kept.items())
+            tally.other_words += sum(text.strip() != self.words_of(prompt) for prompt, text in stored_after.items())
         answered = {p for p, n in now["answered"].items() if n > earlier["answered"].get(p, 0)}
-        missing = len(answered - set(kept))
+        missing = len(answered - set(stored_after))
         if None in codes:
-            self.allowed += self.concurrency * codes.count(None)
-            assert missing <= self.allowed, (missing, self.allowed)
+            self.may_repeat += self.concurrency * codes.count(None)
+            assert missing <= self.may_repeat, (missing, self.may_repeat)
         else:
             # On a busy machine an answer can come when the client has just given up waiting for it.
-            assert missing <= 2, f"{missing} answers that came were not stored: {self.said}"
+            assert missing <= 2, f"{missing} answers that came were not stored: {self.output}"
             tally.late += missing
-            self.allowed += missing
+            self.may_repeat += missing
         for code in codes:
             if code is not None:
                 tally.ends["complete" if code == 0 else "stopped with a sentence"] += 1
-                assert code in (0, 1) and "Traceback" not in self.said and "should not have been" not in self.said, (
-                    f"{self.kind and self.kind.name}: {self.said}"
-                )
+                assert (
+                    code in (0, 1) and "Traceback" not in self.output and "should not have been" not in self.output
+                ), f"{self.kind and self.kind.name}: {self.output}"
                 self.check_end(code, bool(answered))
         return codes
 
     def check_end(self, code: int, worked: bool) -> None:
-        """A fault that passes may not stop a run in which the server has answered."""
+        """Check that a passing fault did not stop a run in which the server has answered."""
         if self.kind is None or "stops" in self.kind.ends or code == 0 or not worked:
             return
-        (*_, sentence) = (line for line in self.said.splitlines() if line.startswith("error: "))
+        (*_, sentence) = (line for line in self.output.splitlines() if line.startswith("error: "))
         assert "may pass" in sentence, f"{self.kind.name} stopped the run: {sentence}"
 
     def words_of(self, prompt: str) -> str:
-        """What the server answers."""
+        """Return the words that the server answers with."""
         kind = own(prompt, self.own)
         if kind is None:
             return answer(prompt)
         return "Let me think about" if kind == "length" else ""
 
     @property
-    def said(self) -> str:
-        """The end of what the command has said."""
+    def output(self) -> str:
+        """The end of the command's output."""
         return (self.folder / "said.txt").read_text()[-3000:]
 
     def finish(self) -> None:
-        """Check what is there in the end, and enter the sums."""
+        """Check the final state, and add it to the tally."""
         tally, before, after = self.tally, self.before, self.server.seen()
         self.check()
         new = {p: n - before["answered"].get(p, 0) for p, n in after["answered"].items()}
         again = sum(n - 1 for n in new.values() if n > 1)
-        assert self.processes > 1 or again <= self.allowed, (again, self.allowed)
+        assert self.processes > 1 or again <= self.may_repeat, (again, self.may_repeat)
         tally.asked_again += again
-        tally.might_be_asked_again += self.allowed
+        tally.might_be_asked_again += self.may_repeat
         tally.answers += sum(n > 0 for n in new.values())
         tally.campaigns += 1
         # Who takes over what another process was asking has not been told to wait.
@@ -162,7 +162,7 @@ class Campaign:
         tally.faults.update({k: n - before["kinds"].get(k, 0) for k, n in after["kinds"].items() if k != "answered"})
 
     def check(self) -> None:
-        """One record for every item and sample, one manifest that fits, and the scores of an undisturbed run."""
+        """Check that there are one record per item and sample, a fitting manifest, and an undisturbed run's scores."""
         self.server.set(mix={}, own=self.own)
         calm = self.folder / "calm"
         calm.mkdir()
@@ -179,7 +179,7 @@ class Campaign:
             assert manifest["counts"]["items"] == self.limit and manifest["ended"], manifest
             if self.kind is None:
                 assert scores(place) == scores(undisturbed)
-            assert not (wrong := differing(told(place), told(undisturbed), self.kind)), (self.kind, wrong)
+            assert not (wrong := differing(outcomes(place), outcomes(undisturbed), self.kind)), (self.kind, wrong)
 
 
 def scores(place: Path) -> dict[str, object]:
@@ -187,8 +187,8 @@ def scores(place: Path) -> dict[str, object]:
     return {name: result[name] for name in ("scores", "failures", "finish_reasons")}
 
 
-def told(place: Path) -> dict[tuple[str, int], object]:
-    """What became of each item; how long a failed call had waited for its retries does not matter."""
+def outcomes(place: Path) -> dict[tuple[str, int], object]:
+    """Return the answer or the kind of failure of each item and sample."""
     lines = map(json.loads, (place / "records.jsonl").read_text().splitlines())
     return {
         (line["item"], line["sample"]): line["answer"] if "answer" in line else line["failure"]["kind"]
@@ -197,25 +197,25 @@ def told(place: Path) -> dict[tuple[str, int], object]:
 
 
 def differing(ours: dict, theirs: dict, kind: Kind | None) -> dict[tuple[str, int], object]:
-    """What became of items otherwise than in an undisturbed run, and may not have."""
+    """Return the outcomes that differ from those of an undisturbed run, and may not."""
     ends = kind.ends if kind else ()
     return {
-        item: (got, theirs.get(item))
-        for item, got in ours.items()
-        if got != theirs.get(item) and not ("item" in ends and isinstance(got, str)) and "reply" not in ends
+        item: (outcome, theirs.get(item))
+        for item, outcome in ours.items()
+        if outcome != theirs.get(item) and not ("item" in ends and isinstance(outcome, str)) and "reply" not in ends
     }
 
 
-def arguments_of(server: Remote, given: argparse.Namespace, *rest: str) -> list[str]:
-    samples = [f"samples={given.samples}", "model.temperature=1"] if given.samples > 1 else []
+def arguments_of(server: Remote, options: argparse.Namespace, *rest: str) -> list[str]:
+    samples = [f"samples={options.samples}", "model.temperature=1"] if options.samples > 1 else []
     return [
-        *MODELS[given.model], *samples, f"model.base_url={server.root}/v1", "prompt=plain", "cache.path=answers.sqlite",
-        *rest,
+        *MODELS[options.model], *samples, f"model.base_url={server.root}/v1", "prompt=plain",
+        "cache.path=answers.sqlite", *rest,
     ]  # fmt: skip
 
 
-def drawn(draw: random.Random, timeout: float) -> dict[str, float]:
-    """Shares of the old faults, for a campaign that meets many."""
+def draw_faults(draw: random.Random, timeout: float) -> dict[str, float]:
+    """Return random shares of the basic faults, for a campaign with many kinds."""
     faults = {name: draw.choice([0, 0, 0.03, 0.1]) for name in PASSING}
     faults |= {name: draw.choice([0] * 5 + [0.004]) for name in FATAL}
     faults |= {name: draw.choice([0, 0, 0.01]) for name in ("hang", "endless drip", "429 ten minutes")}
@@ -225,7 +225,7 @@ def drawn(draw: random.Random, timeout: float) -> dict[str, float]:
 
 
 def only(kind: Kind) -> dict[str, Any]:
-    """The server's settings where one kind of fault is all that goes wrong."""
+    """Return the server's settings for a single kind of fault."""
     if kind.accept:
         return {"kind": kind.name, "every": 5}
     share = 0.01 if "stops" in kind.ends else 0.03 if kind.timed or "item" in kind.ends else 0.3
@@ -233,18 +233,18 @@ def only(kind: Kind) -> dict[str, Any]:
     return {"mix": {kind.name: share}, "in_a_row": 4 if kind.in_a_row == 2 else kind.in_a_row}
 
 
-def campaign(server: Remote, draw: random.Random, tally: Tally, given: argparse.Namespace, kind: Kind | None) -> None:
+def campaign(server: Remote, draw: random.Random, tally: Tally, options: argparse.Namespace, kind: Kind | None) -> None:
     """Start the same command until it is complete."""
-    faults = {"mix": drawn(draw, given.timeout)} if kind is None else only(kind)
+    faults = {"mix": draw_faults(draw, options.timeout)} if kind is None else only(kind)
     own, seed = draw.choice([0, 0.1]) if kind is None else 0, draw.randrange(10**6)
     limit, concurrency = draw.choice([20, 60, 120]), draw.choice([1, 4, 16, 64])
     arguments = arguments_of(
-        server, given, f"task.limit={limit}", f"task.seed={seed}", f"model.max_concurrency={concurrency}",
-        f"model.timeout={given.timeout}", "model.max_wait=3",
+        server, options, f"task.limit={limit}", f"task.seed={seed}", f"model.max_concurrency={concurrency}",
+        f"model.timeout={options.timeout}", "model.max_wait=3",
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
         now = Campaign(
-            server, tally, Path(name), arguments, own, limit, concurrency, given.samples, given.processes, kind
+            server, tally, Path(name), arguments, own, limit, concurrency, options.samples, options.processes, kind
         )
         now.begin()
         for number in range(MOST_STARTS):
@@ -252,39 +252,39 @@ def campaign(server: Remote, draw: random.Random, tally: Tally, given: argparse.
             latency = draw.choice([0.0, 0.005, 0.03])
             server.set(**({} if calm else faults), own=own, seed=seed + number, latency=latency)
             kills = [Kill(), Kill(after=draw.uniform(0.05, 1.2))]
-            wanted = given.kill == "random" and not calm
-            chosen = [kills[wanted and draw.random() < 0.5] for _ in range(given.processes)]
-            if set(now.once(chosen)) == {0}:
+            killing = options.kill == "random" and not calm
+            kill_each = [kills[killing and draw.random() < 0.5] for _ in range(options.processes)]
+            if set(now.once(kill_each)) == {0}:
                 break
         else:
-            raise AssertionError(f"not complete after {number + 1} starts: {now.said}")
+            raise AssertionError(f"not complete after {number + 1} starts: {now.output}")
         now.finish()
 
 
-def at_each_event(server: Remote, tally: Tally, given: argparse.Namespace, over: str) -> int:
-    """Kill the command once at each event, over what stands in the folder before; how many places there are."""
+def at_each_event(server: Remote, tally: Tally, options: argparse.Namespace, over: str) -> int:
+    """Kill the command once at each event, starting from the run `over`; return the number of events."""
     limit, concurrency = 30, 8
-    arguments = arguments_of(server, given, f"task.limit={limit}", f"model.max_concurrency={concurrency}")
+    arguments = arguments_of(server, options, f"task.limit={limit}", f"model.max_concurrency={concurrency}")
     for event in count(1):
         with tempfile.TemporaryDirectory() as name:
-            now = Campaign(server, tally, Path(name), arguments, 0.0, limit, concurrency, given.samples)
+            now = Campaign(server, tally, Path(name), arguments, 0.0, limit, concurrency, options.samples)
             server.set(mix={})
             now.begin()
             if over != "nothing":
                 less = [] if over == "a complete run" else ["budget.requests=10"]
                 code = start([*arguments, *less], now.folder, [Kill()])
-                assert code == [int(bool(less))], now.said
+                assert code == [int(bool(less))], now.output
             if now.once([Kill(event=event)]) == [0]:
                 return event - 1
             assert now.once([Kill()]) == [0], (
-                f"killed at event {event} over {over}, the command does not go on: {now.said}"
+                f"killed at event {event} over {over}, the command does not go on: {now.output}"
             )
             now.finish()
     raise AssertionError
 
 
 def summary(tally: Tally, seed: int, seconds: float) -> str:
-    """The table of docs/reliability.md."""
+    """Return the table of docs/reliability.md."""
     rows = {
         "runs started": tally.starts,
         "killed with kill -9": tally.kills,
@@ -307,7 +307,7 @@ def summary(tally: Tally, seed: int, seconds: float) -> str:
     return f"seed {seed}, {seconds / 60:.0f} minutes\n\n| | |\n| --- | ---: |\n{lines}\n\nFaults: {faults}."
 
 
-def parsed() -> argparse.Namespace:
+def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -330,28 +330,28 @@ def parsed() -> argparse.Namespace:
     add("--model", choices=tuple(MODELS), default="chat", help="the endpoint (--model completions)")
     add("--samples", type=int, default=1, help="answers to each item (--samples 3)")
     add("--json", action="store_true", help="the sums as JSON")
-    given = parser.parse_args()
-    if given.mix not in ("", "all", *MIXES):
-        parser.error(f"there is no mix {given.mix!r}: all, {', '.join(MIXES)}")
-    return given
+    options = parser.parse_args()
+    if options.mix not in ("", "all", *MIXES):
+        parser.error(f"there is no mix {options.mix!r}: all, {', '.join(MIXES)}")
+    return options
 
 
 def main() -> None:
-    given, began = parsed(), time.time()
-    if given.mix:
-        sys.exit(0 if mixes(given) else 1)
-    tally = together(given) if given.jobs > 1 else alone(given)
-    print(json.dumps(vars(tally)) if given.json else summary(tally, given.seed, time.time() - began))
+    options, began = parse_options(), time.time()
+    if options.mix:
+        sys.exit(0 if mixes(options) else 1)
+    tally = together(options) if options.jobs > 1 else alone(options)
+    print(json.dumps(vars(tally)) if options.json else summary(tally, options.seed, time.time() - began))
     sys.exit(0 if tally.sound else 1)
 
 
-def mixes(given: argparse.Namespace) -> bool:
-    """The table of mixes; whether each kept every promise."""
+def mixes(options: argparse.Namespace) -> bool:
+    """Print the table of mixes; return whether each kept every promise."""
     prepare()
     server, rows = Remote(), []
     try:
-        for name in MIXES if given.mix == "all" else [given.mix]:
-            rows.append(measure(server, name, MODELS[given.model]))
+        for name in MIXES if options.mix == "all" else [options.mix]:
+            rows.append(measure(server, name, MODELS[options.model]))
             print(f"{name}: {rows[-1].seconds:.1f} s", file=sys.stderr, flush=True)
     finally:
         server.close()
@@ -359,46 +359,46 @@ def mixes(given: argparse.Namespace) -> bool:
     return all(row.sound for row in rows)
 
 
-def together(given: argparse.Namespace) -> Tally:
-    """The sums of several processes."""
-    handed_on = {"timeout": given.timeout, "kinds": given.kinds, "kill": given.kill, "processes": given.processes,
-                 "model": given.model, "samples": given.samples, "runs": -(-given.runs // given.jobs)}  # fmt: skip
-    options = [part for name, value in handed_on.items() for part in (f"--{name}", str(value))]
-    command = [sys.executable, __file__, "--json", *options, "--seed"]
-    seeds = range(given.seed, given.seed + given.jobs)
+def together(options: argparse.Namespace) -> Tally:
+    """Return the summed tallies of several processes."""
+    names = ("timeout", "kinds", "kill", "processes", "model", "samples")
+    settings = {name: getattr(options, name) for name in names} | {"runs": -(-options.runs // options.jobs)}
+    flags = [part for name, value in settings.items() for part in (f"--{name}", str(value))]
+    command = [sys.executable, __file__, "--json", *flags, "--seed"]
+    seeds = range(options.seed, options.seed + options.jobs)
     started = [subprocess.Popen([*command, str(seed)], stdout=subprocess.PIPE, text=True) for seed in seeds]
     tally = Tally()
     for process in started:
-        said = process.communicate()[0]
-        assert said, f"a job ended with {process.returncode} and no sums"
-        for name, value in json.loads(said).items():
+        sums = process.communicate()[0]
+        assert sums, f"a job ended with {process.returncode} and no sums"
+        for name, value in json.loads(sums).items():
             before = getattr(tally, name)
             setattr(tally, name, before + (Counter(value) if isinstance(value, dict) else value))
     return tally
 
 
-def alone(given: argparse.Namespace) -> Tally:
-    """Campaigns until there have been so many runs; with --kill events, one for each place."""
+def alone(options: argparse.Namespace) -> Tally:
+    """Run campaigns until there have been enough runs, or one per event with --kill events; return the tally."""
     prepare()
-    tally, draw, began = Tally(), random.Random(given.seed), time.time()
-    kinds: list[Kind] = [kind for kind in kinds_of(given.kinds) if not kind.heavy] if given.kinds else []
+    tally, draw, began = Tally(), random.Random(options.seed), time.time()
+    kinds: list[Kind] = [kind for kind in kinds_of(options.kinds) if not kind.heavy] if options.kinds else []
     draw.shuffle(kinds)
     server = Remote()
 
     def report() -> None:
-        print(f"{tally.starts} of {given.runs} runs, {tally.kills} killed, {tally.answers} answers, "
+        print(f"{tally.starts} of {options.runs} runs, {tally.kills} killed, {tally.answers} answers, "
               f"{time.time() - began:.0f} s", file=sys.stderr, flush=True)  # fmt: skip
 
     try:
-        if given.kill == "events":
+        if options.kill == "events":
             for over in ("nothing", "an incomplete run", "a complete run"):
-                places = at_each_event(server, tally, given, over)
+                places = at_each_event(server, tally, options, over)
                 print(f"killed at {places} places over {over}", file=sys.stderr, flush=True)
             return tally
         for number in count():
-            if tally.starts >= given.runs:
+            if tally.starts >= options.runs:
                 return tally
-            campaign(server, draw, tally, given, kinds[number % len(kinds)] if kinds else None)
+            campaign(server, draw, tally, options, kinds[number % len(kinds)] if kinds else None)
             report()
     finally:
         server.close()

@@ -23,7 +23,7 @@ _RATES = [[0, 200], [2, 50], [8, 400]]
 
 @dataclass(frozen=True)
 class Mix:
-    """What the server does, and what the command is told besides."""
+    """What the server does, and further settings of the command."""
 
     faults: Mapping[str, Any]
     settings: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ MIXES: Mapping[str, Mix] = {
 
 @dataclass
 class Row:
-    """What became of one mix."""
+    """The outcome of one mix."""
 
     name: str
     items: int
@@ -73,8 +73,8 @@ class Row:
     @property
     def sound(self) -> bool:
         """Whether nothing is against the promises."""
-        done = self.code == 0 or (MIXES[self.name].forgiven and "may pass" in self.sentence)
-        return done and not (self.lost or self.twice or self.early)
+        completed = self.code == 0 or (MIXES[self.name].forgiven and "may pass" in self.sentence)
+        return completed and not (self.lost or self.twice or self.early)
 
 
 def measure(server: Remote, name: str, model: list[str]) -> Row:
@@ -88,8 +88,8 @@ def measure(server: Remote, name: str, model: list[str]) -> Row:
     server.set(**mix.faults)
     with tempfile.TemporaryDirectory() as place:
         (code,) = start(arguments, Path(place), [Kill()])
-        now, kept = server.seen(), stored(Path(place) / "answers.sqlite")
-        said = (Path(place) / "said.txt").read_text().strip().splitlines()
+        now, texts = server.seen(), stored(Path(place) / "answers.sqlite")
+        output = (Path(place) / "said.txt").read_text().strip().splitlines()
     answered = {p: n - before["answered"].get(p, 0) for p, n in now["answered"].items()}
     delivered = {p for p, n in answered.items() if n}
     first, last = now["times"]
@@ -97,18 +97,18 @@ def measure(server: Remote, name: str, model: list[str]) -> Row:
     return Row(
         name=name,
         items=items,
-        failed=items - len(kept),
-        lost=len(delivered - set(kept)),
+        failed=items - len(texts),
+        lost=len(delivered - set(texts)),
         twice=sum(n - 1 for n in answered.values() if n > 1),
         early=now["early"] - before["early"],
         seconds=last - first,
         code=code,
-        sentence=said[-1] if code else "",
+        sentence=output[-1] if code else "",
     )
 
 
 def table(rows: list[Row]) -> str:
-    """The mixes as Markdown."""
+    """Return the mixes as a Markdown table."""
     head = (
         "| mix | items | failed by name | lost | asked twice | early | first to last request | |\n"
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n"

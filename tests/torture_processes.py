@@ -62,8 +62,8 @@ class Kill:
 
 
 def start(arguments: list[str], folder: Path, kills: list[Kill]) -> list[int | None]:
-    """The exit codes of runs that start together, one for each of `kills`; None for those that were killed."""
-    pids = [_forked([*arguments, *_apart(number, len(kills))], folder, kill) for number, kill in enumerate(kills)]
+    """Start one run for each of `kills` together; return their exit codes, None for those that were killed."""
+    pids = [_forked([*arguments, *_own_results(number, len(kills))], folder, kill) for number, kill in enumerate(kills)]
     began = time.monotonic()
     for kill, pid in sorted(zip(kills, pids, strict=True), key=lambda pair: pair[0].after or 0.0):
         if kill.after is not None:
@@ -74,8 +74,8 @@ def start(arguments: list[str], folder: Path, kills: list[Kill]) -> list[int | N
     return [None if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status) for status in statuses]
 
 
-def _apart(number: int, processes: int) -> list[str]:
-    """A results folder for each of several: one takes one process at a time."""
+def _own_results(number: int, processes: int) -> list[str]:
+    """Return the setting of an own results folder, if there are several processes: a folder takes one at a time."""
     return [f"results=results{number}"] if processes > 1 else []
 
 
@@ -84,9 +84,9 @@ def _forked(arguments: list[str], folder: Path, kill: Kill) -> int:
     if pid:
         return pid
     os.chdir(folder)
-    with open(folder / "said.txt", "a") as said:  # noqa: PTH123
-        os.dup2(said.fileno(), 1)
-        os.dup2(said.fileno(), 2)
+    with open(folder / "said.txt", "a") as output:  # noqa: PTH123
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
     sys.argv = ["harness", *arguments]
     if kill.event is not None:
         _kill_at(kill.event, folder)
@@ -104,24 +104,24 @@ def _forked(arguments: list[str], folder: Path, kill: Kill) -> int:
 
 
 def _kill_at(number: int, folder: Path) -> None:
-    """kill -9 of this process at an event that concerns a file of the folder."""
-    left = number
+    """Kill this process with SIGKILL at the numbered event that concerns a file of the folder."""
+    remaining = number
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        nonlocal left
+        nonlocal remaining
         if event not in EVENTS or not isinstance(arguments[0], str | bytes | os.PathLike):
             return
         path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100
         if path.startswith(str(folder)) and not path.endswith("said.txt"):
-            left -= 1
-            if left == 0:
+            remaining -= 1
+            if remaining == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)
 
 
 def stored(cache: Path) -> dict[str, str]:
-    """The words that the cache holds, by what was asked, named as the server names it."""
+    """Return the words that the cache holds, by the prompt as the server names it."""
     if not cache.exists():
         return {}
     with contextlib.closing(sqlite3.connect(cache, timeout=30)) as db:
@@ -130,14 +130,14 @@ def stored(cache: Path) -> dict[str, str]:
             texts = dict(db.execute("SELECT digest, text FROM texts"))
         except sqlite3.OperationalError:  # killed before the tables were made
             return {}
-    found = {}
+    texts_by_prompt = {}
     for request, response in rows:
-        asked = json.loads(request)
-        prompt, sample = texts[asked["messages"][-1]["sha256"]], asked["sample"]
-        found[f"{prompt} #seed {seed_of(sample)}" if sample else prompt] = json.loads(response)["text"]
-    return found
+        question = json.loads(request)
+        prompt, sample = texts[question["messages"][-1]["sha256"]], question["sample"]
+        texts_by_prompt[f"{prompt} #seed {seed_of(sample)}" if sample else prompt] = json.loads(response)["text"]
+    return texts_by_prompt
 
 
 def seed_of(sample: int) -> int:
-    """The seed that a draw is sent with, where model.seed=0."""
+    """Return the seed that a sample is sent with, where model.seed=0."""
     return int.from_bytes(hashlib.sha256(f"0/{sample}".encode()).digest()[:4], "big") >> 1

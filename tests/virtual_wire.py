@@ -44,10 +44,10 @@ class InVirtualTime:
         raise openai.APIStatusError("refused", response=response, body=content["error"])
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
     def answers(self, reply, number: int, **settings) -> dict:
-        """What became of so many requests. `reply(path, body, number of the call)` may return an exception."""
+        """Return the outcomes of so many requests. `reply(path, body, number of the call)` may return an exception."""
         self.reply = reply
         model = Chat(name="m", model="m", base_url="http://virtual/v1", **settings)
         requests = (ChatRequest((Message("user", f"{k}?"),), max_tokens=4) for k in range(number))

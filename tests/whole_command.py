@@ -29,7 +29,7 @@ SETTINGS = (
 
 
 @dataclass
-class Ran:
+class CommandRun:
     """What one run left: `crash` is what should not have been, `sentence` what it ended with where it was stopped."""
 
     crash: BaseException | None = None
@@ -41,42 +41,42 @@ class Ran:
     """The name of the failure of each other prompt."""
 
 
-def run(folder: Path, url: str, limit: int, *, model: str = "chat", attempts: int = 1, **settings: Any) -> Ran:
+def run(folder: Path, url: str, limit: int, *, model: str = "chat", attempts: int = 1, **settings: Any) -> CommandRun:
     """Run the command in a folder; the cache is the folder's, so the next run goes on from there."""
     config = _composed(model).copy()
     config.model.base_url, config.model.attempts, config.task.limit = url, attempts, limit
     config.results, config.cache.path = str(folder / "results"), str(folder / "answers.sqlite")
     for name, value in settings.items():
         config[name] = value
-    ran = Ran()
+    finished = CommandRun()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         try:
             run_one(config, brief=False)
         except HarnessError as error:
-            ran.sentence = str(error)
+            finished.sentence = str(error)
         except BaseException as error:
-            ran.crash = error
-            return ran
+            finished.crash = error
+            return finished
     try:
-        _read(folder, ran)
+        _read(folder, finished)
     except ValueError as error:  # NaN, Infinity, half a line
-        ran.crash = error
-    return ran
+        finished.crash = error
+    return finished
 
 
-def _read(folder: Path, ran: Ran) -> None:
+def _read(folder: Path, finished: CommandRun) -> None:
     for path in folder.glob("results/**/result.json"):
-        ran.result = strict(path.read_text(encoding="utf-8"))
+        finished.result = strict(path.read_text(encoding="utf-8"))
     for path in folder.glob("results/**/records*.jsonl"):
         lines = [strict(line) for line in path.read_text(encoding="utf-8").splitlines()]
         texts = {m["sha256"]: m["text"] for line in lines for m in line["request"]["messages"] if "text" in m}
         by_prompt = {texts[line["request"]["messages"][-1]["sha256"]]: line for line in lines}
-        ran.words = {p: line["response"]["text"] for p, line in by_prompt.items() if "response" in line}
-        ran.failures = {p: line["failure"]["kind"] for p, line in by_prompt.items() if "failure" in line}
+        finished.words = {p: line["response"]["text"] for p, line in by_prompt.items() if "response" in line}
+        finished.failures = {p: line["failure"]["kind"] for p, line in by_prompt.items() if "failure" in line}
 
 
 def strict(text: str) -> Any:
-    """JSON as the standard has it. Raises ValueError for NaN and Infinity."""
+    """Return the value of standard JSON. Raises ValueError for NaN and Infinity."""
 
     def refuse(name: str) -> None:
         raise ValueError(f"{name} is no JSON")

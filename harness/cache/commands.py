@@ -18,7 +18,7 @@ from harness.codec import canonical
 from harness.errors import ConfigError, DataError, StoreError
 from harness.runtime.console import clean
 from harness.runtime.progress import Progress
-from harness.storage.atomic_write import written
+from harness.storage.atomic_write import atomic_file
 from harness.tables import terminal
 from harness.tables.table import Table
 
@@ -48,7 +48,7 @@ def export(cache: Path, out: str) -> int:
     reading = jsonl.Reading()
     with closing(Store(cache, readonly=True)) as store:
         total = next(store.query("SELECT count(*) FROM answers"))[0]
-        with written(out, "file") as file:
+        with atomic_file(out, "file") as file:
             try:
                 for line in progress.watch(jsonl.read(store.connection, reading), range(total)):
                     file.write(f"{canonical_line(line)}\n")

@@ -28,7 +28,7 @@ def exit_code(
 ) -> int:
     """Return the exit code of a command, which is what `action` returns, or that of the error which ends it.
 
-    `interrupted` is printed after a Ctrl-C that says nothing of its own. `streams.prepare` comes before.
+    `interrupted` is printed after a Ctrl-C without a message of its own. Call `streams.prepare` first.
     """
     try:
         code = action()

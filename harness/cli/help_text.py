@@ -1,4 +1,4 @@
-"""What --help says: read off the config and prompt files, without importing anything heavy."""
+"""The text of --help, read from the config and prompt files without importing anything heavy."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ Classical causal discovery on data sampled from the networks, scored as the lang
 """
 
 
-def text(config_name: str) -> str:
-    """The help of a command."""
+def help_of(config_name: str) -> str:
+    """Return the help of a command."""
     if config_name == "discover":
         settings = _settings("discover", CONFIGS / "discover.yaml")
         algorithms = (
@@ -99,8 +99,8 @@ def _tasks() -> list[str]:
 
 
 def _settings(title: str, file: Path, prefix: str = "") -> str:
-    """The lines `name: value  # comment` of a config file."""
-    found: list[tuple[str, str]] = []
+    """Return the settings of a config file, from its lines `name: value  # comment`."""
+    lines: list[tuple[str, str]] = []
     above = ""
     for line in file.read_text(encoding="utf-8").partition("\nhydra:")[0].splitlines():
         name, colon, rest = line.partition(":")
@@ -109,9 +109,9 @@ def _settings(title: str, file: Path, prefix: str = "") -> str:
             above = name
         if colon and hash_ and name.strip() not in ("_target_", "name", "defaults"):
             full = f"{above}.{name.strip()}" if line.startswith(" ") else name
-            found.append((f"{prefix}{full}={value.strip()}", comment.strip()))
-    width = max((len(setting) for setting, _ in found), default=0)
-    return "\n".join([f"settings of {title}", *(f"  {setting:<{width}}  {comment}" for setting, comment in found), ""])
+            lines.append((f"{prefix}{full}={value.strip()}", comment.strip()))
+    width = max((len(setting) for setting, _ in lines), default=0)
+    return "\n".join([f"settings of {title}", *(f"  {setting:<{width}}  {comment}" for setting, comment in lines), ""])
 
 
 def _first_comment(file: Path) -> str:

@@ -24,12 +24,12 @@ _SETTING = re.compile(r"(?!hydra)[\w/.@+~]+=")
 
 
 def launch(job: Callable[[Any], int], config_name: str, conclude: Callable[[], int] = lambda: 0) -> int:
-    """Runs `job` with the config that the command line composes, then `conclude`; the exit code."""
+    """Run `job` with the config that the command line composes, then `conclude`; return the exit code."""
     streams.prepare()
 
     def begin() -> int:
         if {"-h", "--help"} & set(sys.argv[1:]):
-            print(help_text.text(config_name))
+            print(help_text.help_of(config_name))
             return 0
         secrets.refuse_arguments(sys.argv[1:])
         return _hydra(job, config_name)
@@ -41,8 +41,8 @@ def launch(job: Callable[[Any], int], config_name: str, conclude: Callable[[], i
             console.complain(sentence(error, config_name, sys.argv[1:]))
 
     # A sweep's Ctrl-C; by itself it raises nothing in a command.
-    ended = partial(exit_code, interrupted=signals.sentence(), complain=complain)
-    return max(ended(begin), ended(conclude))
+    code_of = partial(exit_code, interrupted=signals.sentence(), complain=complain)
+    return max(code_of(begin), code_of(conclude))
 
 
 def _hydra(job: Callable[[Any], int], config_name: str) -> int:
@@ -57,19 +57,19 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
     codes: list[int] = []
     errors: list[Exception] = []
 
-    def quiet(config: Any) -> None:
-        """Runs the job; an error is raised only once Hydra is done, which would print it in its own way."""
+    def collect(config: Any) -> None:
+        """Run the job, collecting its error: Hydra would print it in its own way, so it is raised after Hydra."""
         try:
             codes.append(job(config))
         except Exception as error:
             errors.append(error)
 
-    run = hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=config_name)(quiet)
+    run = hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=config_name)(collect)
     try:
         if any(argument.startswith(("--cfg", "-c", "--info", "-i")) for argument in sys.argv[1:]):
-            with redirect_stdout(io.StringIO()) as shown:  # what the config files say, keys too
+            with redirect_stdout(io.StringIO()) as output:  # what the config files say, keys too
                 run()
-            print(secrets.mask_keys_in_yaml(shown.getvalue()), end="")
+            print(secrets.mask_keys_in_yaml(output.getvalue()), end="")
         else:
             run()
     except SystemExit as end:
@@ -82,7 +82,7 @@ def _hydra(job: Callable[[Any], int], config_name: str) -> int:
 
 
 def _single(config_name: str) -> Any:
-    """The config where the command line holds settings only and asks for one run, else None.
+    """Return the config if the command line holds only settings and asks for one run, else None.
 
     hydra.main composes twice and prepares for logging and folders that nobody uses here: a quarter of a second that
     every run answered from the cache would wait for.
@@ -117,49 +117,49 @@ def without_hydra(config: Any) -> Any:
 
 
 def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> str:
-    """Return the error of a command with these arguments as one sentence: Hydra's with what they leave out."""
+    """Return the error of a command as one sentence; Hydra's errors get what they leave out from the arguments."""
     if isinstance(error, HarnessError):
         return str(error)
-    said = " ".join(str(error).split())
+    message = " ".join(str(error).split())
     kind = type(error).__name__
     if kind == "MissingConfigException":
-        chosen = re.search(r"Could not (?:find|load) '(?P<group>\w+)/(?P<name>[^']+)'", said)
-        if chosen:
-            return unknown(chosen["group"], chosen["name"], listed(CONFIGS, chosen["group"]))
+        option = re.search(r"Could not (?:find|load) '(?P<group>\w+)/(?P<name>[^']+)'", message)
+        if option:
+            return unknown(option["group"], option["name"], listed(CONFIGS, option["group"]))
     if kind == "ConfigCompositionException":
         cause = " ".join(str(error.__cause__ or "").split())
-        key = re.search(r"Could not override '(?P<key>[^']+)'", said)
+        key = re.search(r"Could not override '(?P<key>[^']+)'", message)
         if key and ("is not in struct" in cause or "Key" in cause):
             return _unknown_key(key["key"], config_name, arguments)
-        group = re.search(r"Could not override '(?P<key>[^']+)'\. No match in the defaults list", said)
+        group = re.search(r"Could not override '(?P<key>[^']+)'\. No match in the defaults list", message)
         if group:
             return _unknown_key(group["key"], config_name, arguments)
-        return f"{said} {cause}".strip()
+        return f"{message} {cause}".strip()
     if kind == "OverrideParseException":
-        where = "" if "=" in said else f" in {' '.join(arguments)}"
-        said = said.partition(" See https")[0]
-        return f"{said}{where}. Write key=value, and quotes around values that hold spaces, commas or brackets."
-    if "Config group override must be" in said:
-        given = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
-        wrong = [group for group in _groups(config_name) if given.get(group, "") not in ("", *listed(CONFIGS, group))]
-        return " ".join(f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}." for group in wrong) or said
-    missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", said)
+        where = "" if "=" in message else f" in {' '.join(arguments)}"
+        message = message.partition(" See https")[0]
+        return f"{message}{where}. Write key=value, and quotes around values that hold spaces, commas or brackets."
+    if "Config group override must be" in message:
+        choices = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
+        wrong = [group for group in _groups(config_name) if choices.get(group, "") not in ("", *listed(CONFIGS, group))]
+        return " ".join(f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}." for group in wrong) or message
+    missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", message)
     if missing:
         return f"{missing['key']} has to be given: add {missing['key']}=… to the command."
     if kind.startswith("Interpolation"):
-        return f"a setting refers to one that is not there: {said}"
+        return f"a setting refers to one that is not there: {message}"
     if isinstance(error, ModuleNotFoundError):
         return (
             f"the package {error.name} is not installed in this Python ({sys.executable}): activate the environment "
             "first (. .venv/bin/activate), or python -m pip install what is missing."
         )
     if type(error).__module__.startswith("yaml"):
-        return f"a config file is not YAML: {said}"
+        return f"a config file is not YAML: {message}"
     if isinstance(error, OSError) and error.strerror:
         if full(error):
             return f"there is no room for a file ({error.strerror}): make room, or choose another results=."
         return f"{error.filename or 'a file'} cannot be used: {error.strerror}."
-    return f"{kind}: {said} (this should not have been: debug=true shows where)"
+    return f"{kind}: {message} (this should not have been: debug=true shows where)"
 
 
 def _groups(config_name: str) -> list[str]:
@@ -175,11 +175,11 @@ def _unknown_key(key: str, config_name: str, arguments: Sequence[str]) -> str:
     if key.startswith("judge.") and not any(argument.startswith("judge=") for argument in arguments):
         return f"{key} is a setting of the judge, and there is none: choose one with judge=…, as with model=…."
     GlobalHydra.instance().clear()
-    chosen = re.compile(rf"(?:{'|'.join(_groups(config_name))})=[\w/]+$")
-    given = [argument for argument in arguments if chosen.match(argument)]
+    group_choice = re.compile(rf"(?:{'|'.join(_groups(config_name))})=[\w/]+$")
+    choices = [argument for argument in arguments if group_choice.match(argument)]
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         try:
-            config = compose(config_name, overrides=given)
+            config = compose(config_name, overrides=choices)
         except HydraException:  # one of the choices is wrong as well: suggest from the default ones
             try:
                 config = compose(config_name)

@@ -1,4 +1,4 @@
-"""Command lines of the small commands: what stands alone is a name or a place, key=value is a setting."""
+"""Command lines of the small commands: names or paths, and settings as key=value."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ S = TypeVar("S")
 
 _SETTING = re.compile(r"(\w+)=(.*)", re.DOTALL)
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda value: _words(value))]
-"""Several, as in by=relation,num_nodes."""
+"""A setting with several values, as in by=relation,num_nodes."""
 Output = str | Sequence[Part] | int
-"""What a job returns: what is to be printed, or the exit code of one that has printed it all."""
+"""What a job returns: its output, or its exit code if it has printed everything itself."""
 
 
 @dataclass(frozen=True)
@@ -37,32 +37,32 @@ class Choice:
 
 
 def command(
-    help: str, settings: type[S], job: Callable[[list[str], S], Output], given: Sequence[str] | None = None
+    help: str, settings: type[S], job: Callable[[list[str], S], Output], argv: Sequence[str] | None = None
 ) -> int:
-    """Print the help, what the job makes of the command line, or one sentence; return the exit code."""
-    return _run(help, given, lambda arguments: job(*parsed(arguments, settings)))
+    """Print the help, the output of the job, or an error as one sentence; return the exit code."""
+    return _run(help, argv, lambda arguments: job(*parse_arguments(arguments, settings)))
 
 
 def commands(
-    help: str, choices: Mapping[str, Choice], given: Sequence[str] | None = None, *, interrupted: str = "interrupted."
+    help: str, choices: Mapping[str, Choice], argv: Sequence[str] | None = None, *, interrupted: str = "interrupted."
 ) -> int:
-    """Do the same for a command whose first word chooses one of several jobs; `interrupted` is said after Ctrl-C."""
+    """Do the same for a command whose first word chooses a job; `interrupted` is printed after Ctrl-C."""
 
     def job(arguments: Sequence[str]) -> Output:
         if not arguments or "=" in arguments[0] or arguments[0].startswith("-"):
             raise ConfigError(f"the first word says what to do: {', '.join(choices)}. --help tells what each one does.")
         if arguments[0] not in choices:
             raise ConfigError(unknown("command", arguments[0], choices))
-        chosen = choices[arguments[0]]
-        return chosen.job(*parsed(arguments[1:], chosen.settings))
+        choice = choices[arguments[0]]
+        return choice.job(*parse_arguments(arguments[1:], choice.settings))
 
-    return _run(help, given, job, interrupted)
+    return _run(help, argv, job, interrupted)
 
 
 def _run(
-    help: str, given: Sequence[str] | None, job: Callable[[Sequence[str]], Output], interrupted: str = "interrupted."
+    help: str, argv: Sequence[str] | None, job: Callable[[Sequence[str]], Output], interrupted: str = "interrupted."
 ) -> int:
-    arguments = list(sys.argv[1:] if given is None else given)
+    arguments = list(sys.argv[1:] if argv is None else argv)
 
     def run() -> int:
         if {"-h", "--help"} & set(arguments):
@@ -80,23 +80,23 @@ def _run(
     return exit_code(run, interrupted=interrupted)
 
 
-def parsed(arguments: Sequence[str], settings: type[S]) -> tuple[list[str], S]:
-    """Return what stands alone, and the settings. A folder may have = in its name: what exists is a place."""
-    names: list[str] = []
-    chosen: dict[str, str] = {}
-    known = [f.name for f in fields(settings)]  # type: ignore[arg-type]
-    for place, argument in enumerate(arguments):
+def parse_arguments(arguments: Sequence[str], settings: type[S]) -> tuple[list[str], S]:
+    """Split arguments into positionals and settings; return both. An existing path with = in it is positional."""
+    positionals: list[str] = []
+    values: dict[str, str] = {}
+    names = [f.name for f in fields(settings)]  # type: ignore[arg-type]
+    for index, argument in enumerate(arguments):
         setting = _SETTING.fullmatch(argument)
         if setting is None or Path(argument).exists():
             if argument.startswith("-") and argument != "-":
-                raise ConfigError(_without_dashes(arguments[place:], settings))
-            names.append(argument)
-        elif setting[1] not in known:
-            raise ConfigError(unknown("setting", setting[1], known))
+                raise ConfigError(_without_dashes(arguments[index:], settings))
+            positionals.append(argument)
+        elif setting[1] not in names:
+            raise ConfigError(unknown("setting", setting[1], names))
         else:
-            chosen[setting[1]] = setting[2]
+            values[setting[1]] = setting[2]
     try:
-        return names, TypeAdapter(settings).validate_python(chosen)
+        return positionals, TypeAdapter(settings).validate_python(values)
     except ValidationError as error:
         raise ConfigError(first_sentence(error, "")) from None
 

@@ -57,7 +57,7 @@ class OwnSource(FileConfigSource):
 
     @staticmethod
     def scheme() -> str:
-        """What Hydra knows this kind of source by."""
+        """Return the scheme by which Hydra knows this kind of source."""
         return SCHEME
 
     def load_config(self, config_path: str) -> ConfigResult:
@@ -65,15 +65,15 @@ class OwnSource(FileConfigSource):
         return super().load_config(_of_model(config_path))
 
     def is_group(self, config_path: str) -> bool:
-        """Whether there is a folder of this name."""
+        """Return whether there is a folder of this name."""
         return not _hydras(config_path) and super().is_group(_of_model(config_path))
 
     def is_config(self, config_path: str) -> bool:
-        """Whether there is a file of this name."""
+        """Return whether there is a file of this name."""
         return not _hydras(config_path) and super().is_config(_of_model(config_path))
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
-        """The names in a folder."""
+        """Return the names in a folder."""
         return [] if _hydras(config_path) else super().list(_of_model(config_path), results_filter)
 
 
@@ -81,7 +81,7 @@ class OwnConfigs(SearchPathPlugin):
     """Adds the group judge, and ./configs of the working directory, after the package's own."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        """Called by Hydra for every composition."""
+        """Append the group judge and ./configs to the search path; Hydra calls this for every composition."""
         search_path.append("judges", f"{Judges.scheme()}://{CONFIGS}")
         own = Path.cwd() / "configs"
         if own.is_dir() and own != CONFIGS:
@@ -89,7 +89,7 @@ class OwnConfigs(SearchPathPlugin):
 
 
 def register() -> None:
-    """Makes Hydra look into ./configs, and Python into the working directory, after everything else."""
+    """Make Hydra search ./configs, and Python the working directory, after everything else."""
     with _without(str(Path.cwd())):
         plugins = Plugins.instance()  # imports whatever hydra_plugins holds
     plugins.register(Judges)
@@ -101,7 +101,7 @@ def register() -> None:
 
 @contextmanager
 def _without(folder: str) -> Iterator[None]:
-    """Python's search path without a folder, for a while."""
+    """Take a folder off Python's search path within the context."""
     before = sys.path[:]
     sys.path[:] = [place for place in before if place not in ("", folder)]
     try:

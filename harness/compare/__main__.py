@@ -20,7 +20,7 @@ from harness.errors import ConfigError, unknown
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.paired import METRICS
 from harness.scoring.significance import detectable
-from harness.storage.atomic_write import check, written
+from harness.storage.atomic_write import atomic_file, check
 from harness.tables.markdown_csv_json import csv_text, markdown
 from harness.tables.table import Part
 
@@ -105,7 +105,7 @@ def _write(path: Path, comparisons: list[Comparison], settings: Settings, parts:
         content = _csv(comparisons)
     else:
         content = f"# Comparison\n\n{markdown(parts)}"
-    with written(str(path)) as file:
+    with atomic_file(str(path)) as file:
         file.write(f"{content.rstrip()}\n".encode(errors="replace").decode())  # half characters as question marks
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.export.folder import number_of
-from harness.storage.atomic_write import written
+from harness.storage.atomic_write import atomic_file
 from harness.storage.flat_table import columns, rows
 from harness.storage.runs import Run
 from harness.tables.csv_cells import inert
@@ -18,7 +18,7 @@ def write(runs: Sequence[Run], out: str | None) -> str:
     out = out or "records.csv"
     types = columns(runs)
     count = 0
-    with written(out) as file:
+    with atomic_file(out) as file:
         # \r\n ends lines because Python quotes a \r or \n inside a cell only where it is part of the end.
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow([_cell(name) for name in types])

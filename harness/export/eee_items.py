@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import digest
-from harness.storage.atomic_write import written
+from harness.storage.atomic_write import atomic_file
 from harness.storage.record_lines import Line, turns
 from harness.storage.runs import Run
 
@@ -39,7 +39,7 @@ class Rows:
 
         In ASCII, because readers of the format take U+2028 and its like for line ends.
         """
-        with written(str(path)) as file:
+        with atomic_file(str(path)) as file:
             for line in self.run.lines():
                 row = json.dumps(self._row(line), allow_nan=False) + "\n"
                 self._digest.update(row.encode())

@@ -10,11 +10,11 @@ from harness.tasks.find import benchmark_of
 
 
 def source_data(run: Run) -> dict[str, Any]:
-    """A data set of the Hugging Face Hub, an address, or `other`."""
+    """Return the source of a run's items: a data set of the Hugging Face Hub, an address, or `other`."""
     task = run.place["task"]
     configuration = run.manifest.get("configuration") or {}
     items = run.manifest.get("items") or {}
-    said = {
+    facts = {
         "settings": configuration.get("task"),
         "data": configuration.get("data") or None,
         "items": items.get("count"),
@@ -22,21 +22,21 @@ def source_data(run: Run) -> dict[str, Any]:
     }
     details = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in said.items()
+        for name, value in facts.items()
         if value is not None
     }
-    named = {"dataset_name": task}
+    data_set = {"dataset_name": task}
     settings = (run.manifest.get("config") or {}).get("task") or {}
     origin = benchmark_of(task).origin(settings)
     if origin.addresses:
-        return {**named, "source_type": "url", "url": [*origin.addresses], "additional_details": details}
+        return {**data_set, "source_type": "url", "url": [*origin.addresses], "additional_details": details}
     if origin.data_set:
         details |= {"hf_revision": origin.revision} if origin.revision else {}
         return {
-            **named,
+            **data_set,
             "source_type": "hf_dataset",
             "hf_repo": origin.data_set,
             "hf_split": origin.split,
             "additional_details": details,
         }
-    return {**named, "source_type": "other", "additional_details": details}
+    return {**data_set, "source_type": "other", "additional_details": details}

@@ -56,7 +56,7 @@ def read_rest(
 
     Return what stopped it before it was asked about every reply; what it has read by then is kept.
     """
-    unread_items = Counter(record.item for record in records.read(folder.recorded) if unread(record))
+    unread_items = Counter(record.item for record in records.read(folder.records_file) if unread(record))
     if not unread_items:
         return None
     count = unread_items.total()
@@ -67,10 +67,10 @@ def read_rest(
         assert isinstance(record.outcome, Response)
         return question(judge.words, statements[record.item], record.outcome.text)
 
-    requests = (question_of(record) for record in records.read(folder.recorded) if unread(record))
+    requests = (question_of(record) for record in records.read(folder.records_file) if unread(record))
     judgements, stopped = _ask(judge, requests)
     with folder.rereading(task.headline) as writer:
-        for one in records.checked(folder.recorded):
+        for one in records.read_lines(folder.records_file):
             record = one.record
             if unread(record):
                 record = judged(record, judgements.get(request_digest(question_of(record))))

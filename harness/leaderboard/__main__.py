@@ -13,7 +13,7 @@ from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
 from harness.leaderboard.build import Choice, build
 from harness.leaderboard.rows import Row, below, chosen
-from harness.storage.atomic_write import check, written
+from harness.storage.atomic_write import atomic_file, check
 from harness.tables.latex_html import html, latex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.tables.table import Part, Table
@@ -167,7 +167,7 @@ def write(text: str, path: Path) -> None:
 
 
 def _put(path: Path, text: str, *, named: bool = True) -> None:
-    with written(str(path), named=named) as file:
+    with atomic_file(str(path), user_path=named) as file:
         file.write(f"{text}\n")
 
 

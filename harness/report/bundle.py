@@ -20,7 +20,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from harness.errors import StoreError
-from harness.storage.atomic_write import written
+from harness.storage.atomic_write import atomic_file
 from harness.types import JSON
 
 SCRIPT = "bundle.js"
@@ -91,10 +91,10 @@ def write(
     if files:
         _prepare(folder)
         for name, file in files.items():
-            with written(str(folder / file), "out=") as script:
+            with atomic_file(str(folder / file), "out=") as script:
                 script.write(f'harnessChunk("{name}","{chunks[name]}");\n')
     data = data | {"beside": {name: f"{quote(folder.name)}/{file}" for name, file in files.items()}}
-    with written(str(out), "out=") as html:
+    with atomic_file(str(out), "out=") as html:
         html.writelines(page(title, packed(data), {} if beside else chunks))
     _tidy(folder, set(files.values()))
     return folder if files else None

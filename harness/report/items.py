@@ -6,7 +6,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 
 from harness.errors import HarnessError
 from harness.report.answers import Codes
-from harness.storage.provenance import Traced
+from harness.storage.provenance import TracedItems
 from harness.storage.rebuild import task_of
 from harness.storage.record_lines import Line, turns
 from harness.storage.runs import Run
@@ -82,9 +82,9 @@ def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, Items]:
     """
     made = Items(run.place["task"], run.result.headline)
     try:
-        items = Traced(task_of(run.manifest, trust).items())
+        items = TracedItems(task_of(run.manifest, trust).items())
         yield from made.make(items)
-        if items.told == run.manifest.get("items"):
+        if items.summary == run.manifest.get("items"):
             return made
     except (KeyError, TypeError, ValueError, AttributeError, OSError, ImportError, HarnessError):
         pass

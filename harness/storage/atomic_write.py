@@ -24,44 +24,44 @@ def full(error: OSError) -> bool:
 
 
 def cannot_write(out: str, why: str | OSError, setting: str = "out=") -> StoreError:
-    """The error to raise where writing failed, or would fail; it names the `setting` that chooses another place."""
-    said = why.strerror or why if isinstance(why, OSError) else why
+    """Return the error for a file that cannot be written; it names the `setting` that chooses another place."""
+    reason = why.strerror or why if isinstance(why, OSError) else why
     room = "make room, or " if isinstance(why, OSError) and full(why) else ""
-    return StoreError(f"{out} cannot be written ({said}): {room}choose another {setting}.")
+    return StoreError(f"{out} cannot be written ({reason}): {room}choose another {setting}.")
 
 
 def check(out: str, *, folder: bool = False) -> None:
-    """Raises StoreError where out= cannot become a file, or a `folder`: before minutes of work. Nothing is made yet."""
+    """Raise StoreError where out= cannot become a file, or a `folder`. Creates nothing, so call it before long work."""
     place = Path(out)
     if out == "-" or _special(place):
         return
     if place.is_dir() and not folder:
         raise cannot_write(out, "it is a folder")
     places = (place, *place.parents) if folder else place.parents
-    there = next((one for one in places if os.path.lexists(one)), Path.cwd())
-    if not there.is_dir():
-        raise cannot_write(out, f"{there} is no folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise cannot_write(out, f"{there} may not be written to")
+    nearest = next((path for path in places if os.path.lexists(path)), Path.cwd())
+    if not nearest.is_dir():
+        raise cannot_write(out, f"{nearest} is no folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise cannot_write(out, f"{nearest} may not be written to")
 
 
 def _special(place: Path) -> bool:
-    """Whether it is a device or a pipe. These have no place that could be taken: /dev/stdout must stay what it is."""
+    """Return whether a path is a device or a pipe, which is written to and never replaced (/dev/stdout)."""
     return place.exists() and not place.is_file() and not place.is_dir()
 
 
 @contextmanager
-def written(out: str, setting: str = "out=", *, named: bool = True) -> Iterator[IO[str]]:
-    """The file to write, its folder made; - is standard output. Raises StoreError, which names the `setting`.
+def atomic_file(out: str, setting: str = "out=", *, user_path: bool = True) -> Iterator[IO[str]]:
+    """Open a file that takes its place only once it is whole; - is standard output. Creates its folder.
 
-    Where the user has not `named` the place, what lies there was put there by somebody else, maybe who sent the folder:
-    a device, a pipe or a link is replaced and not written through.
+    Unless the path is the user's own (`user_path`), what lies there may come from whoever sent the folder: a device, a
+    pipe or a link is replaced and not written through. Raises StoreError, which names the `setting`.
     """
     if out == "-":
         yield sys.stdout
         return
     place = Path(out)
-    special = named and _special(place)
+    special = user_path and _special(place)
     temporary = place if special else place.with_name(f".{place.name}.tmp")
     remove = partial(temporary.unlink, missing_ok=True)
     writing = False

@@ -62,8 +62,8 @@ def of_algorithm(
     It reads no words: what its data are stands where a model has its prompt.
     """
     data = {"observations": observations, "seed": seed}
-    settings, named = chosen(task), variant(as_options(data))
-    place = {"task": task.name, "variant": variant(settings), "prompt": named, "model": algorithm.name}
+    settings, prompt_name = chosen(task), variant(as_options(data))
+    place = {"task": task.name, "variant": variant(settings), "prompt": prompt_name, "model": algorithm.name}
     return place, {"task": settings, "data": {**task.data, **data}, "prompt": {}, "model": dict(algorithm.identity)}
 
 

@@ -18,7 +18,7 @@ from typing import IO, Any
 from harness.errors import DataError
 
 DAMAGED = "is cut off or damaged: move its folder away and run its command again"
-"""What is said of a file of a run that is not what a run leaves."""
+"""How the message about a file of a run ends that is not what a run leaves."""
 LINK = "is a link, and no link in a results folder is followed: put the file itself there."
 NO_FILE = "is no ordinary file, and nothing else is read in a results folder: remove it."
 LARGEST = 1 << 28
@@ -38,7 +38,7 @@ class DamagedError(DataError):
     """A file of a run's folder that is not what a run leaves."""
 
     def __init__(self, path: Path, reason: str = "") -> None:
-        """`reason` says what of its form is wrong, where that is known."""
+        """Build the message for a file; `reason` is what is wrong with its form, if known."""
         super().__init__(f"{path} {DAMAGED}.")
         self.in_full = f"{path} {DAMAGED} ({reason})." if reason else str(self)
 
@@ -69,7 +69,7 @@ def read_bytes(path: Path) -> bytes:
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object that a JSON file holds. Raises FileNotFoundError, and DataError for everything else."""
     try:
-        content = parsed(read_bytes(path))
+        content = parse_json(read_bytes(path))
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -81,8 +81,8 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def parsed(text: bytes, *, constants: bool = False) -> Any:
-    """Return the JSON value of a text. Raises ValueError for what is none, and for what no run leaves.
+def parse_json(text: bytes, *, constants: bool = False) -> Any:
+    """Return the JSON value of a text. Raises ValueError where it is not JSON, or nothing that a run leaves.
 
     NaN and Infinity are no JSON and refused, unless `constants`: a record may hold the log-probability -Infinity. A
     name that an object holds twice is refused: other programs may read the other value.
@@ -106,7 +106,7 @@ def below(folder: Path, name: str) -> Iterator[Path]:
 
     Not by Path.rglob, which calls itself for every level: somebody may have made thousands.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     waiting = [str(folder)]
     while waiting:
         place = waiting.pop()
@@ -115,8 +115,8 @@ def below(folder: Path, name: str) -> Iterator[Path]:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
                 elif entry.name == name:
-                    found.append(Path(entry.path))
-    yield from sorted(found)
+                    paths.append(Path(entry.path))
+    yield from sorted(paths)
 
 
 def inside(folder: Path, *parts: str) -> Path | None:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import DataError
-from harness.storage.files import parsed, read_bytes
+from harness.storage.files import parse_json, read_bytes
 
 
 def write(path: Path, content: Mapping[str, Any]) -> None:
-    """All of it or nothing: a reader never sees half a file."""
+    """Write a JSON file all at once: a reader never sees half of it."""
     temporary = path.with_name(".begun.tmp")  # another final one may lie beside it
     try:
-        temporary.write_text(f"{laid_out(content)}\n", encoding="utf-8")
+        temporary.write_text(f"{format_json(content)}\n", encoding="utf-8")
         temporary.replace(path)
     except OSError:
         with suppress(OSError):
@@ -25,7 +25,7 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def prepare(ready: dict[Path, Path], place: Path, text: str) -> None:
-    """Writes a file beside its place and adds it to those that are `ready`, also where only half of it was written."""
+    """Write a file beside its place and add it to those that are `ready`, even if only half of it could be written."""
     ready[place] = beside(place)
     ready[place].write_text(text, encoding="utf-8")
 
@@ -35,18 +35,18 @@ def beside(place: Path) -> Path:
     return place.with_name(f".{place.name}.tmp")
 
 
-def as_read(value: Any) -> Any:
-    """A value as it is when it has been written as JSON and read again."""
+def json_round_trip(value: Any) -> Any:
+    """Return a value as it is after being written as JSON and read again."""
     return json.loads(json.dumps(value))
 
 
-def laid_out(value: Any, indent: str = "") -> str:
-    """JSON with a line for each member of an object; lists, and rows of scores, stand on one line."""
+def format_json(value: Any, indent: str = "") -> str:
+    """Return JSON with a line for each member of an object; a list, or a row of scores, is one line."""
     if not isinstance(value, Mapping) or not value or "positives" in value:
         return json.dumps(value, ensure_ascii=False)
     inner = f"{indent}  "
     members = (
-        f"{inner}{json.dumps(str(name), ensure_ascii=False)}: {laid_out(member, inner)}"
+        f"{inner}{json.dumps(str(name), ensure_ascii=False)}: {format_json(member, inner)}"
         for name, member in value.items()
     )
     return "{\n" + ",\n".join(members) + f"\n{indent}}}"
@@ -58,7 +58,7 @@ def object_in(path: Path) -> dict[str, Any]:
     A run may be started in a folder that somebody sent: only an ordinary file is read, as every reader does.
     """
     try:
-        content = parsed(read_bytes(path))
+        content = parse_json(read_bytes(path))
     except (FileNotFoundError, ValueError, DataError):
         return {}
     return content if isinstance(content, dict) else {}

@@ -22,12 +22,12 @@ class Encoder:
     """Encodes mappings with string keys as json.dumps(…, ensure_ascii=False) does, byte for byte."""
 
     def __init__(self) -> None:
-        """Knows no text yet."""
+        """Create an encoder that has seen no text yet."""
         # The last long text that was new, how it begins, and what stands between its quotes.
         self._long, self._head, self._inside = "", "", ""
 
     def __call__(self, row: Mapping[str, JSON]) -> str:
-        """One line, with its end."""
+        """Return the line of a row, with its newline."""
         parts = _form(tuple(row)).copy()
         parts[1::2] = [
             encode_basestring(value) if type(value) is str and len(value) < LONG else self._value(value)
@@ -55,7 +55,7 @@ class Encoder:
 
 @lru_cache(maxsize=64)
 def _form(keys: tuple[str, ...]) -> list[str]:
-    """A line in parts; every second one is a value's place."""
+    """Return a line in parts; every second one is left for a value."""
     parts = ["{"]
     for key in keys:
         parts[-1] += f"{encode_basestring(key)}: "

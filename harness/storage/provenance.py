@@ -22,9 +22,9 @@ _PACKAGES = ("hydra-core", "openai", "torch", "transformers", "datasets", "sciki
 
 
 def gather(config: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Everything but the run itself. No key is in it.
+    """Return the provenance of a run: code, versions, settings, machine; never a key.
 
-    `config` holds the settings as they were given, paths too: the only place of a run's folder where there are any.
+    `config` holds the settings as the user gave them; nowhere else in a run's folder are there paths of this machine.
     """
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -36,11 +36,11 @@ def gather(config: Mapping[str, JSON]) -> dict[str, JSON]:
     }
 
 
-class Traced(Iterable[Item]):
-    """Items that are counted and digested while they pass, so that a manifest can say what was asked."""
+class TracedItems(Iterable[Item]):
+    """Items that are counted and digested as they are iterated, so that a manifest can say what was asked."""
 
     def __init__(self, items: Iterable[Item]) -> None:
-        """Wraps the items of one run."""
+        """Wrap the items of one run."""
         self._items = items
         self._count = 0
         self._digest = hashlib.sha256()
@@ -48,63 +48,63 @@ class Traced(Iterable[Item]):
     def __iter__(self) -> Iterator[Item]:
         for item in self._items:
             self._count += 1
-            said = sorted((name, _brief(value)) for name, value in item.fields.items())
-            self._digest.update(repr((item.id, said, sorted(item.labels.items()))).encode())
+            fields = sorted((name, _brief(value)) for name, value in item.fields.items())
+            self._digest.update(repr((item.id, fields, sorted(item.labels.items()))).encode())
             yield item
 
     def __length_hint__(self) -> int:
         return length_hint(self._items)
 
     @property
-    def told(self) -> dict[str, JSON]:
-        """How many passed, and a SHA-256 over their ids, fields and labels in order."""
+    def summary(self) -> dict[str, JSON]:
+        """The number of items so far, and a SHA-256 over their ids, fields and labels in order."""
         return {"count": self._count, "sha256": self._digest.hexdigest()}
 
 
 def _brief(value: JSON) -> JSON:
-    """A list of long texts (a network's data) by their digests, which are remembered."""
+    """Return a list of long texts (a network's data) as their digests, which are cached; any other value as it is."""
     return tuple(map(text_digest, value)) if isinstance(value, tuple) else value
 
 
 def _machine() -> dict[str, JSON]:
-    """What computed: read from /proc where there is one, because asking nvidia-smi takes longer than a small run."""
-    told: dict[str, JSON] = {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()}
+    """Return the machine's parts, from /proc where there is one: nvidia-smi takes longer than a small run."""
+    facts: dict[str, JSON] = {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()}
     for name, file, pattern in (
         ("processor", "cpuinfo", r"model name\s*:\s*(.+)"),
         ("memory_kB", "meminfo", r"MemTotal:\s*(\d+)"),
     ):
         with suppress(OSError):
-            if found := re.search(pattern, Path("/proc", file).read_text()):
-                told[name] = int(found[1]) if found[1].isdigit() else found[1]
+            if match := re.search(pattern, Path("/proc", file).read_text()):
+                facts[name] = int(match[1]) if match[1].isdigit() else match[1]
     gpus = [_first(r"Model:\s*(.+)", file) for file in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))]
-    return told | ({"gpus": gpus} if gpus else {})
+    return facts | ({"gpus": gpus} if gpus else {})
 
 
 def _first(pattern: str, file: Path) -> str | None:
-    found = re.search(pattern, file.read_text())
-    return found[1].strip() if found else None
+    match = re.search(pattern, file.read_text())
+    return match[1].strip() if match else None
 
 
 def _checkout() -> dict[str, JSON]:
-    """The commit, and whether the working tree differs from it; nothing for an installed package."""
+    """Return the commit and whether the working tree differs from it; empty for an installed package."""
     home = Path(harness.__file__).resolve().parent.parent
     if not (home / ".git").exists():
         return {}
-    said = _git(home, "status", "--porcelain=2", "--branch", "--", "harness", "configs", "prompts")
-    if said is None:
+    status = _git(home, "status", "--porcelain=2", "--branch", "--", "harness", "configs", "prompts")
+    if status is None:
         return {"commit": None, "dirty": None}
-    head = re.search(r"^# branch\.oid (\w+)", said, re.MULTILINE)
-    return {"commit": head[1] if head else None, "dirty": bool(re.search(r"^[^#]", said, re.MULTILINE))}
+    head = re.search(r"^# branch\.oid (\w+)", status, re.MULTILINE)
+    return {"commit": head[1] if head else None, "dirty": bool(re.search(r"^[^#]", status, re.MULTILINE))}
 
 
 def _git(home: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", "-C", str(home), *arguments], capture_output=True, text=True, timeout=10, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()
+    return process.stdout.strip()
 
 
 def _version(package: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Task, prompt and model of a run once more, from what its folder says: data, and never code.
+"""The task, prompt and model of a run, rebuilt from its folder: from data, never from code.
 
 A folder may come from anybody. So a class is taken only where a config that ships with harness names it, a prompt by
 the words that the run recorded, and no file, address or parser that a folder names is opened, asked or imported. What
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from harness.protocols import Model, Task
 
 MOST_ITEMS = 1_000_000
-"""Items that are made again where no records are."""
+"""Items that are generated again for a run without records."""
 _READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
 """Models whose identity follows from their settings alone, as that of solvers does; a checkpoint's needs its files."""
 
@@ -36,7 +36,7 @@ def task_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Task:
         if settings["source"] == "file" and not Path(place).expanduser().is_file():
             raise DataError(f"task.path={place} is no file: nothing says what the run's items were.")
     # Which class it is of, the folder says: a setting that is costly in one benchmark is taken to be so in all.
-    for name, most in ((name, most) for one in shipped_benchmarks() for name, most in one.costly.items()):
+    for name, most in ((name, most) for benchmark in shipped_benchmarks() for name, most in benchmark.costly.items()):
         if isinstance(value := settings.get(name), int) and value > most:
             _need(f"task.{name}", trust, f"task.{name}={value:,} takes long or much memory to make again")
     task: Task = _part(settings, "task", trust)
@@ -44,7 +44,7 @@ def task_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Task:
 
 
 def check_size(items: int, trust: Collection[str]) -> None:
-    """Raise UntrustedError for a number of items that takes minutes to make, where nothing else tells of so many."""
+    """Raise UntrustedError for a number of items that takes minutes to make, if nothing but the manifest claims it."""
     if items > MOST_ITEMS:
         _need("task.limit", trust, f"the run says that it was of {items:,} items (task.limit), and holds no records")
 
@@ -87,7 +87,7 @@ def model_of(manifest: Mapping[str, Any], group: str = "model") -> Model | None:
     settings = _section(manifest, group)
     target = str(settings.get("_target_", ""))
     if not target.startswith(_READS_NO_FILE) and target not in {
-        one.solver for one in shipped_benchmarks() if one.solver
+        benchmark.solver for benchmark in shipped_benchmarks() if benchmark.solver
     }:
         return None
     model: Model = _part(settings, group, ())

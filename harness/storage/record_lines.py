@@ -1,4 +1,4 @@
-"""A line of records.jsonl as its readers have it."""
+"""A line of records.jsonl as readers use it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from harness.storage.records import REMEMBERED
 Line = dict[str, Any]
 """A line of records.jsonl; messages have their text, whether it stood there or before."""
 PLACE = ("task", "variant", "prompt", "model")
-"""What a place tells, from the outermost folder to the innermost."""
+"""The parts of a run's place, from the outermost folder to the innermost."""
 
 
 def turns(line: Line) -> list[dict[str, str]]:
-    """Return what was said to the model, as role and content."""
-    asked = line["request"] or {}
-    if asked.get("kind") == "pair":
-        return [{"role": "user", "content": f"{asked['premise']['text']}\n\n{asked['hypothesis']['text']}"}]
-    return [{"role": one["role"], "content": one["text"]} for one in asked.get("messages", [])]
+    """Return the messages that the model was sent, as role and content."""
+    request = line["request"] or {}
+    if request.get("kind") == "pair":
+        return [{"role": "user", "content": f"{request['premise']['text']}\n\n{request['hypothesis']['text']}"}]
+    return [{"role": message["role"], "content": message["text"]} for message in request.get("messages", [])]
 
 
 def fill(request: dict[str, Any] | None, texts: dict[str, str]) -> None:
-    """Give messages that stand by their digest their text; forget it when the writer of the records did."""
+    """Set the text of messages that are stored by digest alone; forget a text when the writer of the records did."""
     if request is None:
         return
     pair = [request[name] for name in ("premise", "hypothesis") if name in request]

@@ -20,32 +20,32 @@ from typing import IO, Any, NamedTuple
 
 from harness.codec import request_json, response_from_json, response_json, text_digest
 from harness.errors import DataError, StoreError
-from harness.storage.files import LARGEST, open_file, parsed
+from harness.storage.files import LARGEST, open_file, parse_json
 from harness.storage.record_form import check_record
 from harness.types import JSON, Answer, Failure, Judgement, Record, Request, Response
 
-SHOWN = 0.5
-"""Seconds between two moments at which the file is brought up to date. Answers are safe in the cache before that."""
+FLUSH_SECONDS = 0.5
+"""Seconds after which the file is flushed again. Answers are safe in the cache before that."""
 
 REMEMBERED = 4096
-"""Texts of which the writer knows that they stand in the file."""
+"""Texts that the writer remembers to have written, and refers to by digest."""
 
 
 class Writer:
-    """Appends records to an open file, which shows them a moment later."""
+    """Appends records to an open file, flushed twice a second."""
 
     def __init__(self, file: IO[str], headline: str, cost: Callable[[Response], float | None] | None = None) -> None:
-        """`headline` names the label set that `gold` and `correct` go by; `cost` tells the USD of an answer."""
+        """Write to `file`; `headline` is the label set of `gold` and `correct`, `cost` returns an answer's USD."""
         self._file = file
         self._cost = cost
         self._headline = headline
-        self._said: dict[str, None] = {}
-        self._shown = time.monotonic()
+        self._digests: dict[str, None] = {}
+        self._flushed = time.monotonic()
         self.seal = Seal()
         """The digest of what was written."""
 
     def write(self, record: Record, request: Request | None) -> None:
-        """Adds a line for the record of a request."""
+        """Write the line of a record and its request."""
         line = facts(record, self._headline)
         if request is not None:
             line["request"] = {"digest": record.request, **request_json(request, self._content)}
@@ -65,14 +65,14 @@ class Writer:
             text = json.dumps(line, ensure_ascii=False).encode(errors="replace")
             self.seal.add(text)
             self._file.write(f"{text.decode()}\n")
-            if (now := time.monotonic()) - self._shown > SHOWN:
-                self._shown = now
+            if (now := time.monotonic()) - self._flushed > FLUSH_SECONDS:
+                self._flushed = now
                 self._file.flush()
         except OSError as error:
             raise self._trouble(error) from error
 
     def close(self) -> None:
-        """Writes what is still to be written."""
+        """Close the file, writing what is still in its buffer."""
         try:
             self._file.close()
         except OSError as error:
@@ -86,11 +86,11 @@ class Writer:
 
     def _content(self, text: str) -> Mapping[str, str]:
         name = text_digest(text)
-        if name in self._said:
+        if name in self._digests:
             return {"sha256": name}
-        self._said[name] = None
-        if len(self._said) > REMEMBERED:
-            del self._said[next(iter(self._said))]
+        self._digests[name] = None
+        if len(self._digests) > REMEMBERED:
+            del self._digests[next(iter(self._digests))]
         return {"sha256": name, "text": text}
 
 
@@ -118,23 +118,23 @@ class Seal:
     """
 
     def __init__(self) -> None:
-        """Begins without lines."""
+        """Create the digest of no lines."""
         self._count = self._sum = 0
 
     def add(self, line: bytes) -> None:
-        """Enter a line."""
+        """Add a line to the digest."""
         text = line.rstrip(b"\n").replace(b'"cached": true', b'"cached": false')
         self._count += 1
         self._sum += int.from_bytes(hashlib.sha256(text).digest(), "big")
 
     @property
     def as_json(self) -> dict[str, JSON]:
-        """Return how many lines there are, and the sum modulo 2^256, in hexadecimal."""
+        """The number of lines, and the sum modulo 2^256 in hexadecimal."""
         return {"count": self._count, "sha256_sum": f"{self._sum % (1 << 256):064x}"}
 
 
 class Line(NamedTuple):
-    """A line of a file of records: as it stands, as JSON, and as a record."""
+    """A line of a file of records: as bytes, as JSON, and as a record."""
 
     text: bytes
     line: dict[str, Any]
@@ -143,14 +143,14 @@ class Line(NamedTuple):
 
 def read(path: Path) -> Iterator[Record]:
     """Yield the records of a file (.gz too). Raises DataError for a line that is not one."""
-    return (line.record for line in checked(path))
+    return (line.record for line in read_lines(path))
 
 
-def checked(path: Path) -> Iterator[Line]:
+def read_lines(path: Path) -> Iterator[Line]:
     """Yield the lines of a file of records (.gz too). Raises DataError for a line that is no record."""
     for number, text in enumerate(lines(path), start=1):
         try:
-            line = parsed(text, constants=True)
+            line = parse_json(text, constants=True)
             check_record(line)
             record = _record(line)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
@@ -160,7 +160,7 @@ def checked(path: Path) -> Iterator[Line]:
 
 
 def lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file of records (.gz too). Raises DataError where it cannot be read, or is none of a run."""
+    """Yield the lines of a file of records (.gz too). Raises DataError where it cannot be read."""
     try:
         with open_file(path) as file:
             unpacked = io.BufferedReader(gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
@@ -173,7 +173,7 @@ def lines(path: Path) -> Iterator[bytes]:
 
 
 def compress(plain: Path, target: Path) -> None:
-    """Writes the records once more as gzip, without time and name: the same records give the same bytes."""
+    """Write a copy of the records as gzip, without time and name: the same records give the same bytes."""
     with (
         plain.open("rb") as source,
         target.open("wb") as file,
@@ -182,10 +182,10 @@ def compress(plain: Path, target: Path) -> None:
         shutil.copyfileobj(source, compressed)
 
 
-def same_lines(one: Path, other: Path) -> bool:
+def same_lines(first: Path, second: Path) -> bool:
     """Return whether two files hold the same lines; a damaged one holds none."""
     try:
-        return all(a == b for a, b in zip_longest(lines(one), lines(other)))
+        return all(a == b for a, b in zip_longest(lines(first), lines(second)))
     except DataError:
         return False
 

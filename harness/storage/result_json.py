@@ -16,7 +16,7 @@ _BESIDE = (*_PAIRS, "clusters", "unit", "resamples", "no_interval", "confusion")
 
 
 def result_json(result: Result) -> dict[str, Any]:
-    """A result as JSON; metrics by name, as fractions, null where undefined, and what is known of each beside them."""
+    """Return a result as JSON; metrics by name, as fractions, null where undefined."""
     return {
         "headline": result.headline,
         "clusters": result.clusters,
@@ -38,28 +38,28 @@ def result_json(result: Result) -> dict[str, Any]:
     }
 
 
-def result_from_json(said: Mapping[str, Any]) -> Result:
+def result_from_json(content: Mapping[str, Any]) -> Result:
     """Return the result that `result_json` wrote. Raises ValueError for everything else."""
     from harness.storage.forms import check_result  # pydantic, which a run that only writes need not wait for
 
-    check_result(said)
+    check_result(content)
     return Result(
-        headline=said["headline"],
+        headline=content["headline"],
         scores={
             label_set: {
                 breakdown: {group: _row_from_json(row) for group, row in groups.items()}
                 for breakdown, groups in breakdowns.items()
             }
-            for label_set, breakdowns in said["scores"].items()
+            for label_set, breakdowns in content["scores"].items()
         },
-        clusters=said["clusters"],
-        failures=said["failures"],
-        finish_reasons=said["finish_reasons"],
-        usage=Usage(**said["usage"]),
-        notes=tuple(said.get("notes", ())),
-        served_models=said.get("served_models", {}),
-        samples=said.get("samples", {}),
-        judge=_judge_from_json(said["judge"]) if "judge" in said else None,
+        clusters=content["clusters"],
+        failures=content["failures"],
+        finish_reasons=content["finish_reasons"],
+        usage=Usage(**content["usage"]),
+        notes=tuple(content.get("notes", ())),
+        served_models=content.get("served_models", {}),
+        samples=content.get("samples", {}),
+        judge=_judge_from_json(content["judge"]) if "judge" in content else None,
     )
 
 
@@ -87,7 +87,7 @@ def _judge_from_json(judge: Mapping[str, Any]) -> Judged:
 
 
 def _row_json(row: Scores) -> dict[str, Any]:
-    """Counts and metrics flat; intervals and bounds by metric, and by reason the metrics that have no interval."""
+    """Return a row: counts and metrics flat, intervals and bounds by metric, metrics without interval by reason."""
     without: dict[str, list[str]] = {}
     for metric in row.metrics:
         if metric.no_interval:

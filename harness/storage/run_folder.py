@@ -21,7 +21,7 @@ from harness.codec import digest, text_digest
 from harness.errors import ConfigError, DataError, StoreError
 from harness.storage.atomic_write import full
 from harness.storage.files import DAMAGED, inside
-from harness.storage.json_files import as_read, beside, laid_out, object_in, prepare, write
+from harness.storage.json_files import beside, format_json, json_round_trip, object_in, prepare, write
 from harness.storage.records import Writer, compress, same_lines
 from harness.storage.result_json import result_json
 from harness.types import JSON, Response, Result, Usage
@@ -37,7 +37,7 @@ WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the comman
 
 
 class Account(Protocol):
-    """What is told of the cost of the answers that a run rests on."""
+    """The cost of the answers that a run rests on."""
 
     paid: bool
 
@@ -47,15 +47,15 @@ class Account(Protocol):
 
     @property
     def told(self) -> dict[str, JSON]:
-        """For result.json."""
+        """The cost as result.json has it."""
 
     def cost(self, response: Response) -> float | None:
-        """USD of one answer; None where it is unknown."""
+        """Return the USD of an answer; None if unknown."""
 
 
 @dataclass
 class Folder:
-    """Where one run leaves what it found."""
+    """The folder that one run writes to."""
 
     path: Path
     run: Mapping[str, str]
@@ -76,14 +76,14 @@ class Folder:
     """When the run ended, where its records are only read again; None for now."""
     form: Form | None = None
     """None: as in the folder already, plain in a new one."""
-    recorded: Path = field(init=False)
-    """The records of this run, wherever they stand at the moment."""
+    records_file: Path = field(init=False)
+    """The file of this run's records: partial until the run has ended."""
     _records: Mapping[str, JSON] = field(init=False, default_factory=dict)
     """Their digest."""
 
     @contextmanager
-    def claimed(self) -> Iterator[None]:
-        """Holds the folder for this run, from the first record to the result; one process at a time."""
+    def lock(self) -> Iterator[None]:
+        """Lock the folder from the first record to the result. Raises StoreError if another run holds it."""
         import filelock
 
         lock = filelock.FileLock(self.path / ".lock", timeout=0)
@@ -103,12 +103,12 @@ class Folder:
             lock.release()
 
     @contextmanager
-    def recording(self, headline: str) -> Iterator[Writer]:
-        """A writer for this run's records."""
-        self.recorded = self.path / PARTIAL
+    def open_records(self, headline: str) -> Iterator[Writer]:
+        """Open a writer for this run's records."""
+        self.records_file = self.path / PARTIAL
         try:
-            self.recorded.unlink(missing_ok=True)  # of a run that was killed, or a link that leads elsewhere
-            file = self.recorded.open("w", encoding="utf-8")
+            self.records_file.unlink(missing_ok=True)  # of a run that was killed, or a link that leads elsewhere
+            file = self.records_file.open("w", encoding="utf-8")
         except OSError as error:
             raise self._trouble(error) from error
         cost = self.ledger.cost if self.ledger is not None and self.ledger.paid else None
@@ -118,7 +118,7 @@ class Folder:
 
     @contextmanager
     def rereading(self, headline: str) -> Iterator[Writer]:
-        """A writer for the records once more, with other answers; they take the place of those of this run so far."""
+        """Yield a writer for the records once more, with other answers; they replace those of this run so far."""
         place = beside(self.path / RECORDS)
         try:
             place.unlink(missing_ok=True)
@@ -128,35 +128,36 @@ class Folder:
             place.replace(self.path / PARTIAL)
         except OSError as error:
             raise self._trouble(error) from error
-        self.recorded = self.path / PARTIAL
+        self.records_file = self.path / PARTIAL
         self._records = writer.seal.as_json
 
-    def accounted(self, result: Result) -> Result:
-        """The result with the tokens of every distinct request once, openings included, where there is a ledger."""
+    def with_usage(self, result: Result) -> Result:
+        """Return the result with the tokens of every distinct request once, openings included, if there is a ledger."""
         return result if self.ledger is None else replace(result, usage=self.ledger.usage)
 
     def finish(self, result: Result, *, items: Mapping[str, JSON], complete: bool) -> None:
-        """Puts the records in their place and writes result.json and manifest.json; `items` tells what was asked."""
+        """Move the records into place and write result.json and manifest.json; `items` is the digest of the items."""
         ready: dict[Path, Path] = {}
         try:
             if not complete and self._complete():
                 return  # an earlier complete run of the same configuration stays
-            if not complete and not self.recorded.stat().st_size:
+            if not complete and not self.records_file.stat().st_size:
                 return  # nothing was answered, so the place is not taken
-            spent = self.ledger.told if self.ledger is not None else {}
-            content = as_read({"run": self.run, "complete": complete, **result_json(result), **spent})
+            cost = self.ledger.told if self.ledger is not None else {}
+            content = json_round_trip({"run": self.run, "complete": complete, **result_json(result), **cost})
             if "judge" in content and self.judge_ledger is not None:
-                content["judge"] |= as_read(self.judge_ledger.told)
-            became = as_read({"items": items, "counts": counts(result), "records": self._records, **self._reading})
-            same = complete and self._same(content, became)
+                content["judge"] |= json_round_trip(self.judge_ledger.told)
+            facts = {"items": items, "counts": counts(result), "records": self._records, **self._reading}
+            facts = json_round_trip(facts)
+            same = complete and self._same(content, facts)
             self._prepare(ready, result, None if same else content)
             if not same:
                 ended = self.ended or datetime.now(UTC).isoformat(timespec="seconds")
-                final = self._manifest() | became | {"ended": ended, "complete": complete, "result": digest(content)}
+                final = self._manifest() | facts | {"ended": ended, "complete": complete, "result": digest(content)}
                 final |= {SEALS: digest(final)}
-                prepare(ready, self.path / MANIFEST, f"{laid_out(final)}\n")
+                prepare(ready, self.path / MANIFEST, f"{format_json(final)}\n")
                 if self._complete():  # what is renamed from now on is of two runs until all of it is
-                    write(self.path / MANIFEST, self._begun())
+                    write(self.path / MANIFEST, self._unfinished_manifest())
             for place, temporary in ready.items():
                 temporary.replace(place)
                 if place.name in (RECORDS, COMPRESSED):
@@ -169,42 +170,42 @@ class Folder:
             raise self._trouble(error) from error
 
     def _prepare(self, ready: dict[Path, Path], result: Result, content: Mapping[str, JSON] | None) -> None:
-        """Writes records, the result's files and result.json beside their places, in the order in which they go there.
+        """Write records, the result's files and result.json beside their places, in the order of renaming.
 
         No `content` for a result that is there already.
         """
         plain, compressed = self.path / RECORDS, self.path / COMPRESSED
         if self.form == "gzip" or (self.form is None and compressed.exists()):
             ready[compressed] = beside(compressed)
-            if compressed.exists() and same_lines(self.recorded, compressed):
+            if compressed.exists() and same_lines(self.records_file, compressed):
                 del ready[compressed]  # another machine's zlib would write other bytes
                 self._only(compressed)
             else:
-                compress(self.recorded, ready[compressed])
+                compress(self.records_file, ready[compressed])
         else:
-            ready[plain] = self.recorded
+            ready[plain] = self.records_file
         for name, text in result.files.items():
             (self.path / name).parent.mkdir(parents=True, exist_ok=True)
             prepare(ready, self.path / name, text)
         if content is not None:
-            prepare(ready, self.path / RESULT, f"{laid_out(content)}\n")
+            prepare(ready, self.path / RESULT, f"{format_json(content)}\n")
 
     def _only(self, place: Path) -> None:
-        """Takes `place` for where the records stand, and removes them elsewhere."""
-        self.recorded = place
+        """Make `place` the one file of records, removing the others."""
+        self.records_file = place
         for name in {RECORDS, COMPRESSED, PARTIAL} - {place.name}:
             (self.path / name).unlink(missing_ok=True)
 
-    def _same(self, content: Mapping[str, JSON], became: Mapping[str, JSON]) -> bool:
-        """Whether the result is there already, complete and from the same items, and its manifest tells of it.
+    def _same(self, content: Mapping[str, JSON], facts: Mapping[str, JSON]) -> bool:
+        """Return whether this result is there already, complete, from the same items, and its manifest agrees.
 
-        Such a manifest goes on telling how the result first came about.
+        Such a manifest is kept: it says how the result first came about.
         """
         expected = {
             "run": dict(self.run),
             "configuration_digest": digest(self.configuration),
             "complete": True,
-            **became,
+            **facts,
         }
         manifest = object_in(self.path / MANIFEST)
         return {name: manifest.get(name) for name in expected} == expected and object_in(self.path / RESULT) == content
@@ -213,18 +214,18 @@ class Folder:
         return (self.path / RESULT).exists() and object_in(self.path / MANIFEST).get("complete") is True
 
     def _claim(self) -> None:
-        """Takes the place for this configuration, or refuses where another one has left something."""
+        """Write the manifest of an unfinished run; raise ConfigError if another configuration has used the folder."""
         for unfinished in self.path.rglob(".*.tmp"):  # of a run that was killed
             unfinished.unlink(missing_ok=True)
         manifest = self.path / MANIFEST
         if not any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)):
-            write(manifest, self._begun())
+            write(manifest, self._unfinished_manifest())
             return
         if not manifest.exists():
             raise StoreError(
                 f"{self.path} holds a run without its {MANIFEST}: move it away or choose another results=."
             )
-        there, mine = _configuration(manifest), as_read(self.configuration)
+        there, mine = _configuration(manifest), json_round_trip(self.configuration)
         if there.get("prompt") != mine.get("prompt") and there | {"prompt": mine.get("prompt")} == mine:
             raise ConfigError(
                 f"{self.path} holds a run with other words of the prompt {self.run['prompt']}: save the new words "
@@ -248,8 +249,8 @@ class Folder:
             **self.provenance,
         }
 
-    def _begun(self) -> dict[str, JSON]:
-        """The manifest of a run that has not ended."""
+    def _unfinished_manifest(self) -> dict[str, JSON]:
+        """Return the manifest of a run that has not ended."""
         return self._manifest() | {"ended": None, "complete": False}
 
     def _trouble(self, error: OSError) -> StoreError:
@@ -259,10 +260,10 @@ class Folder:
 
 def records_in(folder: Path) -> Path | None:
     """Return the records of the run that a folder holds; None where there are none. Raises DataError where two are."""
-    found = [folder / name for name in (RECORDS, COMPRESSED) if inside(folder, name)]
-    if len(found) > 1:
+    files = [folder / name for name in (RECORDS, COMPRESSED) if inside(folder, name)]
+    if len(files) > 1:
         raise DataError(f"{folder} holds {RECORDS} and {COMPRESSED}, which need not be of one run: remove one of them.")
-    return found[0] if found else None
+    return files[0] if files else None
 
 
 def folder_of(results: str, place: Mapping[str, str]) -> Path:
@@ -271,13 +272,13 @@ def folder_of(results: str, place: Mapping[str, str]) -> Path:
 
 
 def safe(name: str) -> str:
-    """A name as one part of a path: a/b becomes a__b; what is too long for one ends in a digest."""
+    """Return a name as one part of a path: a/b becomes a__b; one that is too long ends in a digest."""
     part = re.sub(r"[^\w.,=+()\[\]-]", "-", name.replace("/", "__")).strip(".") or "-"
     return part if len(part.encode()) <= 160 else f"{part[:100]}-{text_digest(name)[:12]}"
 
 
 def variant(settings: Mapping[str, Any]) -> str:
-    """Settings as one name, such as limit=100,split=dev; `default` where there are none."""
+    """Return settings as one name, such as limit=100,split=dev; `default` if there are none."""
     return ",".join(f"{name}={setting_text(value)}" for name, value in settings.items()) or "default"
 
 
@@ -289,16 +290,16 @@ def setting_text(value: Any) -> str:
 
 
 def _difference(there: Any, mine: Any, at: str = "") -> str:
-    """The first setting in which two configurations differ."""
+    """Return the first setting in which two configurations differ, with both values."""
     if isinstance(there, dict) and isinstance(mine, dict):
         for name in {**there, **mine}:
             if name not in there or name not in mine or there[name] != mine[name]:
                 return _difference(there.get(name, _ABSENT), mine.get(name, _ABSENT), f"{at}.{name}" if at else name)
-    return f"{at}: {_said(there)} there, {_said(mine)} now"
+    return f"{at}: {_setting_json(there)} there, {_setting_json(mine)} now"
 
 
 def counts(result: Result) -> dict[str, JSON]:
-    """Return what became of the items, and under which names the server answered, as the manifest has it."""
+    """Return the counts of a result that the manifest holds: items, failures, names under which the server answered."""
     overall = result.overall
     return {
         "items": overall.items,
@@ -313,12 +314,12 @@ def counts(result: Result) -> dict[str, JSON]:
 _ABSENT = object()
 
 
-def _said(value: Any) -> str:
+def _setting_json(value: Any) -> str:
     return "nothing" if value is _ABSENT else json.dumps(value)
 
 
 def _configuration(manifest: Path) -> dict[str, Any]:
-    """Return the configuration that a manifest tells. Raises StoreError where it is not what a run leaves."""
+    """Return the configuration in a manifest. Raises StoreError where it is not what a run leaves."""
     there = object_in(manifest).get("configuration")
     if not isinstance(there, dict):
         raise StoreError(f"{manifest} {DAMAGED}.")

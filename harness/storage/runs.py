@@ -130,7 +130,7 @@ class Run:
         answers: set[tuple[str, int]] = set()
         number = 0
         try:
-            for read in records.checked(file):
+            for read in records.read_lines(file):
                 number += 1
                 answers.add((read.record.item, read.record.sample))
                 if len(answers) < number:
@@ -151,7 +151,7 @@ class Run:
             lines = waiting.setdefault(line["item"], [])
             lines.append(line)
             if len(lines) == self.samples:
-                yield sorted(waiting.pop(line["item"]), key=lambda one: one["sample"])
+                yield sorted(waiting.pop(line["item"]), key=lambda line: line["sample"])
         yield from waiting.values()
 
     def gold(self, line: Line) -> int:

@@ -1,4 +1,4 @@
-"""Results checked against their own records: python -m harness.verify results/…
+"""Check results against their own records: python -m harness.verify results/…
 
 A results folder is read as data: nothing that it names is imported, opened or fetched, unless trust= names it.
 """
@@ -51,7 +51,7 @@ from outside of harness, the run is NOT CHECKED until you say that you trust wha
 
 @dataclass(frozen=True)
 class Settings:
-    """HELP says what each one means."""
+    """The settings of the command, as HELP describes them."""
 
     trust: Words = ()
 
@@ -63,22 +63,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def job(folders: list[str], settings: Settings) -> int:
     """Verify the runs below the folders and return the exit code."""
-    verdicts = _verified([*runs.find(folders or ["results"])], frozenset(settings.trust))
+    verdicts = _verify([*runs.find(folders or ["results"])], frozenset(settings.trust))
     print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[UNTRUSTED]} runs hold.")
     if verdicts[UNKNOWN]:
         print(f"{verdicts[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")
     return 0 if verdicts[HOLDS] and not verdicts[WRONG] and not verdicts[UNTRUSTED] else 1
 
 
-def _verified(folders: Sequence[Path], trust: frozenset[str]) -> Counter[str]:
+def _verify(folders: Sequence[Path], trust: frozenset[str]) -> Counter[str]:
     """Print a line for each run, with one bar over the records of all; return how many there are of each verdict."""
     verdicts: Counter[str] = Counter()
     waiting: list[str] = []
     bar = Progress("verifying").watch(itertools.count(), range(sum(map(_expected, folders))))
-    drawn = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if drawn else None
+    on_terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if on_terminal else None
     # A line in the middle of the bar would be torn: where both are on the terminal, lines wait for the bar's end.
-    tell = waiting.append if drawn and console.capable(sys.stderr) else print
+    tell = waiting.append if on_terminal and console.capable(sys.stderr) else print
     try:
         for folder in folders:
             verdict, problems = _verdict(folder, bar, trust)
@@ -93,9 +93,9 @@ def _verified(folders: Sequence[Path], trust: frozenset[str]) -> Counter[str]:
 
 
 def _one_line(text: str, width: int | None) -> str:
-    """Return a text as one line, of bounded length; on a terminal of that width the rest of a long one is set in.
+    """Return a text as one line of bounded length; on a terminal of that width, continued on indented lines.
 
-    Folders and what stands in them are named by whoever sent them: nothing of it may look like a line of ours.
+    Folders and their contents are named by whoever sent them: nothing in them may look like a line of ours.
     """
     indent = text[: len(text) - len(text.lstrip(" "))]
     line = f"{indent}{' '.join(console.clean(text).split())}"
@@ -128,7 +128,7 @@ def _verdict(folder: Path, bar: Iterator[int], trust: frozenset[str]) -> tuple[s
 
 
 def _expected(folder: Path) -> int:
-    """Return how many records a run has by its own manifest; 0 where it has none or cannot be read."""
+    """Return how many records a run has by its own manifest; 0 if there is none or it cannot be read."""
     try:
         number = runs.manifest_of(folder)["records"]["count"] if records_in(folder) else 0
     except (DataError, KeyError, TypeError):

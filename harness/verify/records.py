@@ -13,7 +13,7 @@ from harness.codec import KINDS, by_digest, canonical, request_json, text_digest
 from harness.errors import ConfigError
 from harness.prompting.fit import fitting
 from harness.storage import records
-from harness.storage.provenance import Traced
+from harness.storage.provenance import TracedItems
 from harness.types import (
     Answer,
     ChatRequest,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from harness.protocols import Model
     from harness.verify.judge import JudgeCheck
 
-SHOWN = 5
-"""Records with one kind of problem that are named one by one."""
+MOST_LISTED = 5
+"""Records with one kind of problem that are listed one by one."""
 
 
 class RecordCheck:
@@ -43,7 +43,7 @@ class RecordCheck:
 
     def __init__(
         self,
-        items: Traced,
+        items: TracedItems,
         prompt: Prompt | None,
         headline: str,
         samples: int,
@@ -51,10 +51,10 @@ class RecordCheck:
         model: Model | None = None,
         judge: JudgeCheck | None = None,
     ) -> None:
-        """`prompt` is None where an algorithm answered; `samples` is how many answers each item has.
+        """Prepare the check; `prompt` is None if an algorithm answered, `samples` is the number of answers per item.
 
-        `model` is the one that was asked, where its settings make it again: what it takes decides the kind of request,
-        and one that needs neither server nor checkpoint is asked again. `judge` is who read what the rules could not.
+        `model` is the run's model if its settings alone build it: what it accepts decides the kind of request, and one
+        that needs neither server nor checkpoint is asked again. `judge` is who read what the rules could not.
         """
         self.tokens: Counter[str] = Counter()
         self.usd = 0.0
@@ -78,22 +78,22 @@ class RecordCheck:
 
     @property
     def seal(self) -> Mapping[str, Any]:
-        """Return the digest of the lines that were read, as the manifest holds it."""
+        """The digest of the lines that were read, as the manifest holds it."""
         return self._seal.as_json
 
     def problems(self, path: Path, bar: Iterator[int], *, complete: bool, paid: bool) -> Iterator[str]:
-        """Yield what does not hold, with the line; `bar` goes on with each record."""
+        """Yield what does not hold, with the line; `bar` advances with each record."""
         self._complete = complete
         counts: Counter[str] = Counter()
-        for number, read in enumerate(records.checked(path), start=1):
+        for number, read in enumerate(records.read_lines(path), start=1):
             next(bar)
             self._seal.add(read.text)
             for problem in self._of_line(read.line, read.record, paid=paid):
                 counts[problem] += 1
-                if counts[problem] <= SHOWN:
+                if counts[problem] <= MOST_LISTED:
                     yield f"{path.name}, line {number}: {problem}."
         for problem, count in counts.items():
-            if count > SHOWN:
+            if count > MOST_LISTED:
                 yield f"{path.name}: {count:,} lines in all: {problem}."
         if twice := [item for item, count in self._records.items() if count > self._samples]:
             yield f"{path.name}: {len(twice):,} items have more than {self._samples} records, such as {twice[0]}."
@@ -279,7 +279,7 @@ _WRONG = {
 class Items:
     """The items of a task by their ids, as far as records have asked for them: records come in nearly their order."""
 
-    def __init__(self, items: Traced) -> None:
+    def __init__(self, items: TracedItems) -> None:
         self._source = iter(items)
         self._waiting: dict[str, Item] = {}
 
@@ -318,7 +318,9 @@ def _without_texts(request: Mapping[str, Any]) -> dict[str, Any]:
         if name in bare:
             bare[name] = {part: value for part, value in bare[name].items() if part != "text"}
     if "messages" in bare:
-        bare["messages"] = [{part: value for part, value in one.items() if part != "text"} for one in bare["messages"]]
+        bare["messages"] = [
+            {part: value for part, value in message.items() if part != "text"} for message in bare["messages"]
+        ]
     return bare
 
 

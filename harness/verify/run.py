@@ -1,4 +1,4 @@
-"""What of a run's folder does not follow from what it should follow from."""
+"""The checks of one run: which parts of its folder do not follow from the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.scoring.judged import summarize
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_judge, of_model
 from harness.storage.files import DamagedError, inside, read_bytes
-from harness.storage.provenance import Traced
+from harness.storage.provenance import TracedItems
 from harness.storage.result_json import result_json
 from harness.storage.run_folder import MANIFEST, RESULT, SEALS, counts
 from harness.verify.judge import JudgeCheck
@@ -29,11 +29,21 @@ if TYPE_CHECKING:
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model, Task
 
-SHOWN = 5
-"""Differences of one kind that are named one by one."""
+MOST_LISTED = 5
+"""Differences of one kind that are listed one by one."""
 SPARE = 100_000
 """Items that a stopped run may have looked at beyond those that it has records of; lines that are counted in full."""
-_NEEDED = ("run", "configuration", "configuration_digest", "config", "items", "counts", "complete", "started", "ended")
+_REQUIRED = (
+    "run",
+    "configuration",
+    "configuration_digest",
+    "config",
+    "items",
+    "counts",
+    "complete",
+    "started",
+    "ended",
+)
 _BY_MACHINE = ("dtype",)
 """Parts of a checkpoint's identity that its settings leave to the machine (auto)."""
 
@@ -41,23 +51,23 @@ _BY_MACHINE = ("dtype",)
 def problems_of(
     folder: Path, bar: Iterator[int] | None = None, trust: Collection[str] = (), *, of_reading: bool = True
 ) -> Iterator[str]:
-    """Yield a sentence for each thing in a run's folder that does not hold; nothing where all does.
+    """Yield a sentence for each thing in a run's folder that does not hold.
 
-    `bar` goes on with each record. A run whose replies were read by other rules than today's has to hold in all else;
+    `bar` advances with each record. A run whose replies were read by other rules than today's has to hold in all else;
     one sentence says so, unless `of_reading` is false. Raises UntrustedError where the run needs what `trust` does not
     name, DataError where a file cannot be read.
     """
     run = _load(folder)
     result, manifest = run.result_json, run.manifest
-    if missing := [name for name in _NEEDED if manifest.get(name) is None]:
+    if missing := [name for name in _REQUIRED if manifest.get(name) is None]:
         yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
         return
     task = rebuild.task_of(manifest, trust)
-    asked = "algorithm" not in manifest["config"]
-    prompt = rebuild.prompt_of(task, manifest, trust) if asked else None
-    model = rebuild.model_of(manifest) if asked else None
+    by_model = "algorithm" not in manifest["config"]
+    prompt = rebuild.prompt_of(task, manifest, trust) if by_model else None
+    model = rebuild.model_of(manifest) if by_model else None
     judge = JudgeCheck(manifest, _price(manifest.get("judge") or {})) if manifest["config"].get("judge") else None
-    old = asked and manifest.get("reading") != reading_version()
+    old = by_model and manifest.get("reading") != reading_version()
     yield from _of_seals(result, manifest)
     yield from _of_settings(manifest, result, task, prompt, model, judge, trust)
     price = _price(manifest)
@@ -68,7 +78,7 @@ def problems_of(
         yield problem
         return
     # No more than were asked, and one that tells of others: a task may have millions. One that was stopped asked some.
-    items = Traced(itertools.islice(task.items(), manifest["items"]["count"] + result["complete"]))
+    items = TracedItems(itertools.islice(task.items(), manifest["items"]["count"] + result["complete"]))
     if path is None:
         for _ in items:
             pass
@@ -84,11 +94,11 @@ def problems_of(
         yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
     try:
         again = summarize(task, lambda: records.read(path), samples, judge.name if judge else None)
-        expected, tallied = (json.loads(json.dumps(made)) for made in (result_json(again), counts(again)))
+        expected, tallied = (json.loads(json.dumps(value)) for value in (result_json(again), counts(again)))
     except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
         yield f"{path.name} cannot be scored ({type(error).__name__}: {error})."
         return
-    if asked:
+    if by_model:
         expected["usage"] = _usage(result["usage"], check.tokens, exact=result["complete"] and not check.openings)
     expected |= {"run": manifest["run"], "complete": manifest["complete"]}
     if "cost" in result:
@@ -125,7 +135,7 @@ def _of_sizes(manifest: Mapping[str, Any], lines: int | None, samples: int, trus
 
 
 def _of_seals(result: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the digests that are not those of what they stand for."""
+    """Yield a sentence for each digest that does not match what it was computed from."""
     if digest(manifest["configuration"]) != manifest["configuration_digest"]:
         yield f"{MANIFEST}: the configuration's digest is another."
     if digest(result) != manifest.get("result"):
@@ -143,7 +153,7 @@ def _of_settings(
     judge: JudgeCheck | None,
     trust: Collection[str],
 ) -> Iterator[str]:
-    """Yield where place and configuration do not follow from the settings that the run was started with."""
+    """Yield where place and configuration do not follow from the settings that started the run."""
     config = manifest["config"]
     if prompt is None:
         algorithm = rebuild.algorithm_of(manifest, trust)
@@ -178,13 +188,13 @@ def _of_settings(
 
 def _of_prompt(prompt: Prompt, manifest: Mapping[str, Any], task: Task) -> Iterator[str]:
     """Yield where the prompt is not the one that was asked for, or not the one that ships under its name."""
-    asked = manifest["config"].get("prompt")
-    if asked is None:
+    setting = manifest["config"].get("prompt")
+    if setting is None:
         if prompt.name not in task.prompts:
             yield f"{MANIFEST}: the prompt {prompt.name} is none that the task takes where no prompt is named."
-    elif Path(str(asked)).stem != prompt.name:
-        yield f"{MANIFEST}: the run was started with prompt={asked} and is told as one of prompt {prompt.name}."
-    if asked is None or Path(str(asked)).suffix not in (".yaml", ".yml"):
+    elif Path(str(setting)).stem != prompt.name:
+        yield f"{MANIFEST}: the run was started with prompt={setting} and is told as one of prompt {prompt.name}."
+    if setting is None or Path(str(setting)).suffix not in (".yaml", ".yml"):
         shipped = rebuild.shipped_prompt(task, prompt.name, prompt.replies)
         if shipped is not None and shipped.digest != prompt.digest:
             yield f"the prompt {prompt.name} has other words today than in this run."
@@ -197,15 +207,15 @@ def _of_checkpoint(settings: Mapping[str, Any], identity: Mapping[str, Any]) -> 
             yield f"{MANIFEST}: model.{name} was {settings[name]!r:.80}, and the model's identity says {value!r:.80}."
 
 
-def _of_items(items: Traced, manifest: Mapping[str, Any]) -> Iterator[str]:
-    if items.told != manifest["items"]:
-        yield f"the task's items are others today: {items.told} instead of {manifest['items']}."
+def _of_items(items: TracedItems, manifest: Mapping[str, Any]) -> Iterator[str]:
+    if items.summary != manifest["items"]:
+        yield f"the task's items are others today: {items.summary} instead of {manifest['items']}."
 
 
 def _of_cost(
     result: Mapping[str, Any], manifest: Mapping[str, Any], model: Model | None, price: Price | None
 ) -> Iterator[str]:
-    """Yield where what is said of prices contradicts itself, the model's settings or the table that it names."""
+    """Yield where recorded prices contradict each other, the model's settings or the price table that they name."""
     from harness.cost.price_lookup import key_of, price_of
 
     service = None if model is None else model.traits.service
@@ -213,11 +223,11 @@ def _of_cost(
         yield f"{RESULT}: answers of this model {'cost money' if paid(service) else 'are free'}, and it says otherwise."
     if "cost" in result and result["cost"]["price"] != (None if price is None else str(price)):
         yield f"{RESULT}: the price is not the one in {MANIFEST}."
-    told = manifest.get("price") or {}
+    recorded_price = manifest.get("price") or {}
     if service is None or not paid(service):
         return
     own = any(usd is not None for usd in (service.price or {}).values())
-    if own or told.get("key") == key_of(service):
+    if own or recorded_price.get("key") == key_of(service):
         expected = price_of(service)
         day = None if price is None else price.until  # a table may know of a later price by now
         if expected != price and (expected is None or day is None or day > manifest["ended"][:10]):
@@ -225,7 +235,7 @@ def _of_cost(
 
 
 def _price(manifest: Mapping[str, Any]) -> Price | None:
-    """Return the price that the manifest holds; None where it holds none. Raises DataError for another form."""
+    """Return the price in the manifest, None if there is none. Raises DataError if it has another form."""
     if "price" not in manifest:
         return None
     try:
@@ -242,7 +252,7 @@ def _usage(there: Mapping[str, int], tokens: Mapping[str, int], *, exact: bool) 
 
 
 def _cost(there: Mapping[str, Any], check: RecordCheck, price: Price | None, *, exact: bool) -> dict[str, Any]:
-    """Return the cost that result.json should have. Sums of cents are not exact: near enough is what stands there."""
+    """Return the cost that result.json should have. Float sums are not exact: a near value is kept as it is."""
     usd = None if price is None else check.usd
     answers, without = check.answers, check.answers_without_cost
     if not exact:
@@ -273,7 +283,7 @@ def _of_reading(folder: Path, manifest: Mapping[str, Any], otherwise: int) -> It
 
 
 def _samples(config: Mapping[str, Any]) -> int:
-    """Return how many answers each item has; an algorithm's samples are rows of its data."""
+    """Return how many answers each item has; an algorithm's `samples` are its observations."""
     number = config.get("samples", 1) if "algorithm" not in config else 1
     if type(number) is not int or number < 1:
         raise DataError(f"{MANIFEST}: samples={number!r:.40} is no number of answers.")
@@ -281,11 +291,11 @@ def _samples(config: Mapping[str, Any]) -> int:
 
 
 def differences(there: Any, expected: Any, at: str, source: str = "from the records") -> Iterator[str]:
-    """Yield where two JSON values differ, at most a few."""
-    found = list(_walk(there, expected, at, source))
-    yield from found[:SHOWN]
-    if len(found) > SHOWN:
-        yield f"… and {len(found) - SHOWN:,} more numbers of {at.partition('.')[0]}."
+    """Yield where two JSON values differ: a few sentences, then the number of the others."""
+    sentences = list(_walk(there, expected, at, source))
+    yield from sentences[:MOST_LISTED]
+    if len(sentences) > MOST_LISTED:
+        yield f"… and {len(sentences) - MOST_LISTED:,} more numbers of {at.partition('.')[0]}."
 
 
 def _walk(there: Any, expected: Any, at: str, source: str) -> Iterator[str]:
@@ -294,10 +304,10 @@ def _walk(there: Any, expected: Any, at: str, source: str) -> Iterator[str]:
             place = f"{at} / {name}" if ":" in at else f"{at}: {name}"
             yield from _walk(there.get(name, _NOTHING), expected.get(name, _NOTHING), place, source)
     elif there != expected or isinstance(there, bool) != isinstance(expected, bool):
-        yield f"{at}: {_shown(there)} there, {_shown(expected)} {source}."
+        yield f"{at}: {_value_json(there)} there, {_value_json(expected)} {source}."
 
 
-def _shown(value: Any) -> str:
+def _value_json(value: Any) -> str:
     return "nothing" if value is _NOTHING else json.dumps(value, ensure_ascii=False)[:200]
 
 

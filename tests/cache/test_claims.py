@@ -119,8 +119,8 @@ def test_of_a_stopped_process_the_others_wait_for_what_it_asks_and_ctrl_c_ends_t
     server.held = 10**9
     other, impatient = (start(tmp_path, server, name, "task.limit=100") for name in ("other", "impatient"))
     for job in (other, impatient):
-        wait_for(lambda job=job: "waiting for" in job.said)
-        assert f"process {stopped.pid} on " in job.said
+        wait_for(lambda job=job: "waiting for" in job.output)
+        assert f"process {stopped.pid} on " in job.output
     # The two have gone on with everything else.
     assert askers(server)["stopped"] == 8
     rest = count(tmp_path / CACHE)
