@@ -69,7 +69,7 @@ def read_rest(
 
     requests = (question_of(record) for record in records.read(folder.records_file) if unread(record))
     judgements, stopped = _ask(judge, requests)
-    with folder.rereading(task.headline) as writer:
+    with folder.rewrite_records(task.headline) as writer:
         for one in records.read_lines(folder.records_file):
             record = one.record
             if unread(record):

@@ -117,7 +117,7 @@ class Folder:
         self._records = writer.seal.as_json
 
     @contextmanager
-    def rereading(self, headline: str) -> Iterator[Writer]:
+    def rewrite_records(self, headline: str) -> Iterator[Writer]:
         """Yield a writer for the records once more, with other answers; they replace those of this run so far."""
         place = beside(self.path / RECORDS)
         try:
