@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.leaderboard.published_numbers import only_one, papers, parts, place, rows, tables
+from harness.leaderboard.published_numbers import only_one, papers, rows, table_order, table_parts, tables
 from harness.tables.table import Part, Table
 from harness.tasks.find import benchmark_of, every
 
@@ -54,7 +54,7 @@ def job(arguments: list[str], settings: Settings) -> list[Part]:
         return [*measured()]
     paper_tables = tables(name)
     return [
-        *(part for table in paper_tables for part in parts(table)),
+        *(part for table in paper_tables for part in table_parts(table)),
         *_leaderboard(paper_tables[0][0].benchmark, folders),
     ]
 
@@ -73,16 +73,16 @@ def _statistics(name: str) -> Callable[[], Sequence[Part]] | None:
 
 
 def _order(benchmark_and_table: tuple[str, str]) -> tuple[int, int, str]:
-    return place(benchmark_and_table[1])
+    return table_order(benchmark_and_table[1])
 
 
 def _leaderboard(benchmark: str, folders: Sequence[str]) -> Iterator[Part]:
     """Yield the leaderboard of the benchmark's runs below the folders. Raises ConfigError where there are none."""
     from harness.leaderboard.build import build
-    from harness.leaderboard.rows import below
+    from harness.leaderboard.rows import find_rows
 
     for name in folders:
-        fitting = [row for row in below([name], some=False) if row.task.partition("/")[0] == benchmark]
+        fitting = [row for row in find_rows([name], some=False) if row.task.partition("/")[0] == benchmark]
         if not fitting:
             raise ConfigError(f"{name} holds no runs of {benchmark}.")
         paper = benchmark_of(benchmark)

@@ -11,9 +11,9 @@ from pathlib import Path
 import forks
 import pytest
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store
-from harness.models.scripted import Scripted
 from harness.types import ChatRequest, Message, Response, Usage
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from causalbench_help import causalbench
 from causalbench_runs_help import SENTENCE, load
+from scripted import Scripted
 
 from harness.errors import ConfigError
-from harness.models.scripted import Scripted
 from harness.prompting import prompts
 from harness.run import ask
 from harness.settings import PROMPTS

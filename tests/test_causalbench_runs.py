@@ -10,8 +10,8 @@ from causalbench_help import causalbench
 from causalbench_runs_help import RECEIVED, SENTENCE, answers, is_part, last, load, result_in
 from cli_help import sentence
 from openai_server import KEY, error
+from scripted import Scripted
 
-from harness.models.scripted import Scripted
 from harness.run import ask
 from harness.settings import PROMPTS
 from harness.storage import records

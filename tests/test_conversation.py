@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import yaml
+from scripted import Scripted
 
-from harness.models.scripted import Scripted
 from harness.prompting.conversation import play
 from harness.prompting.prompts import load
 from harness.run import ask

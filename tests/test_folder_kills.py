@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 from cache_help import mounted
+from scripted import Scripted
 
 from harness.errors import StoreError
 from harness.leaderboard.rows import Row
-from harness.models.scripted import Scripted
 from harness.prompting.prompts import load
 from harness.run import run
 from harness.runtime.progress import Progress

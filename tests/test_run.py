@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.errors import ConfigError, RunStopped
 from harness.models.baselines import Baseline
-from harness.models.scripted import Scripted
 from harness.prompting.fit import choose_prompt, fitting
 from harness.prompting.prompts import load
 from harness.run import ask, run

@@ -1,17 +1,17 @@
 """Answers that were paid for once, in one SQLite file. `python -m harness.cache --help` looks after it.
 
-model.py     a Model that holds a Model and asks it only what the store does not know
-asking.py    one call of it: look up, claim, ask, wait for what others ask
-claims.py    what a process is asking, so that others on the same file do not
-nearest.py   why an answer is not there: what is stored that comes nearest
-store.py     the file: get and put
-rows.py      what stands in a row, and whether it is what was stored
-schema.py    its tables, and what is looked at before it is used
-damage.py    a file that SQLite cannot read is set aside, never replaced
-salvage.py   what can be read of such a file
-lines.py     answers as JSON lines
-merging.py   answers of another machine go into this cache
-upkeep.py    what is in it, whether it is sound, and what may go
+model.py         a Model that holds a Model and asks it only what the store does not know
+asking.py        one call of it: look up, claim, ask, wait for what others ask
+claims.py        what a process is asking, so that others on the same file do not
+explain_miss.py  why an answer is not there: what is stored that comes nearest
+store.py         the file: get and put
+rows.py          what stands in a row, and whether it is what was stored
+schema.py        its tables, and what is looked at before it is used
+corruption.py    a file that SQLite cannot read is set aside, never replaced
+salvage.py       what can be read of such a file
+jsonl.py         answers as JSON lines
+merging.py       answers of another machine go into this cache
+maintenance.py   what is in it, whether it is sound, and what may go
 """
 
 from harness.cache.model import CachedModel

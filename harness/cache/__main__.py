@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from harness.cache import commands
-from harness.cache.maintenance import Chosen
+from harness.cache.maintenance import Selection
 from harness.cli import key_value
 from harness.cli.key_value import Choice
 from harness.errors import ConfigError
@@ -57,7 +57,7 @@ where they come first in the file, by sha256 after that.
 
 
 def _date(text: str) -> float:
-    """Seconds since 1970; in local time where no zone is given."""
+    """Return a date as seconds since 1970; it is in local time where it gives no zone."""
     try:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError):
@@ -91,8 +91,8 @@ class PruneSettings(Settings):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out a command and return its exit code."""
-    kept = "interrupted: what was stored so far is kept."
-    return key_value.commands(HELP, COMMANDS, arguments, interrupted=kept)
+    message = "interrupted: what was stored so far is kept."
+    return key_value.commands(HELP, COMMANDS, arguments, interrupted=message)
 
 
 def stats(names: list[str], settings: Settings) -> int:
@@ -118,8 +118,8 @@ def import_(names: list[str], settings: ImportSettings) -> int:
 def prune(names: list[str], settings: PruneSettings) -> int:
     """Show the chosen answers, and remove them where that is confirmed."""
     _no_names("prune", names)
-    chosen = Chosen(settings.model, settings.identity, settings.task, settings.before)
-    return commands.prune(settings.cache, chosen, confirmed=settings.yes)
+    selection = Selection(settings.model, settings.identity, settings.task, settings.before)
+    return commands.prune(settings.cache, selection, confirmed=settings.yes)
 
 
 def verify(names: list[str], settings: Settings) -> int:

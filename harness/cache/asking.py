@@ -50,13 +50,13 @@ class Caching(Protocol):
 
     @property
     def interrupted(self) -> str:
-        """What is said where Ctrl-C ends the wait for other processes."""
+        """The message where Ctrl-C ends the wait for other processes."""
 
     def key(self, request: Request) -> str:
         """Return the key of the answer to a request."""
 
-    def keep(self, landed: Sequence[tuple[str, Request, Response | Failure]]) -> list[Outcome]:
-        """Store the responses that landed together; return what is handed out."""
+    def keep(self, outcomes: Sequence[tuple[str, Request, Response | Failure]]) -> list[Outcome]:
+        """Store the responses that landed together; return the outcomes to hand out."""
 
     def missing(self, request: Request) -> StoreError:
         """Return what mode frozen raises where an answer is not there."""
@@ -89,7 +89,7 @@ class Asking:
         try:
             while True:
                 while len(self._misses) < ahead and self._look_up():
-                    yield from self._found()
+                    yield from self._hand_out()
                 # A few at first, so that the model begins soon.
                 ahead = min(2 * ahead, _AHEAD)
                 self._glance()
@@ -97,17 +97,17 @@ class Asking:
                 if landing is None and self._claim():
                     self._pulled_all = False
                     landing = self._cached.model.respond(self._unanswered())
-                yield from self._found()
-                landed = next(landing, None) if landing is not None and (self._keys or self._misses) else None
-                if landed is not None:
-                    yield self._cached.keep([(self._keys.pop(r), r, o) for r, o in landed])
+                yield from self._hand_out()
+                outcomes = next(landing, None) if landing is not None and (self._keys or self._misses) else None
+                if outcomes is not None:
+                    yield self._cached.keep([(self._keys.pop(r), r, o) for r, o in outcomes])
                     continue
                 if landing is not None:
                     landing.close()
                     landing = None
                     ended_early = not self._pulled_all and bool(self._keys or self._misses)
                     self._give_up()
-                    yield from self._found()
+                    yield from self._hand_out()
                     if ended_early:
                         return
                 if self._apart:
@@ -119,13 +119,13 @@ class Asking:
                 landing.close()
             self._give_up()
 
-    def _found(self) -> Iterator[Outcomes]:
+    def _hand_out(self) -> Iterator[Outcomes]:
         if self._hits:
             hits, self._hits = self._hits, []
             yield hits
 
     def _look_up(self) -> bool:
-        """Takes one request from the source; False when there is none left."""
+        """Look up the next request of the source; return False where the source has ended."""
         for request in self._source:
             key = self._cached.key(request)
             stored = self._store.get(key, since=self._cached.since)
@@ -139,13 +139,13 @@ class Asking:
         return False
 
     def _unanswered(self) -> Iterator[Request]:
-        """What the model pulls from."""
+        """Yield the requests that the model is to answer, each claimed before."""
         while self._claimed or self._claim():
             yield self._claimed.popleft()
         self._pulled_all = True
 
     def _claim(self) -> bool:
-        """Claims the next requests that nobody else is asking; whether there are any."""
+        """Claim the next requests that nobody else is asking; return whether there are any."""
         while not self._claimed and len(self._apart) < _APART:
             now = time.monotonic()
             # As many as the model takes in about a second: more would be kept from others that could ask them.
@@ -161,35 +161,35 @@ class Asking:
             self._take([self._misses.popleft() for _ in range(min(self._batch, len(self._misses)))])
         return bool(self._claimed)
 
-    def _take(self, wanted: list[tuple[str, Request]], *, anyhow: bool = False) -> None:
-        """Claims what can be claimed; what others have stored or are asking is put where it belongs."""
-        if not wanted:
+    def _take(self, requests: list[tuple[str, Request]], *, anyhow: bool = False) -> None:
+        """Claim the requests that can be claimed; sort the rest into hits and those that others are asking."""
+        if not requests:
             return
-        taken = self._claims.take([key for key, _ in wanted], since=self._cached.since, anyhow=anyhow)
-        for key, request in wanted:
-            if key in taken.own:
+        claims = self._claims.take([key for key, _ in requests], since=self._cached.since, anyhow=anyhow)
+        for key, request in requests:
+            if key in claims.own:
                 self._keys[request] = key
                 self._claimed.append(request)
-            elif key in taken.stored:
-                self._hits.append((request, taken.stored[key]))
+            elif key in claims.stored:
+                self._hits.append((request, claims.stored[key]))
             else:
                 self._apart[key] = request
 
     def _give_up(self) -> None:
-        """Gives up what is claimed and has no outcome: the model has ended, or this process has."""
+        """Release the claims without an outcome, when the model or this process has ended."""
         with suppress(StoreError):  # the lock goes with the process, and the claims with it
             self._claims.release(list(self._keys.values()))
         self._keys.clear()
         self._claimed.clear()
 
     def _glance(self) -> None:
-        """Takes what others have answered meanwhile, now and then."""
+        """Collect the answers of other processes, at most once every _GLANCE seconds."""
         if self._apart and time.monotonic() - self._glanced > _GLANCE:
             self._collect()
             self._glanced = time.monotonic()
 
     def _collect(self) -> bool:
-        """Takes the answers of others that have landed; whether their file has changed at all."""
+        """Collect the answers that other processes have stored; return whether the file has changed at all."""
         version = next(self._store.query("PRAGMA data_version"))[0]
         if version == self._version:
             return False
@@ -200,7 +200,7 @@ class Asking:
         return True
 
     def _wait(self) -> Iterator[Outcomes]:
-        """Hands out the answers of others as they land, until something can be claimed or all of them are there."""
+        """Yield the answers of other processes as they land, until a request can be claimed or all are there."""
         started = quiet = time.monotonic()
         line, pause, looked = started + _SLOW, _PAUSE, 0.0
         owners: dict[str, str] = {}
@@ -211,7 +211,7 @@ class Asking:
             changed = self._collect()
             if self._hits:
                 quiet, pause = now, _PAUSE
-                yield from self._found()
+                yield from self._hand_out()
                 if self._misses and len(self._apart) < _APART // 2:  # there is room again
                     return
             if now - looked > (_GLANCE if changed else _LIVES):
@@ -227,10 +227,10 @@ class Asking:
             if not self._claimed:
                 time.sleep(pause)
                 pause = min(1.5 * pause, _GLANCE)
-        yield from self._found()
+        yield from self._hand_out()
 
     def _owners(self) -> dict[str, str]:
-        """The living owners of what is set apart."""
+        """Return the living owner of each key that is set apart."""
         claims = self._claims.owners()
         mine = {key: claims[key] for key in self._apart if key in claims}
         living = {owner for owner in set(mine.values()) if self._claims.alive(owner)}

@@ -47,7 +47,7 @@ class File(Protocol):
 
 
 @dataclass
-class Taken:
+class ClaimResult:
     """What became of keys that were to be claimed."""
 
     own: set[str] = field(default_factory=set)
@@ -62,19 +62,19 @@ class Claims:
     """The claims of one open store."""
 
     def __init__(self, store: File) -> None:
-        """Nothing is claimed, and no file is made, before something is to be asked."""
+        """Claim nothing and make no file yet: both wait until something is to be asked."""
         self._store = store
         self._owner = ""
         self._lock = -1
         self._impossible = fcntl is None
 
-    def take(self, keys: Sequence[str], *, since: float = 0.0, anyhow: bool = False) -> Taken:
-        """Claims the keys that have no answer since `since` and that nobody else is asking (or `anyhow`).
+    def take(self, keys: Sequence[str], *, since: float = 0.0, anyhow: bool = False) -> ClaimResult:
+        """Claim the keys without an answer since `since` that nobody else is asking (with `anyhow`: all of them).
 
         Where no lock can be had everything counts as claimed: it is asked, whoever else asks it.
         """
         if not self._owner and not self._begin():
-            return Taken(own=set(keys))
+            return ClaimResult(own=set(keys))
         with self._store.transaction() as db:
             claimed = db.executemany(
                 "INSERT OR IGNORE INTO claims SELECT ?1, ?2 "
@@ -82,27 +82,27 @@ class Claims:
                 [(key, self._owner, since) for key in keys],
             ).rowcount
             if claimed == len(keys):
-                return Taken(own=set(keys))
-            return self._sorted(db, keys, since, anyhow)
+                return ClaimResult(own=set(keys))
+            return self._sort(db, keys, since, anyhow)
 
-    def _sorted(self, db: sqlite3.Connection, keys: Sequence[str], since: float, anyhow: bool) -> Taken:
-        taken = Taken()
+    def _sort(self, db: sqlite3.Connection, keys: Sequence[str], since: float, anyhow: bool) -> ClaimResult:
+        result = ClaimResult()
         living: dict[str, bool] = {}
         for key in keys:
             if (stored := self._store.get(key, since=since)) is not None:
-                taken.stored[key] = stored
+                result.stored[key] = stored
                 continue
             owner = self._owner_of(db, key)
             if owner and owner not in _HERE and not anyhow:
                 if owner not in living:
                     living[owner] = self.alive(owner)
                 if living[owner]:
-                    taken.others[key] = owner
+                    result.others[key] = owner
                     continue
-            taken.own.add(key)
+            result.own.add(key)
             if owner not in _HERE:
                 db.execute("REPLACE INTO claims VALUES (?, ?)", (key, self._owner))
-        return taken
+        return result
 
     def owners(self) -> dict[str, str]:
         """Return every claim there is: its key and its owner."""
@@ -114,41 +114,41 @@ class Claims:
         return row[0] if row else ""
 
     def give_up(self, db: sqlite3.Connection, keys: Sequence[str]) -> None:
-        """Inside a transaction: others may take what they find without an answer."""
+        """Delete the claims on some keys, inside a transaction, so that others may ask for them."""
         if self._owner:
             db.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", [(key, self._owner) for key in keys])
 
     def release(self, keys: Sequence[str]) -> None:
-        """Gives up claims on what has found no answer."""
+        """Release the claims on keys that got no answer."""
         if self._owner and keys:
             with self._store.transaction() as db:
                 self.give_up(db, keys)
 
     def end(self) -> None:
-        """Gives up everything; before the store is closed."""
+        """Release all claims and the lock, before the store is closed."""
         owner, self._owner = self._owner, ""  # first: a damaged file is closed once more
         if not owner:
             return
         with suppress(StoreError, sqlite3.Error), self._store.transaction() as db:
             db.execute("DELETE FROM claims WHERE owner = ?", (owner,))
         with suppress(OSError):
-            self._place(owner).unlink(missing_ok=True)
+            self._lock_file(owner).unlink(missing_ok=True)
         os.close(self._lock)
         _HERE.discard(owner)
 
     def alive(self, owner: str) -> bool:
-        """Whether an owner lives. What a dead one has left goes."""
+        """Return whether an owner's process lives; remove the lock file of a dead one."""
         if not _NAME.fullmatch(owner):  # of a file that somebody else has made: it may be a path
             return False
         try:
-            file = os.open(self._place(owner), os.O_RDONLY)
+            file = os.open(self._lock_file(owner), os.O_RDONLY)
         except FileNotFoundError:
             return False
         except OSError:  # another user's: nobody can tell
             return True
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._place(owner).unlink(missing_ok=True)
+            self._lock_file(owner).unlink(missing_ok=True)
         except OSError:
             return True
         finally:
@@ -158,25 +158,25 @@ class Claims:
     def process_of(self, owner: str) -> str:
         """Return what a person may look for: the number of the owner's process, and its machine."""
         try:
-            return self._place(owner).read_text(encoding="utf-8")[:100]
+            return self._lock_file(owner).read_text(encoding="utf-8")[:100]
         except (OSError, ValueError):
             return ""
 
-    def _place(self, owner: str) -> Path:
+    def _lock_file(self, owner: str) -> Path:
         return Path(f"{self._store.path}.{owner}.lock")
 
     def _begin(self) -> bool:
-        """Becomes an owner, and tidies up behind dead ones; whether that could be done."""
+        """Become an owner and remove what dead ones left behind; return whether a lock could be had."""
         while not self._impossible and not self._owner:
             owner = os.urandom(6).hex()
-            place = self._place(owner)
+            lock_file = self._lock_file(owner)
             file = -1
             try:
-                file = os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+                file = os.open(lock_file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
                 fcntl.flock(file, fcntl.LOCK_EX)
                 os.write(file, f"{os.getpid()} on {os.uname().nodename}".encode())
                 # Between the two another process may have found the lock free, and have taken the file away.
-                if place.exists():
+                if lock_file.exists():
                     self._owner, self._lock = owner, file
                     _HERE.add(owner)
                 else:
@@ -186,16 +186,16 @@ class Claims:
                 if file >= 0:
                     os.close(file)
                     with suppress(OSError):
-                        place.unlink(missing_ok=True)
+                        lock_file.unlink(missing_ok=True)
         if self._owner:
             self._sweep()
         return bool(self._owner)
 
     def _sweep(self) -> None:
-        """Removes the claims and the files of dead owners."""
+        """Remove the claims and the files of dead owners."""
         owners = {owner for (owner,) in self._store.query("SELECT DISTINCT owner FROM claims")}
-        left = self._store.path.parent.glob(f"{glob.escape(self._store.path.name)}.*.lock")
-        owners |= {owner for file in left if _NAME.fullmatch(owner := file.name.removesuffix(".lock")[-12:])}
+        files = self._store.path.parent.glob(f"{glob.escape(self._store.path.name)}.*.lock")
+        owners |= {owner for file in files if _NAME.fullmatch(owner := file.name.removesuffix(".lock")[-12:])}
         dead = [(owner,) for owner in owners - _HERE if not self.alive(owner)]
         if dead:
             with self._store.transaction() as db:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.cache import corruption, jsonl, maintenance, salvage
-from harness.cache.merging import Merged, merge
-from harness.cache.schema import APPLICATION, SCHEMA, for_reading, strangers
+from harness.cache.merging import ImportCounts, merge
+from harness.cache.schema import APPLICATION, SCHEMA, for_reading, foreign_tables
 from harness.cache.store import Store
 from harness.codec import canonical
 from harness.errors import ConfigError, DataError, StoreError
@@ -27,23 +27,23 @@ _SNIFFED = 512
 
 
 def stats(cache: Path) -> int:
-    """What is in it."""
+    """Print what is in the cache, by model and task."""
     with closing(Store(cache, readonly=True)) as store:
-        found = maintenance.groups(store)
-        terminal.show([_table(found)])
-        for differing in _same_name(store, found):
+        groups = maintenance.groups(store)
+        terminal.show([_table(groups)])
+        for differing in _same_name(store, groups):
             print(differing)
         texts = next(store.query("SELECT count(*) FROM texts"))[0]
     size = sum(part.stat().st_size for part in _parts(cache)) / 1e6
-    print(f"\n{_answers(sum(group.answers for group in found))} and {texts:,} texts in {cache} ({size:,.1f} MB)")
+    print(f"\n{_answers(sum(group.answers for group in groups))} and {texts:,} texts in {cache} ({size:,.1f} MB)")
     print("task: the one that asked first; the answer serves any other that sends the same request.")
-    for aside in corruption.earlier(cache):
+    for aside in corruption.damaged_files(cache):
         print(f"set aside as damaged: {aside}")
     return 0
 
 
 def export(cache: Path, out: str) -> int:
-    """Every answer as a line."""
+    """Write every answer as a JSON line."""
     progress = Progress(f"export {cache}")
     reading = jsonl.Reading()
     with closing(Store(cache, readonly=True)) as store:
@@ -62,12 +62,12 @@ def export(cache: Path, out: str) -> int:
 
 
 def canonical_line(line: dict[str, Any]) -> str:
-    """The keys in the order in which people read them; ASCII only, so that half an emoji survives."""
+    """Return a line of the export: its keys in reading order, in ASCII so that half an emoji survives."""
     return "{" + ",".join(f"{canonical(name)}:{canonical(value)}" for name, value in line.items()) + "}"
 
 
 def import_(cache: Path, files: Sequence[Path], *, replace: bool) -> int:
-    """Answers of other caches go into this one."""
+    """Store the answers of other caches and exported files in this cache."""
     for path in files:
         if not path.is_file():
             raise DataError(f"there is no file {path}: give what export wrote, or another cache.")
@@ -81,42 +81,42 @@ def import_(cache: Path, files: Sequence[Path], *, replace: bool) -> int:
 
 
 def _import(store: Store, path: Path, *, replace: bool) -> int:
-    progress, merged = Progress(f"import {shown(path)}"), Merged()
+    progress, counts = Progress(f"import {printable(path)}"), ImportCounts()
     with tempfile.TemporaryDirectory(dir=store.path.parent, prefix=f".{store.path.name}.") as scratch:
-        answers, kind = _source(path, Path(scratch), merged)
+        answers, kind = _source(path, Path(scratch), counts)
         try:
-            for done in progress.watch(merge(store, answers, merged, replace=replace, tolerant=kind != "lines"), ()):
-                progress.done = done
+            for number in progress.watch(merge(store, answers, counts, replace=replace, tolerant=kind != "lines"), ()):
+                progress.done = number
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
-    if kind == "damaged" and not merged.new + merged.known + merged.conflicts:
+    if kind == "damaged" and not counts.new + counts.already_stored + counts.conflicts:
         raise DataError(_hopeless(path, "no answer in it can be read"))
     if kind == "damaged":
-        progress.say(f"{shown(path)} is damaged: what can be read of it is taken")
-    counts = [f"{shown(path)}: {merged.new:,} new, {merged.known:,} known already"]
-    if merged.conflicts:
+        progress.say(f"{printable(path)} is damaged: what can be read of it is taken")
+    parts = [f"{printable(path)}: {counts.new:,} new, {counts.already_stored:,} known already"]
+    if counts.conflicts:
         stays = (
             "the imported one has taken its place" if replace else "the first one stays (replace=true takes the other)"
         )
-        counts.append(f"{merged.conflicts:,} with another answer than the one stored: {stays}")
+        parts.append(f"{counts.conflicts:,} with another answer than the one stored: {stays}")
     for count, what in (
-        (merged.wordless, "without the words of their request"),
-        (merged.odd, "without a field that was of another type than its own"),
-        (merged.refused, "left out, because they are not what their key says"),
-        (merged.unreadable, "left out, because they cannot be read as stored"),
+        (counts.wordless, "without the words of their request"),
+        (counts.odd, "without a field that was of another type than its own"),
+        (counts.refused, "left out, because they are not what their key says"),
+        (counts.unreadable, "left out, because they cannot be read as stored"),
     ):
         if count:
-            counts.append(f"{count:,} {what}")
-    print("; ".join(counts))
+            parts.append(f"{count:,} {what}")
+    print("; ".join(parts))
     return 0
 
 
-def _source(path: Path, scratch: Path, merged: Merged) -> tuple[Iterator[Any], str]:
-    """The answers of a file, and whether it holds lines, is a cache or a damaged one. Raises DataError."""
+def _source(path: Path, scratch: Path, counts: ImportCounts) -> tuple[Iterator[Any], str]:
+    """Return the answers of a file and its kind: lines, cache or damaged. Raises DataError."""
     with path.open("rb") as file:
         beginning = file.read(_SNIFFED)
     if b"\0" not in beginning and (not beginning or beginning.lstrip().startswith(b"{")):  # JSON knows no NUL
-        return jsonl.of_file(path), "lines"
+        return jsonl.lines_of(path), "lines"
     try:
         try:
             db = for_reading(path)
@@ -127,18 +127,18 @@ def _source(path: Path, scratch: Path, merged: Merged) -> tuple[Iterator[Any], s
                 db.close()
                 raise
             if sound:
-                return jsonl.read(db, merged), "cache"
+                return jsonl.read(db, counts), "cache"
             db.close()
         except sqlite3.DatabaseError as error:
             if not corruption.is_damage(error):
                 raise
-        return salvage.salvage(salvage.opened(path, scratch), merged), "damaged"
+        return salvage.salvage(salvage.open_damaged(path, scratch), counts), "damaged"
     except (sqlite3.Error, OSError) as error:
         raise DataError(_hopeless(path, str(error))) from None
 
 
 def _refuse_foreign(db: sqlite3.Connection, path: Path) -> None:
-    """Before anything is read: a view could be without an end. Raises DataError."""
+    """Refuse a database that is no cache before reading it: a view could be without an end. Raises DataError."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
     application = db.execute("PRAGMA application_id").fetchone()[0]
     if application == APPLICATION and version != SCHEMA:
@@ -146,7 +146,7 @@ def _refuse_foreign(db: sqlite3.Connection, path: Path) -> None:
             f"{path} has schema {version}, this version reads {SCHEMA}: export it with the version of harness that "
             "made it, and ask again what that cannot bring over."
         )
-    if others := strangers(db):
+    if others := foreign_tables(db):
         raise DataError(f"{path} is not read: it is no cache of this program ({others}).")
 
 
@@ -157,80 +157,82 @@ def _hopeless(path: Path, why: str) -> str:
     )
 
 
-def prune(cache: Path, chosen: maintenance.Chosen, *, confirmed: bool) -> int:
-    """Removes what is chosen, once it has been shown and confirmed."""
-    if chosen == maintenance.Chosen():
+def prune(cache: Path, selection: maintenance.Selection, *, confirmed: bool) -> int:
+    """Print the answers of a selection, and remove them if `confirmed`."""
+    if selection == maintenance.Selection():
         raise ConfigError("prune needs to be told what: model=, identity=, task= or before=.")
     with closing(Store(cache, readonly=not confirmed)) as store:
-        found = maintenance.groups(store, chosen)
-        if not found:
+        groups = maintenance.groups(store, selection)
+        if not groups:
             names = sorted({group.name for group in maintenance.groups(store)})
             raise ConfigError(
-                f"nothing in {cache} is meant by that. Its models are {', '.join(map(shown, names)) or 'none'}."
+                f"nothing in {cache} is meant by that. Its models are {', '.join(map(printable, names)) or 'none'}."
             )
-        terminal.show([_table(found)])
-        count = sum(group.answers for group in found)
+        terminal.show([_table(groups)])
+        count = sum(group.answers for group in groups)
         if not confirmed:
             print(f"\n{_answers(count)} would go. Nothing was removed: add yes=true to remove them.")
             return 0
-        print(f"\n{_answers(maintenance.prune(store, chosen))} removed.")
+        print(f"\n{_answers(maintenance.prune(store, selection))} removed.")
         if not maintenance.shrink(store):
             print("The file is in use or the disk is full: the room will be used again, but is not given back.")
     return 0
 
 
 def verify(cache: Path) -> int:
-    """Whether everything is what it is said to be."""
-    progress, found = Progress(f"verify {cache}"), maintenance.Findings()
+    """Check every digest and key of the cache. Raises StoreError where one is wrong."""
+    progress, findings = Progress(f"verify {cache}"), maintenance.Findings()
     with closing(Store(cache, readonly=True)) as store:
         total = next(store.query("SELECT count(*) FROM answers"), (0,))[0]
-        for _ in progress.watch(maintenance.verify(store, found), range(total)):
+        for _ in progress.watch(maintenance.verify(store, findings), range(total)):
             pass
-    if not found.counts:
-        whole = "every response, key, text and identity is what its digest says"
-        print(f"{cache}: {_answers(found.answers)}, {whole}.")
+    if not findings.counts:
+        sentence = "every response, key, text and identity is what its digest says"
+        print(f"{cache}: {_answers(findings.answers)}, {sentence}.")
         return 0
-    for what, count in found.counts.items():
-        more = ", …" if count > len(found.places[what]) else ""
-        print(f"{count:,} times: {what} ({', '.join(map(shown, found.places[what]))}{more})")
+    for what, count in findings.counts.items():
+        more = ", …" if count > len(findings.places[what]) else ""
+        print(f"{count:,} times: {what} ({', '.join(map(printable, findings.places[what]))}{more})")
     raise StoreError(
         f"{cache} is not sound: `python -m harness.cache import {cache} cache=NEW.sqlite` makes a new one of what is."
     )
 
 
-def _table(found: Iterable[maintenance.Group]) -> Table:
+def _table(groups: Iterable[maintenance.Group]) -> Table:
     header = ["model", "identity", "task", "answers", "first", "last", "tokens in", "out"]
     rows = [
         [
-            shown(group.name) or "–",
-            shown(group.identity[:8]),
-            shown(group.task) or "–",
+            printable(group.name) or "–",
+            printable(group.identity[:8]),
+            printable(group.task) or "–",
             f"{group.answers:,}",
             *map(_day, (group.first, group.last)),
             *("–" if count is None else f"{count:,}" for count in (group.input, group.output)),
         ]
-        for group in found
+        for group in groups
     ]
     return Table.of(header, rows, text_columns=3, spare=("first", "last", "identity", "tokens in", "out"))
 
 
-def _same_name(store: Store, found: list[maintenance.Group]) -> Iterator[str]:
-    """In what models of one name differ."""
+def _same_name(store: Store, groups: list[maintenance.Group]) -> Iterator[str]:
+    """Yield, for models of one name, the settings in which they differ."""
     from harness.cache.explain_miss import differences
 
-    known = maintenance.identities(store)
+    identities = maintenance.identities(store)
     by_name: dict[str, list[str]] = {}
-    for group in found:
+    for group in groups:
         if group.identity not in by_name.setdefault(group.name, []):
             by_name[group.name].append(group.identity)
     for name, several in by_name.items():
         for other in several[1:]:
-            said = differences(known[several[0]], known[other])
-            told = "; ".join(said).replace(" there, ", f" in {several[0][:8]}, ").replace(" now", f" in {other[:8]}")
-            yield shown(f"{name}: {told}")
+            sentences = differences(identities[several[0]], identities[other])
+            text = (
+                "; ".join(sentences).replace(" there, ", f" in {several[0][:8]}, ").replace(" now", f" in {other[:8]}")
+            )
+            yield printable(f"{name}: {text}")
 
 
-def shown(text: object) -> str:
+def printable(text: object) -> str:
     """Return a name on one line, without what a terminal would obey: a cache may come from somebody else."""
     return clean(str(text)).replace("\n", "\N{REPLACEMENT CHARACTER}")
 

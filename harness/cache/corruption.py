@@ -18,12 +18,12 @@ _MAGIC = b"SQLite format 3\0"
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether the file's content is at fault, not the disk, a lock or a right."""
+    """Return whether the file's content is at fault, not the disk, a lock or a permission."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def inode(path: Path) -> int | None:
-    """What tells a file from one that has taken its place; None where there is none."""
+    """Return the file's inode, which tells it from one that has taken its place; None where there is no file."""
     try:
         return path.stat().st_ino
     except OSError:
@@ -31,12 +31,12 @@ def inode(path: Path) -> int | None:
 
 
 def refuse_leftovers(path: Path) -> None:
-    """Before a file is opened. Raises StoreError where an empty one would be begun beside a damaged one."""
+    """Raise StoreError where opening the file would begin an empty cache beside a damaged one."""
     log = Path(f"{path}-wal")
     # The log first: a file that is being made has content before it has a log. SQLite would delete such a log.
     if _size(log) and not _size(path):
         raise set_aside(path, inode(path), "its log is there, its content is not")
-    if not path.exists() and (aside := earlier(path)):
+    if not path.exists() and (aside := damaged_files(path)):
         raise StoreError(
             f"the cache {path} was damaged and is set aside as {aside[-1]}, and nothing is asked beside it: "
             f"{_advice(path, aside[-1])}."
@@ -51,25 +51,25 @@ def _size(path: Path) -> int:
         return 0
 
 
-def earlier(path: Path) -> list[Path]:
-    """The files that were set aside, the latest last."""
-    found = path.parent.glob(f"{glob.escape(path.name)}.damaged-*")
-    return sorted(file for file in found if not file.name.endswith(("-wal", "-shm")))
+def damaged_files(path: Path) -> list[Path]:
+    """Return the damaged files that were set aside, the latest last."""
+    files = path.parent.glob(f"{glob.escape(path.name)}.damaged-*")
+    return sorted(file for file in files if not file.name.endswith(("-wal", "-shm")))
 
 
-def set_aside(path: Path, seen: int | None, what: str) -> StoreError:
-    """Renames the damaged file whose inode is `seen`, with its log; the sentence about it.
+def set_aside(path: Path, expected_inode: int | None, what: str) -> StoreError:
+    """Rename the damaged file that has this inode, with its log; return the error to raise.
 
     Processes that still have it open go on writing to it under its new name: SQLite sees that it has moved.
     """
     import filelock
 
-    if not _ours(path):
+    if not _was_cache(path):
         return StoreError(f"{path} is no cache ({what}) and is left as it is: choose another cache.path.")
     try:
         with filelock.FileLock(f"{path}.lock", timeout=WAIT):
-            if inode(path) != seen:
-                aside = earlier(path)
+            if inode(path) != expected_inode:
+                aside = damaged_files(path)
                 place = f" as {aside[-1]}" if aside else ""
                 return StoreError(
                     f"the cache {path} was damaged ({what}) and is set aside{place} by another process: start again."
@@ -93,8 +93,8 @@ def _advice(path: Path, aside: Path) -> str:
     )
 
 
-def _ours(path: Path) -> bool:
-    """Whether it was a cache once. A file of the user's own that was named by mistake must not be renamed."""
+def _was_cache(path: Path) -> bool:
+    """Return whether the file was a cache once. A file that the user named by mistake must not be renamed."""
     try:
         with path.open("rb") as file:
             header = file.read(72)
@@ -106,7 +106,7 @@ def _ours(path: Path) -> bool:
 
 
 def _rename(path: Path) -> str:
-    """The log first: SQLite would delete a log that it finds beside a new file."""
+    """Rename the log, then the file, and return the new name: SQLite deletes a log that it finds beside a new file."""
     name = f"{path}.damaged-{datetime.now(UTC):%Y-%m-%d_%H-%M-%S}"
     unfinished = [log for log in path.parent.glob(f"{glob.escape(path.name)}.damaged-*-wal") if _alone(log)]
     if unfinished and not Path(f"{path}-wal").exists():

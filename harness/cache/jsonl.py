@@ -40,7 +40,7 @@ ANSWERS = (
 
 @dataclass
 class Reading:
-    """What has been met in a file besides its answers."""
+    """Counts of what was read from a file besides its sound answers."""
 
     unreadable: int = 0
     """Rows whose response is not the one that was stored, or cannot be read: left out."""
@@ -49,7 +49,7 @@ class Reading:
 
 
 def read(db: sqlite3.Connection, reading: Reading) -> Iterator[dict[str, Any]]:
-    """Every answer of a cache that is what was stored, all as of one moment. Raises sqlite3.Error."""
+    """Yield every sound answer of a cache, all as of one moment. Raises sqlite3.Error."""
     first = Once(db)
     db.execute("BEGIN")
     try:
@@ -61,27 +61,27 @@ def read(db: sqlite3.Connection, reading: Reading) -> Iterator[dict[str, Any]]:
 
 
 def words_of(request: dict[str, Any]) -> list[dict[str, str]]:
-    """The places of a request, as JSON, in which words stand: to be read, filled in or taken out."""
+    """Return the objects of a request's JSON that hold its words, to be read, filled in or taken out."""
     return [request["premise"], request["hypothesis"]] if request["kind"] == "pair" else request["messages"]
 
 
 def moment(stored: float) -> str:
-    """Seconds since 1970 as UTC."""
+    """Return seconds since 1970 as a date and time in UTC."""
     return datetime.fromtimestamp(stored, UTC).isoformat()
 
 
 class Once:
-    """Texts by their digests, each one once; what has been told is remembered on disk, not in memory."""
+    """Texts by their digests, each returned once; which ones were returned is kept on disk, not in memory."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         db.execute("PRAGMA temp_store = FILE")
-        db.execute("CREATE TEMP TABLE IF NOT EXISTS told (digest TEXT PRIMARY KEY) WITHOUT ROWID")
-        db.execute("DELETE FROM told")
+        db.execute("CREATE TEMP TABLE IF NOT EXISTS returned_texts (digest TEXT PRIMARY KEY) WITHOUT ROWID")
+        db.execute("DELETE FROM returned_texts")
 
     def __call__(self, name: str) -> str | None:
         """Return the text, the first time that it is wanted."""
-        if not self._db.execute("INSERT OR IGNORE INTO temp.told VALUES (?)", (name,)).rowcount:
+        if not self._db.execute("INSERT OR IGNORE INTO temp.returned_texts VALUES (?)", (name,)).rowcount:
             return None
         try:
             row = self._db.execute("SELECT text FROM texts WHERE digest = ?", (name,)).fetchone()
@@ -95,11 +95,11 @@ class Once:
 
 
 def line_of(row: Sequence[Any], first: Callable[[str], str | None], reading: Reading) -> dict[str, Any] | None:
-    """The line of a row; None where it cannot be read."""
-    key, name, task, stored, identity, request, written, digest = row
+    """Return the line of a row; None where it cannot be read."""
+    key, name, task, stored, identity, request, response_text, digest = row
     try:
-        response = response_json(response_of(key, written, digest))
-        if oddities(written):
+        response = response_json(response_of(key, response_text, digest))
+        if oddities(response_text):
             reading.odd += 1
             digest = digest_of(key, canonical(response))
         line = {
@@ -123,8 +123,8 @@ def line_of(row: Sequence[Any], first: Callable[[str], str | None], reading: Rea
     return line
 
 
-def of_file(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of an exported file. Raises DataError."""
+def lines_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of an exported file. Raises DataError."""
     with path.open("rb") as file:
         for number in count(1):
             text = file.readline(LONGEST + 1)

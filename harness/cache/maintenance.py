@@ -15,8 +15,8 @@ from harness.cache.schema import key_of
 from harness.cache.store import Store, text_of
 from harness.codec import MOST_TOKENS, canonical, digest, text_digest
 
-_NAMED = 3
-"""Places that are told of each kind."""
+_MOST_PLACES = 3
+"""Places that are named of each kind."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """Which answers are meant: those that every given condition holds for."""
+class Selection:
+    """The answers for which every given condition holds."""
 
     model: str | None = None
     identity: str | None = None
@@ -51,13 +51,13 @@ class Chosen:
     @property
     def where(self) -> tuple[str, list[Any]]:
         """The condition on answers `a` and identities `i`, and its parameters."""
-        given = {
+        every_condition = {
             "i.name = ?": self.model,
             "instr(i.digest, ?) = 1": self.identity,
             "a.task = ?": self.task,
             "a.stored < ?": self.before,
         }
-        conditions = {said: value for said, value in given.items() if value is not None}
+        conditions = {condition: value for condition, value in every_condition.items() if value is not None}
         return " AND ".join(conditions) or "1", list(conditions.values())
 
 
@@ -66,13 +66,13 @@ _TOKENS = (
     f"AND json_extract(a.response, '$.usage.{{0}}') BETWEEN 0 AND {MOST_TOKENS} "
     "THEN json_extract(a.response, '$.usage.{0}') END"
 )
-"""A count that can be one."""
+"""SQL for a token count: NULL where it is none."""
 _FROM = "FROM answers a JOIN identities i ON i.digest = a.identity"
 
 
-def groups(store: Store, chosen: Chosen | None = None) -> list[Group]:
-    """The answers by model and task. `task` is the one that asked first: an answer is nobody's own."""
-    where, values = (chosen or Chosen()).where
+def groups(store: Store, selection: Selection | None = None) -> list[Group]:
+    """Return the answers by model and task. `task` is the one that asked first; any other may use the answer."""
+    where, values = (selection or Selection()).where
     tokens = ", ".join(f"sum({_TOKENS.format(name)})" for name in ("input", "output"))
     rows = store.query(
         f"SELECT i.name, i.digest, a.task, count(*), min(a.stored), max(a.stored), {tokens} {_FROM} WHERE {where} "
@@ -83,21 +83,21 @@ def groups(store: Store, chosen: Chosen | None = None) -> list[Group]:
 
 
 def identities(store: Store) -> dict[str, Any]:
-    """The models' identities by their digests."""
-    found = {}
+    """Return the models' identities by their digests."""
+    identities_by_digest = {}
     for name, text in store.query("SELECT digest, identity FROM identities"):
         try:
-            found[name] = json.loads(text)
+            identities_by_digest[name] = json.loads(text)
         except UNREADABLE:
-            found[name] = "unreadable"
-    return found
+            identities_by_digest[name] = "unreadable"
+    return identities_by_digest
 
 
-def prune(store: Store, chosen: Chosen) -> int:
-    """Removes the answers that are chosen, and identities and words that no other answer needs; how many answers."""
-    where, values = chosen.where
+def prune(store: Store, selection: Selection) -> int:
+    """Remove the selected answers, with identities and words that no other answer needs; return their number."""
+    where, values = selection.where
     with store.transaction() as db:
-        gone = db.execute(f"DELETE FROM answers WHERE key IN (SELECT a.key {_FROM} WHERE {where})", values).rowcount
+        count = db.execute(f"DELETE FROM answers WHERE key IN (SELECT a.key {_FROM} WHERE {where})", values).rowcount
         db.execute("DELETE FROM identities WHERE digest NOT IN (SELECT identity FROM answers)")
         db.execute("CREATE TEMP TABLE IF NOT EXISTS needed (digest TEXT PRIMARY KEY) WITHOUT ROWID")
         db.execute("DELETE FROM temp.needed")
@@ -108,11 +108,11 @@ def prune(store: Store, chosen: Chosen) -> int:
                 continue
             db.executemany("INSERT OR IGNORE INTO temp.needed VALUES (?)", names)
         db.execute("DELETE FROM texts WHERE digest NOT IN (SELECT digest FROM temp.needed)")
-    return gone
+    return count
 
 
 def shrink(store: Store) -> bool:
-    """Gives back the room of what was removed; False where another process or a full disk is in the way."""
+    """Return the room of what was removed to the disk; False where another process or a full disk prevents it."""
     try:
         store.connection.execute("VACUUM")
         store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -123,21 +123,21 @@ def shrink(store: Store) -> bool:
 
 @dataclass
 class Findings:
-    """What verify has met, by kind: how many, and the first few of each."""
+    """What is wrong in a cache, by kind: how many, and the first few of each."""
 
     answers: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     places: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, what: str, where: object) -> None:
-        """Counts one."""
+        """Count a finding of kind `what`, and keep the first few places."""
         self.counts[what] = self.counts.get(what, 0) + 1
-        if len(places := self.places.setdefault(what, [])) < _NAMED:
+        if len(places := self.places.setdefault(what, [])) < _MOST_PLACES:
             places.append(str(where))
 
 
 def verify(store: Store, findings: Findings) -> Iterator[None]:
-    """SQLite's own check, then every text, identity and answer against its digest; one step an answer."""
+    """Run SQLite's own check, then check every text, identity and answer; yield once an answer."""
     try:
         yield from _verify(store.connection, findings)
     except sqlite3.DatabaseError as error:
@@ -164,21 +164,21 @@ def _verify(db: sqlite3.Connection, findings: Findings) -> Iterator[None]:
 
 
 def _verify_answer(db: sqlite3.Connection, models: Mapping[str, str], row: tuple[Any, ...], findings: Findings) -> None:
-    key, identity, request, response, named, stored = row
-    known = "SELECT 1 FROM texts WHERE digest = ?"
+    key, identity, request, response, expected_digest, stored = row
+    text_query = "SELECT 1 FROM texts WHERE digest = ?"
     try:
-        asked = json.loads(request)
+        request_json = json.loads(request)
         if identity not in models:
             findings.add("the identity of an answer is missing", key)
-        elif key_of(models[identity], canonical(asked)) != key:
+        elif key_of(models[identity], canonical(request_json)) != key:
             findings.add("a key is not that of what stands beside it", key)
-        if not all(db.execute(known, (str(place["sha256"]),)).fetchone() for place in words_of(asked)):
+        if not all(db.execute(text_query, (str(place["sha256"]),)).fetchone() for place in words_of(request_json)):
             findings.add("the words of a request are missing (its answer can be replayed, not read)", key)
         moment(stored)
     except (*UNREADABLE, OSError):
         findings.add("what was asked, or when, cannot be read", key)
     try:
-        response_of(key, response, named)
+        response_of(key, response, expected_digest)
         for name in oddities(response):
             findings.add(f"{name} of an answer is of another type than its own, and counts as not told", key)
     except UNREADABLE as error:
@@ -186,7 +186,7 @@ def _verify_answer(db: sqlite3.Connection, models: Mapping[str, str], row: tuple
 
 
 def _digest(of: Callable[[Any], str], stored: Any) -> str | None:
-    """The digest of what is stored; None where it has none."""
+    """Return the digest of a stored value; None where it has none."""
     try:
         return of(stored)
     except UNREADABLE:

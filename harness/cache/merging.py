@@ -24,11 +24,11 @@ _ROOM = 16 << 20
 
 
 @dataclass
-class Merged(Reading):
-    """What became of the lines."""
+class ImportCounts(Reading):
+    """How many lines were stored, were there already or were left out."""
 
     new: int = 0
-    known: int = 0
+    already_stored: int = 0
     """The same answer was there."""
     conflicts: int = 0
     """Another answer was there."""
@@ -38,8 +38,8 @@ class Merged(Reading):
     """Not what their key says; only where rows of a cache are read."""
 
 
-def merge(store: Store, lines: Iterable[Any], merged: Merged, *, replace: bool, tolerant: bool) -> Iterator[int]:
-    """Stores the answers and counts them in `merged`; gives the number of lines done, as it goes on.
+def merge(store: Store, lines: Iterable[Any], counts: ImportCounts, *, replace: bool, tolerant: bool) -> Iterator[int]:
+    """Store the answers and count them in `counts`; yield the number of lines done.
 
     Where another answer is there, the first one stays, unless `replace`. Raises DataError for a line that is no answer
     or not the one its key says (`tolerant`: leaves it out); the lines before it are kept.
@@ -47,24 +47,24 @@ def merge(store: Store, lines: Iterable[Any], merged: Merged, *, replace: bool, 
     source = enumerate(lines, start=1)
     while True:
         batch: list[_Answer] = []
-        wrong: Exception | None = None
+        error_at_end: Exception | None = None
         number = 0
         size = 0
         try:
             for number, line in islice(source, _BATCH):
-                if (answer := _read(line, number, tolerant, merged)) is not None:
+                if (answer := _read(line, number, tolerant, counts)) is not None:
                     batch.append(answer)
                     size += sum(map(len, (*answer.row[2:4], *answer.texts.values())))
                 if size > _ROOM:
                     break
         except DataError as error:
-            wrong = error
+            error_at_end = error
         if batch:
             with store.transaction() as db:
                 for answer in batch:
-                    _store(store, db, answer, merged, replace=replace)
-        if wrong is not None:
-            raise wrong
+                    _store(store, db, answer, counts, replace=replace)
+        if error_at_end is not None:
+            raise error_at_end
         if not number:
             return
         yield number
@@ -81,8 +81,8 @@ class _Answer:
     """Their digests."""
 
 
-def _read(line: Any, number: int, tolerant: bool, merged: Merged) -> _Answer | None:
-    """The answer of a line; None where it is left out. Raises DataError."""
+def _read(line: Any, number: int, tolerant: bool, counts: ImportCounts) -> _Answer | None:
+    """Return the answer of a line; None where it is left out. Raises DataError."""
     try:
         if line["schema"] != SCHEMA:
             raise DataError(
@@ -103,7 +103,7 @@ def _read(line: Any, number: int, tolerant: bool, merged: Merged) -> _Answer | N
         digest_of_line, labels = line["digest"], (utf8(line["task"]), utf8(line["model"]))
     except (*UNREADABLE, OSError, DataError) as error:
         if tolerant:
-            merged.refused += 1
+            counts.refused += 1
             return None
         if isinstance(error, DataError):
             raise
@@ -112,34 +112,34 @@ def _read(line: Any, number: int, tolerant: bool, merged: Merged) -> _Answer | N
             "it are stored."
         ) from None
     try:
-        response = response_of(key, written := canonical(line["response"]), digest_of_line)
+        response = response_of(key, response_text := canonical(line["response"]), digest_of_line)
     except UNREADABLE:
-        merged.unreadable += 1
+        counts.unreadable += 1
         return None
-    if oddities(written):
-        merged.odd += 1
-        written = canonical(response_json(response))
-    row = (key, digest(line["identity"]), request, written, stored, labels[0], digest_of(key, written))
+    if oddities(response_text):
+        counts.odd += 1
+        response_text = canonical(response_json(response))
+    row = (key, digest(line["identity"]), request, response_text, stored, labels[0], digest_of(key, response_text))
     return _Answer(row, response, identity, labels[1], texts, names)
 
 
-def _store(store: Store, db: sqlite3.Connection, answer: _Answer, merged: Merged, *, replace: bool) -> None:
+def _store(store: Store, db: sqlite3.Connection, answer: _Answer, counts: ImportCounts, *, replace: bool) -> None:
     key, who, *_ = answer.row
     there = store.get(key)
     store_texts(db, answer.texts)
     if there is not None and _gist(there) == _gist(answer.response):
-        merged.known += 1
+        counts.already_stored += 1
         return
-    merged.conflicts += there is not None
+    counts.conflicts += there is not None
     if there is not None and not replace:
         return
-    merged.new += there is None
+    counts.new += there is None
     db.execute("INSERT OR IGNORE INTO identities VALUES (?, ?, ?)", (who, answer.identity, answer.name))
     db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", answer.row)
     texts = (db.execute("SELECT 1 FROM texts WHERE digest = ?", (name,)).fetchone() for name in answer.words)
-    merged.wordless += there is None and not all(texts)
+    counts.wordless += there is None and not all(texts)
 
 
 def _gist(response: Response) -> tuple[Any, ...]:
-    """What makes two answers the same: not the time they took, nor how their tokens were counted."""
+    """Return what makes two answers the same: not the time they took, nor their token counts."""
     return response.text, response.logprobs, response.finish_reason

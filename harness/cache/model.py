@@ -38,7 +38,7 @@ class CachedModel(Wrapper):
         say: Callable[[str], None] = lambda _: None,
         patience: float = PATIENCE,
     ) -> None:
-        """Wraps `model`; answers go to and come from `store`, as `mode` allows. `task` is noted beside new answers.
+        """Wrap `model`; answers go to and come from `store`, as `mode` allows. `task` is noted beside new answers.
 
         In mode frozen the first miss raises StoreError; in mode refresh what was stored before this moment counts as
         missing, and is replaced. `say` shows a line on stderr.
@@ -58,13 +58,13 @@ class CachedModel(Wrapper):
 
     @property
     def interrupted(self) -> str:
-        """Return what is said where Ctrl-C ends the wait for other processes."""
+        """The message where Ctrl-C ends the wait for other processes."""
         if self.mode == "refresh":
             return "interrupted: every answer so far is stored; cache=on asks for the rest only."
         return signals.sentence("every answer so far is stored")
 
     def peek(self, request: Request) -> Response | None:
-        """The stored answer, if there is one that counts; nothing is asked."""
+        """Return the stored answer if there is one that counts; ask nothing."""
         return self.store.get(self.key(request), since=self.since)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -77,12 +77,12 @@ class CachedModel(Wrapper):
                 answers = f"{count:,} stored answer{'s' * (count > 1)}"
                 self.say(f"{answers} in {self.store.path} could not be read as stored: asked again and replaced")
 
-    def keep(self, landed: Sequence[tuple[str, Request, Response | Failure]]) -> list[Outcome]:
-        """Stores the responses that landed together, with their keys; returns what is handed out.
+    def keep(self, outcomes: Sequence[tuple[str, Request, Response | Failure]]) -> list[Outcome]:
+        """Store the responses that landed together, with their keys; return the outcomes to hand out.
 
         Where another process was sooner that is its answer. A response of which nothing could be stored is a failure.
         """
-        sound = [(key, request, _sound(outcome)) for key, request, outcome in landed]
+        sound = [(key, request, _storable_outcome(outcome)) for key, request, outcome in outcomes]
         answers = [(key, request, outcome) for key, request, outcome in sound if isinstance(outcome, Response)]
         self.store.claims.release([key for key, _, outcome in sound if isinstance(outcome, Failure)])
         sooner: dict[str, Response] = {}
@@ -105,8 +105,8 @@ class CachedModel(Wrapper):
         )
 
 
-def _sound(outcome: Response | Failure) -> Response | Failure:
-    """An outcome as the store would give it back; a failure where it could not be stored."""
+def _storable_outcome(outcome: Response | Failure) -> Response | Failure:
+    """Return an outcome as the store would return it; a failure where it could not be stored."""
     if isinstance(outcome, Failure):
         return outcome
     try:

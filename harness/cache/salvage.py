@@ -26,13 +26,13 @@ _STEPS = 1_000_000
 """Of SQLite's machine, between two looks at how many there have been: ten a byte are more than any sound file takes."""
 
 
-def opened(path: Path, scratch: Path) -> sqlite3.Connection:
+def open_damaged(path: Path, scratch: Path) -> sqlite3.Connection:
     """Return a connection to a damaged cache, or to a copy in the folder `scratch` whose first page is made anew.
 
     Raises sqlite3.Error where not even so its tables can be told.
     """
     try:
-        return _listed(path, f"{path.absolute().as_uri()}?mode=ro")
+        return _connect(path, f"{path.absolute().as_uri()}?mode=ro")
     except sqlite3.Error:
         if path.stat().st_size < _LEAST:
             raise
@@ -42,20 +42,20 @@ def opened(path: Path, scratch: Path) -> sqlite3.Connection:
                 shutil.copyfile(f"{path}{end}", f"{copy}{end}")
     page = _first_page(scratch / "new.sqlite", path.stat().st_size)
     try:
-        return _overwritten(copy, page[:_HEADER])
+        return _connect_overwritten(copy, page[:_HEADER])
     except sqlite3.Error:
-        return _overwritten(copy, page)
+        return _connect_overwritten(copy, page)
 
 
-def _overwritten(copy: Path, beginning: bytes) -> sqlite3.Connection:
+def _connect_overwritten(copy: Path, beginning: bytes) -> sqlite3.Connection:
     with copy.open("r+b") as file:
         file.write(beginning)
-    return _listed(copy, copy.absolute().as_uri())
+    return _connect(copy, copy.absolute().as_uri())
 
 
-def _listed(path: Path, address: str) -> sqlite3.Connection:
-    """A connection to a file whose tables are those of a cache. Raises sqlite3.Error."""
-    db = schema.guarded(sqlite3.connect(address, isolation_level=None, uri=True))
+def _connect(path: Path, address: str) -> sqlite3.Connection:
+    """Return a connection to a file whose tables are those of a cache. Raises sqlite3.Error."""
+    db = schema.guard(sqlite3.connect(address, isolation_level=None, uri=True))
     steps = 10 * path.stat().st_size // _STEPS + 10
 
     def count() -> bool:
@@ -66,7 +66,7 @@ def _listed(path: Path, address: str) -> sqlite3.Connection:
     try:
         # With this SQLite reads a truncated file as far as it goes.
         db.execute("PRAGMA writable_schema = ON")
-        if others := schema.strangers(db):
+        if others := schema.foreign_tables(db):
             raise sqlite3.DatabaseError(f"its tables are not those of a cache: {others}")
         db.execute(f"SELECT {ANSWERS}, texts LIMIT 0")
     except sqlite3.Error:
@@ -77,7 +77,7 @@ def _listed(path: Path, address: str) -> sqlite3.Connection:
 
 
 def _first_page(new: Path, size: int) -> bytes:
-    """The first page of a cache without answers, as that of a file of so many bytes."""
+    """Return the first page of a cache without answers, as a file of `size` bytes would have it."""
     with closing(schema.for_writing(new)) as db:
         schema.prepare(db, new)
     content = new.read_bytes()
@@ -88,7 +88,7 @@ def _first_page(new: Path, size: int) -> bytes:
 
 
 def salvage(db: sqlite3.Connection, reading: Reading) -> Iterator[dict[str, Any]]:
-    """What can be read of a damaged cache, in the order in which it was stored; what cannot be is stepped over."""
+    """Yield the answers of a damaged cache that can be read, in the order stored; skip the rest."""
     try:
         first = Once(db)
         at, lost = 0, 0

@@ -29,28 +29,28 @@ WAIT = 30
 
 
 def key_of(identity: str, request: str) -> str:
-    """The key of an answer, from the canonical JSON of the model's identity and of the request."""
+    """Return the key of an answer, from the canonical JSON of the model's identity and of the request."""
     return hashlib.sha256(f"[{SCHEMA},{identity},{request}]".encode()).hexdigest()
 
 
 def for_writing(path: Path) -> sqlite3.Connection:
-    """A connection that begins transactions by hand. The file is made where there is none."""
+    """Return a connection whose transactions are begun by hand. Make the file where there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    return guarded(sqlite3.connect(path, timeout=WAIT, isolation_level=None))
+    return guard(sqlite3.connect(path, timeout=WAIT, isolation_level=None))
 
 
 def for_reading(path: Path) -> sqlite3.Connection:
-    """A connection that writes nothing, also to a folder that cannot be written."""
+    """Return a connection that writes nothing; it also works in a folder that cannot be written."""
     address = f"{path.absolute().as_uri()}?mode=ro"
-    db = guarded(sqlite3.connect(address, timeout=WAIT, isolation_level=None, uri=True))
+    db = guard(sqlite3.connect(address, timeout=WAIT, isolation_level=None, uri=True))
     try:
-        blank = _blank(db)
+        blank = _is_empty(db)
     except sqlite3.OperationalError:
         log = Path(f"{path}-wal")
         if not path.exists() or (log.exists() and log.stat().st_size):  # a log that cannot be read holds answers
             raise
-        db = guarded(sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True))
-        blank = _blank(db)
+        db = guard(sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True))
+        blank = _is_empty(db)
     if blank:  # a run was killed before it had made the tables, or is about to make them: a cache without answers
         db.close()
         db = sqlite3.connect(":memory:", isolation_level=None)
@@ -59,9 +59,9 @@ def for_reading(path: Path) -> sqlite3.Connection:
 
 
 def check(db: sqlite3.Connection, path: Path) -> None:
-    """Refuses a database of somebody else's, or of another version of this program. Raises StoreError."""
+    """Refuse a database of another program, or of another version of this one. Raises StoreError."""
     # In this order: a file that another process fills meanwhile was empty when it was looked at.
-    empty = _blank(db)
+    empty = _is_empty(db)
     application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if not empty and application != APPLICATION:
         raise StoreError(f"{path} is an SQLite file, but not a cache of this program: choose another cache.path.")
@@ -75,27 +75,27 @@ def check(db: sqlite3.Connection, path: Path) -> None:
             f"the cache {path} has schema {schema}, this version reads {SCHEMA} only: choose another cache.path, or "
             "use the version of harness that made it."
         )
-    if not empty and (other := strangers(db)):
+    if not empty and (other := foreign_tables(db)):
         raise StoreError(
             f"{path} has the mark of a cache, but not its tables ({other}), and is left as it is: choose another "
             "cache.path."
         )
 
 
-def strangers(db: sqlite3.Connection) -> str:
+def foreign_tables(db: sqlite3.Connection) -> str:
     """Return what a database has that no cache has, in words; nothing where its tables are exactly those of a cache.
 
     A view or a computed column in the place of a table could be without an end. To list them runs none of them.
     """
     rows = set(db.execute(_LIST))
-    if rows == _listed():
+    if rows == _expected_tables():
         return ""
-    names = sorted({f"{kind} {name}" for kind, name, *_ in rows ^ _listed()})
+    names = sorted({f"{kind} {name}" for kind, name, *_ in rows ^ _expected_tables()})
     return ", ".join(name[:40] for name in names[:3]) + (", …" if len(names) > 3 else "")
 
 
 def prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Makes what is not there yet."""
+    """Make the tables and settings that the file lacks."""
     check(db, path)
     if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         db.execute("PRAGMA journal_mode=WAL")
@@ -108,15 +108,15 @@ _LIST = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 
 
 @cache
-def _listed() -> frozenset[tuple[str, ...]]:
-    """How SQLite lists the tables of a cache."""
+def _expected_tables() -> frozenset[tuple[str, ...]]:
+    """Return the tables of a cache as SQLite lists them."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         _make_tables(db)
         return frozenset(db.execute(_LIST))
 
 
-def guarded(db: sqlite3.Connection) -> sqlite3.Connection:
-    """The connection to a file that may be of somebody else: what it holds is read, and nothing of it is run."""
+def guard(db: sqlite3.Connection) -> sqlite3.Connection:
+    """Return the connection, set to run nothing that its file holds: it may come from somebody else."""
     db.execute("PRAGMA trusted_schema = OFF")
     # A byte of a text that was flipped may be no UTF-8. So it is read as another text, which no digest names.
     db.text_factory = _text
@@ -126,12 +126,12 @@ def guarded(db: sqlite3.Connection) -> sqlite3.Connection:
 _text = partial(str, encoding="utf-8", errors="surrogateescape")
 
 
-def _blank(db: sqlite3.Connection) -> bool:
+def _is_empty(db: sqlite3.Connection) -> bool:
     return not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
 
 
 def _make_tables(db: sqlite3.Connection) -> None:
-    """All of them, or none where the process is killed meanwhile."""
+    """Make all tables, or none where the process is killed meanwhile."""
     db.execute("BEGIN IMMEDIATE")
     for table in _TABLES:
         db.execute(table)

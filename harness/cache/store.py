@@ -29,7 +29,7 @@ class Store:
     """One connection; several processes may share the file (not over NFS: WAL needs shared memory)."""
 
     def __init__(self, path: Path, *, readonly: bool = False, beside_damaged: bool = False) -> None:
-        """Opens the file; makes it, unless `readonly`. `beside_damaged`: also where one was set aside.
+        """Open the file, and make it unless `readonly`. `beside_damaged`: also where one was set aside.
 
         Raises StoreError where that cannot be done, or the file is not one of ours. A damaged one is set aside first.
         """
@@ -39,12 +39,12 @@ class Store:
         """Rows that could not be read, in whose place an answer of this process stands now."""
         self.claims = Claims(self)
         if readonly and not path.exists():
-            aside = corruption.earlier(path)
+            aside = corruption.damaged_files(path)
             hint = f"a damaged one was set aside as {aside[-1]}" if aside else "give the cache.path that runs wrote to"
             raise StoreError(f"there is no cache {path}: {hint}.")
         if not readonly and not (beside_damaged and not path.exists()):
             corruption.refuse_leftovers(path)
-        self._seen = corruption.inode(path)
+        self._inode = corruption.inode(path)
         self._db: sqlite3.Connection | None = None
         try:
             # Of several processes that open a new file at once, SQLite tells all but one "locked" without waiting.
@@ -56,7 +56,7 @@ class Store:
             )(self._open)
         except (sqlite3.Error, OSError) as error:
             raise self.trouble(error) from error
-        self._seen = corruption.inode(path)
+        self._inode = corruption.inode(path)
 
     def get(self, key: str, *, since: float = 0.0) -> Response | None:
         """Return the stored response, marked as cached; None where it is older than `since`, in seconds since 1970.
@@ -75,7 +75,7 @@ class Store:
             return None
 
     def damaged(self, key: str) -> bool:
-        """Whether there is a row for the key that counts as missing because of what stands in it."""
+        """Return whether the key has a row that counts as missing because it cannot be read."""
         return self.get(key) is None and next(self.query(_ROW, key, 0.0), None) is not None
 
     def put(
@@ -87,7 +87,7 @@ class Store:
         task: str = "",
         replace: bool = False,
     ) -> dict[str, Response]:
-        """Stores the responses of one model by their keys; when this returns, a killed process does not lose them.
+        """Store one model's responses by their keys; when this returns, a killed process does not lose them.
 
         What another process has stored meanwhile stays (unless `replace`), and is returned: a run that hands that out
         can be replayed from the cache. Claims on the keys are given up. Raises ValueError where a response is no JSON.
@@ -96,8 +96,8 @@ class Store:
         texts = {text_digest(text): text for _, request, _ in answers for text in words(request)}
         rows = []
         for key, request, response in answers:
-            written = canonical(response_json(response))
-            rows.append((key, who, short(request), written, now, task, digest_of(key, written)))
+            response_text = canonical(response_json(response))
+            rows.append((key, who, short(request), response_text, now, task, digest_of(key, response_text)))
         with self.transaction() as db:
             db.execute("INSERT OR IGNORE INTO identities VALUES (?, ?, ?)", (who, canonical(identity), name))
             store_texts(db, texts)
@@ -109,7 +109,7 @@ class Store:
     def _sooner(
         self, db: sqlite3.Connection, answers: Sequence[tuple[str, Request, Response]], rows: Sequence[tuple[Any, ...]]
     ) -> dict[str, Response]:
-        """Puts answers in the place of rows that cannot be read; returns those by others that stay."""
+        """Replace rows that cannot be read; return the readable ones of other processes, which stay."""
         others: dict[str, Response] = {}
         for (key, _, response), row in zip(answers, rows, strict=True):
             if (there := self.get(key)) is None:
@@ -121,7 +121,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Writes all of it or nothing."""
+        """Run the block as one transaction: all of it is written or nothing."""
         db = self._at
         try:
             db.execute("BEGIN IMMEDIATE")
@@ -135,7 +135,7 @@ class Store:
                 db.rollback()
 
     def query(self, statement: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
-        """The rows of a SELECT, as they are found."""
+        """Yield the rows of a SELECT."""
         try:
             yield from self._at.execute(statement, parameters)
         except sqlite3.Error as error:
@@ -147,7 +147,7 @@ class Store:
         return self._at
 
     def close(self) -> None:
-        """Closes the file; the write-ahead log is folded in."""
+        """Close the file, which folds in the write-ahead log."""
         if self._db is not None:
             self.claims.end()
             self._db.close()
@@ -167,11 +167,11 @@ class Store:
             schema.prepare(self._db, self.path)
 
     def trouble(self, error: Exception) -> StoreError:
-        """The sentence for what went wrong; a damaged file is set aside before it is told of."""
+        """Return the error for what went wrong, after setting a damaged file aside."""
         what = str(error)
         if corruption.is_damage(error):
             if not self._readonly:
-                aside = corruption.set_aside(self.path, self._seen, what)
+                aside = corruption.set_aside(self.path, self._inode, what)
                 self.close()  # only now: SQLite sees that the file has moved, and leaves log and file as they are
                 return aside
             advice = "it is left as it is here; a run that writes to it sets it aside and says how to go on"
@@ -184,7 +184,7 @@ class Store:
         return StoreError(f"the cache {self.path} cannot be used ({what}): {advice}.")
 
     def _full(self) -> bool:
-        """On a full disk SQLite may speak of an I/O error only."""
+        """Return whether the disk is full: SQLite may report an I/O error only."""
         try:
             return shutil.disk_usage(self.path.parent).free < 1 << 16
         except OSError:
@@ -192,28 +192,28 @@ class Store:
 
 
 def _locked(error: BaseException) -> bool:
-    """Whether SQLite says so: a path may be called blocked."""
+    """Return whether SQLite says that the file is locked. A path may hold that word, too."""
     return isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))
 
 
 def store_texts(db: sqlite3.Connection, texts: Mapping[str, str]) -> None:
-    """Adds the texts, by their digests, that are not stored yet."""
-    known = "SELECT 1 FROM texts WHERE digest = ?"
+    """Add the texts, by their digests, that are not stored yet."""
+    query = "SELECT 1 FROM texts WHERE digest = ?"
     new = [
         (name, _storable(text))
         for name, text in texts.items()
-        if len(text) < _LONG or not db.execute(known, (name,)).fetchone()
+        if len(text) < _LONG or not db.execute(query, (name,)).fetchone()
     ]
     db.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", new)
 
 
 def _storable(text: str) -> str | bytes:
-    """Half an emoji is no UTF-8, so that SQLite takes it as bytes only."""
+    """Return a text as SQLite takes it: as bytes where it holds half an emoji, which is no UTF-8."""
     return (
         text if text.isascii() or text.encode(errors="ignore").decode() == text else text.encode(errors="surrogatepass")
     )
 
 
 def text_of(stored: str | bytes) -> str:
-    """What `store_texts` was given."""
+    """Return the text that `store_texts` stored in this form."""
     return stored if isinstance(stored, str) else stored.decode(errors="surrogatepass")

@@ -1,4 +1,4 @@
-"""How what answered is marked: one choice, which the page and the figures both draw."""
+"""The mark of each kind of run, the same on the page and in figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.storage.runs import Kind
 
 @dataclass(frozen=True)
 class Mark:
-    """Shapes differ by themselves, as colours do not for everybody."""
+    """How a kind of run is marked; its shape tells it apart for those who do not see colours."""
 
     title: str
     """In legends."""
@@ -31,5 +31,5 @@ MARKS: dict[Kind, Mark] = {
 
 
 def as_json() -> dict[str, Any]:
-    """The marks as JSON, fields as they are called here."""
+    """Return the marks as JSON, with the fields of Mark."""
     return {role: asdict(mark) for role, mark in MARKS.items()}

@@ -1,4 +1,4 @@
-"""What runs are called in charts."""
+"""The names of runs and of sets of runs in charts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FAMILIES: dict[str, Kind] = {"Random Baselines": "baseline", "Exact Reasoner": 
 
 
 def run_ids(rows: Sequence[Row]) -> list[str]:
-    """task/variant/prompt/model of each row; where several rows share one, what tells them apart and // before it."""
+    """Return task/variant/prompt/model of each row; where rows share that, what tells them apart and // before it."""
     plain = ["/".join((row.task, row.variant, row.prompt, row.model)) for row in rows]
     folders = [f"{row.folder}//{name}" for row, name in zip(rows, plain, strict=True)]
     paths = [f"{row.path}//{name}" for row, name in zip(rows, plain, strict=True)]
@@ -27,58 +27,59 @@ def run_ids(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def places(task: str, sets: Sequence[Sequence[Row]]) -> list[str]:
-    """What the ids of charts begin with: the task, and the simplest variant of a set of rows that is not the default.
+def id_prefixes(task: str, sets: Sequence[Sequence[Row]]) -> list[str]:
+    """Return what chart ids begin with: the task, and the simplest variant of the set of rows if it is not the default.
 
-    It is told by the set alone, so that no name passes to another set when runs are added. Sets that share a variant
+    It depends on the set alone, so that no name passes to another set when runs are added. Sets that share a variant
     all have more in their names: their labels where these differ, then the beginning of their items' digest.
     """
-    variants = [min(rows, key=_simple).variant for rows in sets]
-    found = [task if one == "default" else f"{task}/{safe(one).replace(',', '+')}" for one in variants]
+    variants = [min(rows, key=_fewest_settings_first).variant for rows in sets]
+    prefixes = [task if name == "default" else f"{task}/{safe(name).replace(',', '+')}" for name in variants]
     headlines = [rows[0].result.headline for rows in sets]
     items = [(rows[0].items or str(rows[0].result.overall.items))[:8] for rows in sets]
     for parts in (headlines, items):
         shared: dict[str, set[str]] = defaultdict(set)
-        for name, part in zip(found, parts, strict=True):
+        for name, part in zip(prefixes, parts, strict=True):
             shared[name].add(part)
-        found = [
-            f"{name}/{safe(part)}" if len(shared[name]) > 1 else name for name, part in zip(found, parts, strict=True)
+        prefixes = [
+            f"{name}/{safe(part)}" if len(shared[name]) > 1 else name
+            for name, part in zip(prefixes, parts, strict=True)
         ]
-    again: Counter[str] = Counter()
-    for number, name in enumerate(found):
-        again[name] += 1
-        found[number] = name if again[name] == 1 else f"{name}/{again[name]}"
-    return found
+    count: Counter[str] = Counter()
+    for number, name in enumerate(prefixes):
+        count[name] += 1
+        prefixes[number] = name if count[name] == 1 else f"{name}/{count[name]}"
+    return prefixes
 
 
-def _simple(row: Row) -> tuple[int, str]:
+def _fewest_settings_first(row: Row) -> tuple[int, str]:
     """Return what sorts the default settings first, then fewer settings before more."""
     return len(row.settings), row.variant
 
 
 def labels(rows: Sequence[Row], parts: Sequence[str] = ("prompt", "variant", "folder", "path")) -> list[str]:
-    """The model of each row, with those of the parts that differ among the rows of that model."""
-    shared = data_of_all(rows)
+    """Return the model of each row, with those of the parts that differ among the rows of that model."""
+    shared = shared_data(rows)
     by_model: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_model[row.model].append(row)
-    found = []
+    texts = []
     for row in rows:
         same = by_model[row.model]
-        said = [row.model]
+        words = [row.model]
         for part in parts:
-            # Enough is said as soon as no other row of the model says the same.
-            if len(same) > 1 and len({getattr(one, part) for one in same}) > 1:
-                said.append(_differing(row, part, shared))
-                same = [one for one in same if getattr(one, part) == getattr(row, part)]
-        found.append(" · ".join(said))
-    return found
+            # The label is long enough as soon as no other row of the model has the same.
+            if len(same) > 1 and len({getattr(other, part) for other in same}) > 1:
+                words.append(_differing(row, part, shared))
+                same = [other for other in same if getattr(other, part) == getattr(row, part)]
+        texts.append(" · ".join(words))
+    return texts
 
 
-def data_of_all(rows: Sequence[Row]) -> list[str]:
-    """Settings of the data that all runs of algorithms share, such as seed=0; none where there is one run."""
+def shared_data(rows: Sequence[Row]) -> list[str]:
+    """Return the settings of the data that all runs of algorithms share, such as seed=0; none for a single run."""
     data = [_data(row) for row in rows if row.run.data]
-    return [one for one in data[0] if all(one in other for other in data)] if len(data) > 1 else []
+    return [setting for setting in data[0] if all(setting in other for other in data)] if len(data) > 1 else []
 
 
 def _data(row: Row) -> list[str]:
@@ -87,19 +88,19 @@ def _data(row: Row) -> list[str]:
 
 
 def _differing(row: Row, part: str, shared: Sequence[str]) -> str:
-    """A part of a row, of an algorithm's data what is not the same for all of them."""
+    """Return a part of a row; of an algorithm's data what is not the same for all of them."""
     if part == "prompt" and row.run.data:
-        return ",".join(one for one in _data(row) if one not in shared)
+        return ",".join(setting for setting in _data(row) if setting not in shared)
     return str(getattr(row, part))
 
 
 def reference(row: Row, run: str, label: str) -> dict[str, Any]:
-    """What a chart's row says of its run."""
+    """Return what a chart's row tells of its run."""
     return {"run": run, "label": label, "role": role(row), "family": family(row.model)}
 
 
 def role(row: Row) -> Kind:
-    """Return what kind of thing answered; without a manifest, as far as names tell."""
+    """Return the kind of a run; without a manifest, as far as the name of the model tells."""
     if row.configuration:
         return row.run.kind
     return _FAMILIES.get(family(row.model), "model")

@@ -1,4 +1,6 @@
-"""What a chart holds, whoever draws it. Values are fractions or None where undefined, intervals (low, high) or None."""
+"""The contents of charts, whoever draws them. Values are fractions or None where undefined, intervals (low, high)
+or None.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ Unit = Literal["USD", "tokens"]
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """What all charts have."""
+    """The fields that all kinds of charts have."""
 
     kind: ClassVar[str]
     id: str
@@ -105,7 +107,7 @@ class ConfusionRow(Ref):
 
 @dataclass(frozen=True, kw_only=True)
 class ConfusionChart(Chart):
-    """What became of the items."""
+    """What became of the items, run by run."""
 
     kind: ClassVar[str] = "confusion"
     rows: Sequence[ConfusionRow]
@@ -185,11 +187,12 @@ class ScaleChart(Chart):
 
 
 def as_json(chart: Chart) -> dict[str, Any]:
-    """The chart as JSON, fields as they are called here."""
-    return {"kind": chart.kind, **_listed(asdict(chart))}
+    """Return the chart as JSON, with the fields of its class."""
+    return {"kind": chart.kind, **_lists_for_tuples(asdict(chart))}
 
 
-def _listed(value: Any) -> Any:
+def _lists_for_tuples(value: Any) -> Any:
+    """Return the value with lists in place of tuples, which JSON does not have."""
     if isinstance(value, dict):
-        return {name: _listed(one) for name, one in value.items()}
-    return [_listed(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _lists_for_tuples(part) for name, part in value.items()}
+    return [_lists_for_tuples(part) for part in value] if isinstance(value, list | tuple) else value

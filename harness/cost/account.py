@@ -42,8 +42,8 @@ class JudgeSpending:
     def of(cls, model: Model, budget: Budget, before: Till | None, manifest: Path) -> JudgeSpending:
         """Return the account of a judge; `manifest` is where an earlier run may have written the price down."""
         service = model.traits.service
-        paid = price_lookup.paid(service)
-        price = price_lookup.price_of(service, _remembered(manifest, "judge")) if paid else price_lookup.FREE
+        paid = price_lookup.costs_money(service)
+        price = price_lookup.price_of(service, _price_in(manifest, "judge")) if paid else price_lookup.FREE
         ledger = Ledger(price if paid else None, paid=paid)
         return cls(model, budget, paid, price, ledger, Till(budget, price, model, ledger.discard), before)
 
@@ -96,8 +96,8 @@ class Spending:
         `manifest` is where an earlier run may have written the price down.
         """
         service = model.traits.service
-        paid = price_lookup.paid(service)
-        price = price_lookup.price_of(service, _remembered(manifest)) if paid else price_lookup.FREE
+        paid = price_lookup.costs_money(service)
+        price = price_lookup.price_of(service, _price_in(manifest)) if paid else price_lookup.FREE
         budget = Budget(**limits)
         ledger = Ledger(price if paid else None, paid=paid)
         till = Till(budget, price, model, ledger.discard)
@@ -106,7 +106,7 @@ class Spending:
 
     @property
     def provenance(self) -> dict[str, JSON]:
-        """For the manifest: the prices, and by what they were found."""
+        """The prices and by what they were looked up, for the manifest."""
         return _price_json(self.model, self.price) if self.paid else {}
 
     def check(self) -> None:
@@ -131,24 +131,24 @@ class Spending:
         return Budgeted(self.model, self.till, announce if self.paid else None, count=self.paid)
 
     def metered(self, model: Model) -> Model:
-        """The model behind its cache, its answers entered into the ledger."""
+        """Return a model whose answers are entered into the ledger; `model` is the one behind its cache."""
         return Metered(model, self.ledger)
 
     def so_far(self) -> str:
-        """What was asked now has cost, and what was taken of the limits; nothing where neither is known."""
+        """Return what this run has cost so far and used of its limits; "" where neither is known."""
         limits = self.budget
-        said = [dollars(self.ledger.spent_now)] if self.ledger.spent_now else []
+        parts = [dollars(self.ledger.spent_now)] if self.ledger.spent_now else []
         if limits.usd is not None and self.ledger.price is not None:
-            said = [f"{dollars(self.ledger.spent_now)} of ${limits.usd:g}"]
-        spent = self.till.spent
+            parts = [f"{dollars(self.ledger.spent_now)} of ${limits.usd:g}"]
+        amounts = self.till.spent
         if limits.tokens is not None:
-            said.append(f"{spent.tokens:,.0f} of {limits.tokens:,.0f} tokens")
+            parts.append(f"{amounts.tokens:,.0f} of {limits.tokens:,.0f} tokens")
         if limits.requests is not None:
-            said.append(f"{spent.requests:,.0f} of {limits.requests:,.0f} calls")
-        return " · ".join(said)
+            parts.append(f"{amounts.requests:,.0f} of {limits.requests:,.0f} calls")
+        return " · ".join(parts)
 
     def rehearsal(self, peek: Peek, say: Say) -> Iterator[str]:
-        """The plan and two prompts, for dry_run."""
+        """Yield the plan and two prompts, for dry_run."""
         from harness.cost import plan_text
 
         plan = self._plan(peek, say, examples=2)
@@ -163,9 +163,9 @@ class Spending:
         from harness.prompting.fit import fitting
 
         kind = fitting(self.prompt, self.model)
-        asked = self.task, self.prompt, kind, self.model, peek, say
+        arguments = self.task, self.prompt, kind, self.model, peek, say
         judge = None if self.judge is None else self.judge.model
-        return plan_of(*asked, samples=self.samples, examples=examples, judge=judge)
+        return plan_of(*arguments, samples=self.samples, examples=examples, judge=judge)
 
     def _lines(self, plan: Any) -> Iterator[str]:
         from harness.cost import plan_text
@@ -179,10 +179,10 @@ def _price_json(model: Model, price: Price | None) -> dict[str, JSON]:
     if service is None or price is None:
         return {}
     key = {"key": price_lookup.key_of(service)} if price.source.startswith(price_lookup.PACKAGE) else {}
-    return {"price": {**price.told, **key}}
+    return {"price": {**price.to_json(), **key}}
 
 
-def _remembered(manifest: Path, *parts: str) -> Mapping[str, Any]:
+def _price_in(manifest: Path, *parts: str) -> Mapping[str, Any]:
     """Return the price in a manifest, or in a part of it; nothing where there is none."""
     try:
         content: Any = object_in(manifest)

@@ -17,7 +17,7 @@ class Admitted(Admission):
     """Requests as long as the till has room. A model that asks `ready` first can wait for room; others find an end."""
 
     def __init__(self, source: Iterator[Request], till: Till) -> None:
-        """Wraps the requests of one call of `respond`."""
+        """Wrap the requests of one call of `respond`."""
         super().__init__(source)
         self._till = till
         self._next: tuple[Request, Size] | None = None
@@ -40,7 +40,7 @@ class Admitted(Admission):
 
     @property
     def stopped(self) -> BudgetReached | None:
-        """Why not all has been asked, once nothing is under way any more."""
+        """The reason why not all has been asked, once nothing is under way any more."""
         # With nothing under way the next one either has room now, or never will.
         return self._reached or (self._till.stopped(self._next[1]) if self._next else None)
 
@@ -59,11 +59,11 @@ class Admitted(Admission):
         return request
 
     def failed(self, request: Request, usage: Usage | None) -> None:
-        """Enters a try without an answer."""
+        """Enter a try without an answer into the account."""
         self._till.failed(request, usage)
 
     def again(self, request: Request) -> bool:
-        """Whether a try may be repeated now. Raises BudgetReached where it never may."""
+        """Return whether a try may be repeated now. Raises BudgetReached where it never may."""
         try:
             return self._till.again(request)
         except BudgetReached as reached:
@@ -77,7 +77,7 @@ class Budgeted(Wrapper):
     def __init__(
         self, model: Model, till: Till, before: Callable[[], None] | None = None, *, count: bool = False
     ) -> None:
-        """Wraps `model`; `before` is called once, before the first request is asked.
+        """Wrap `model`; `before` is called once, before the first request is asked.
 
         `count`: the till gets the usage of replies that were no answer without a limit as well.
         """
@@ -87,7 +87,7 @@ class Budgeted(Wrapper):
         self._count = count
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """The model's outcomes. Raises BudgetReached once no further request may go out, after those under way."""
+        """Yield the model's outcomes. Raises BudgetReached, after those under way, where no more may go out."""
         if (before := self._before) is not None:
             self._before = None
             before()
@@ -100,10 +100,10 @@ class Budgeted(Wrapper):
         admitted = Admitted(source, self._till)
         while True:
             with closing(self.model.respond(admitted)) as landing:
-                for landed in landing:
-                    for request, outcome in landed:
+                for outcomes in landing:
+                    for request, outcome in outcomes:
                         self._till.settle(request, outcome)
-                    yield landed
+                    yield outcomes
             self._till.forfeit()
             if STOP.requested:
                 return

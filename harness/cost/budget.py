@@ -25,7 +25,7 @@ class Budget:
         return ", ".join(f"budget.{name}={value:g}" for name, value in limits.items() if value is not None)
 
     def needs(self, price: Price | None, group: str = "model") -> None:
-        """Refuses a limit in USD where nobody could keep it. Raises ConfigError. `group` is what has the price."""
+        """Refuse a limit in USD where nobody could keep it. Raises ConfigError. `group` is what has the price."""
         if self.usd is not None and price is None:
             raise ConfigError(
                 f"budget.usd needs the {group}'s price, which is unknown: give {group}.price.input=… and "
@@ -35,14 +35,14 @@ class Budget:
 
 @dataclass(slots=True)
 class Amounts:
-    """What calls take: of each limit's unit but time."""
+    """Amounts that calls take, in the unit of each limit but time."""
 
     usd: float = 0.0
     tokens: float = 0.0
     requests: float = 0.0
 
     def add(self, other: Amounts, times: int = 1) -> None:
-        """Adds so many times; a negative number takes away."""
+        """Add another amount `times` times; a negative number subtracts it."""
         self.usd += times * other.usd
         self.tokens += times * other.tokens
         self.requests += times * other.requests

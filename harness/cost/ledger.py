@@ -16,28 +16,28 @@ _KINDS = tuple(f.name for f in fields(Usage))
 
 
 class Ledger:
-    """Counts every distinct request once: items that share one, and openings that items share, are paid for once.
+    """An account that counts each distinct request once: items that share a request or opening pay for it once.
 
     So the sums are less than those over the records where items share requests, and more by the openings, which are
-    in no record. What replies that were no answer have cost is told when it is spent, and is no part of the sums:
+    in no record. What replies that were no answer have cost is shown when it is spent, and is no part of the sums:
     those are the same whether the answers were asked now or came from the cache.
     """
 
     def __init__(self, price: Price | None, *, paid: bool) -> None:
-        """`price` is None where nobody knows it; `paid` says whether the answers may cost money at all."""
+        """Begin an account; `price` is None where unknown, `paid` says whether answers may cost money at all."""
         self.price = price
         self.paid = paid
         self.usd = self.usd_now = self.usd_discarded = 0.0
         self.calls = self.calls_now = self.uncounted = 0
         self._tokens: Counter[str] = Counter()
-        self._known: set[int] = set()
+        self._digests: set[int] = set()
 
     def add(self, request: Request, response: Response) -> None:
-        """Enters an answer. 64 bits of its request's digest are kept: some 15 MB for 200,000 answers."""
+        """Enter an answer. 64 bits of its request's digest are kept: some 15 MB for 200,000 answers."""
         name = int(request_digest(request)[:16], 16)
-        if name in self._known:
+        if name in self._digests:
             return
-        self._known.add(name)
+        self._digests.add(name)
         self.calls += 1
         self.calls_now += not response.cached
         for kind in _KINDS:
@@ -51,7 +51,7 @@ class Ledger:
             self.usd_now += 0.0 if response.cached else cost
 
     def discard(self, usage: Usage) -> None:
-        """Enters the usage of a reply that was no answer."""
+        """Enter the usage of a reply that was no answer."""
         self.usd_discarded += (self.price.cost(usage) or 0.0) if self.price else 0.0
 
     @property
@@ -60,7 +60,7 @@ class Ledger:
         return self.usd_now + self.usd_discarded
 
     def cost(self, response: Response) -> float | None:
-        """USD of one answer; None where its price or its tokens are unknown."""
+        """Return the cost of one answer in USD; None where its price or its tokens are unknown."""
         return None if self.price is None else self.price.cost(response.usage)
 
     @property
@@ -69,22 +69,22 @@ class Ledger:
         return Usage(**{kind: self._tokens[kind] for kind in _KINDS if kind in self._tokens})
 
     @property
-    def told(self) -> dict[str, JSON]:
-        """For result.json: the same whether the answers were asked now or came from the cache."""
+    def cost_json(self) -> dict[str, JSON]:
+        """The cost for result.json: the same whether the answers were asked now or came from the cache."""
         if not self.paid:
             return {}
-        known = self.price is not None
+        has_price = self.price is not None
         return {
             "cost": {
-                "usd": round(self.usd, 9) if known else None,
+                "usd": round(self.usd, 9) if has_price else None,
                 "answers": self.calls,
                 "answers_without_cost": self.uncounted,
-                "price": str(self.price) if known else None,
+                "price": str(self.price) if has_price else None,
             }
         }
 
     def lines(self) -> list[str]:
-        """What the command says in the end; nothing where answers cost nothing."""
+        """Return the lines that the command prints at its end; none where answers cost nothing."""
         if not self.paid or not (self.calls or self.usd_discarded):
             return []
         if self.price is None:
@@ -105,15 +105,15 @@ class Metered(Wrapper):
     """A model whose answers are entered into a ledger as they pass. It goes outside the cache."""
 
     def __init__(self, model: Model, ledger: Ledger) -> None:
-        """Wraps `model`."""
+        """Wrap `model`."""
         super().__init__(model)
         self._ledger = ledger
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Yield the model's outcomes as they are."""
         with closing(self.model.respond(requests)) as landing:
-            for landed in landing:
-                for request, outcome in landed:
+            for outcomes in landing:
+                for request, outcome in outcomes:
                     if isinstance(outcome, Response):
                         self._ledger.add(request, outcome)
-                yield landed
+                yield outcomes

@@ -26,7 +26,7 @@ SAY_AFTER, SAY_EVERY = 2.0, 10.0
 
 
 @dataclass
-class Asked:
+class Totals:
     """Sums over distinct requests that the cache does not know."""
 
     calls: int = 0
@@ -36,38 +36,38 @@ class Asked:
     output_least: int = 0
     output_most: int = 0
 
-    def add(self, one: Size, input_more: int) -> None:
-        """One request more."""
-        self.calls += one.calls
-        self.input += one.input
+    def add(self, size: Size, input_more: int) -> None:
+        """Add one request of a size."""
+        self.calls += size.calls
+        self.input += size.input
         self.input_more += input_more
-        self.output_least += one.output_least
-        self.output_most += one.output_most
+        self.output_least += size.output_least
+        self.output_most += size.output_most
 
-    def __add__(self, other: Asked) -> Asked:
-        return Asked(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Asked)))
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Totals)))
 
 
 @dataclass
 class Plan:
-    """What the pass has found. Calls are those that go over the wire: a ranked request is one for each choice."""
+    """Counts of one pass over the items. Calls are those over the wire: a ranked request is one for each choice."""
 
     items: int = 0
     answered: int = 0
     """Distinct requests that the cache knows, openings included."""
     declined: int = 0
     """Distinct requests that do not fit the model's context and are not sent."""
-    turns: Asked = field(default_factory=Asked)
+    turns: Totals = field(default_factory=Totals)
     """Of openings and second turns: what the model writes before the question."""
-    questions: Asked = field(default_factory=Asked)
-    judged: Asked = field(default_factory=Asked)
+    questions: Totals = field(default_factory=Totals)
+    judged: Totals = field(default_factory=Totals)
     """What a judge is asked at most: about each reply that nobody knows yet, and each that is known and unreadable."""
     examples: list[Request] = field(default_factory=list)
     """The requests about the first items."""
 
     @property
-    def asked(self) -> Asked:
-        """All that is to be asked."""
+    def total(self) -> Totals:
+        """The totals of all that is to be asked."""
         return self.turns + self.questions
 
 
@@ -79,23 +79,23 @@ class _Pass:
     service: Service | None
     peek: Peek
     plan: Plan
-    seen: set[int] = field(default_factory=set)
+    digests: set[int] = field(default_factory=set)
     openings: dict[tuple[tuple[str, ...], int], tuple[Transcript, int]] = field(default_factory=dict)
 
-    def enter(self, request: Request, asked: Asked, unknown: int) -> Response | None:
-        """Counts a request the first time; what the cache knows of it. `unknown` replies are in its transcript."""
-        known = None if unknown else self.peek(request)
+    def enter(self, request: Request, totals: Totals, unknown: int) -> Response | None:
+        """Count a request the first time; return the cache's response. `unknown` replies are in its transcript."""
+        response = None if unknown else self.peek(request)
         name = int(request_digest(request)[:16], 16)
-        if name in self.seen:
-            return known
-        self.seen.add(name)
-        if known is not None:
+        if name in self.digests:
+            return response
+        self.digests.add(name)
+        if response is not None:
             self.plan.answered += 1
         elif self.service is not None and self.service.declines(request):
             self.plan.declined += 1
         else:
-            asked.add(size(request, self.service), unknown * self.prompt.words.opening_max_tokens)
-        return known
+            totals.add(size(request, self.service), unknown * self.prompt.words.opening_max_tokens)
+        return response
 
     def judge(self, item: Item, request: ChatRequest, known: Response | None, service: Service | None) -> None:
         """Counts what a judge would be asked about the reply to a request, if it is unreadable."""
@@ -103,28 +103,28 @@ class _Pass:
             return
         asked = question(judge_prompt(), statement(item.fields), "" if known is None else known.text)
         name = int(request_digest(request)[:16], 16) ^ int(request_digest(asked)[:16], 16)
-        if name not in self.seen:
-            self.seen.add(name)
+        if name not in self.digests:
+            self.digests.add(name)
             self.plan.judged.add(size(asked, service), request.max_tokens if known is None else 0)
 
     def transcript(self, opening: tuple[str, ...], draw: int) -> tuple[Transcript, int]:
-        """An opening as far as the cache has its replies, and how many it has not."""
+        """Return an opening with the replies that the cache has, and how many it lacks."""
         if (opening, draw) in self.openings:
             return self.openings[opening, draw]
-        said: list[Message] = []
+        turns: list[Message] = []
         unknown = 0
         for k, turn in enumerate(opening):
             if self.prompt.replies == "fixed":
                 reply = self.prompt.words.opening_reply or ""
             else:
-                request = self.prompt.turn(tuple(said), opening, k, draw)
-                known = self.enter(request, self.plan.turns, unknown)
-                unknown += known is None
-                reply = "" if known is None else known.text
-            said += [Message("user", turn), Message("assistant", reply)]
+                request = self.prompt.turn(tuple(turns), opening, k, draw)
+                response = self.enter(request, self.plan.turns, unknown)
+                unknown += response is None
+                reply = "" if response is None else response.text
+            turns += [Message("user", turn), Message("assistant", reply)]
         if len(self.openings) >= 256:  # items that share an opening come together
             self.openings.clear()
-        self.openings[opening, draw] = tuple(said), unknown
+        self.openings[opening, draw] = tuple(turns), unknown
         return self.openings[opening, draw]
 
 
@@ -140,13 +140,13 @@ def plan_of(
     examples: int = 0,
     judge: Model | None = None,
 ) -> Plan:
-    """Walks the items once, `samples` answers to each; `say` is told how far it is when that takes long.
+    """Return the plan of a run with `samples` answers to each item; `say` gets a line where counting takes long.
 
     The requests about the first `examples` items are kept to be shown.
     """
     plan = Plan()
     walk = _Pass(prompt, model.traits.service, peek, plan)
-    for item in _told(task, plan, say):
+    for item in _items(task, plan, say):
         opening = prompt.opening(item.fields)
         for draw in range(samples):
             transcript, unknown = walk.transcript(opening, draw)
@@ -159,14 +159,14 @@ def plan_of(
     return plan
 
 
-def _told(task: Task, plan: Plan, say: Callable[[str], None]) -> Iterator[Item]:
-    started = said = time.monotonic()
+def _items(task: Task, plan: Plan, say: Callable[[str], None]) -> Iterator[Item]:
+    started = last_line = time.monotonic()
     for item in task.items():
         if STOP.requested:
             return
         plan.items += 1
         yield item
         now = time.monotonic()
-        if now - started > SAY_AFTER and (said == started or now - said > SAY_EVERY):
-            said = now
+        if now - started > SAY_AFTER and (last_line == started or now - last_line > SAY_EVERY):
+            last_line = now
             say(f"counting what is to be asked: {plan.items:,} items so far")

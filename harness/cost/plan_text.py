@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.cost.budget import Budget
-from harness.cost.plan import Asked, Plan
+from harness.cost.plan import Plan, Totals
 from harness.cost.price import Price, dollars
 from harness.protocols import Model, Service
 from harness.types import ChatRequest, ChoiceRequest, PairRequest, Request
@@ -15,63 +15,63 @@ LONG = 6000
 
 
 def lines(plan: Plan, model: Model, price: Price | None, budget: Budget, *, paid: bool) -> Iterator[str]:
-    """The plan: what is asked, of whom, for how much, how long."""
-    asked = plan.asked
+    """Yield the lines of a plan: what is asked, of whom, for how much, how long."""
+    total = plan.total
     openings = f", {plan.turns.calls:,} of them before the questions (openings)" * (plan.turns.calls > 0)
     service = model.traits.service
     where = f" at {service.base_url}" if service else ""
     declined = f", {plan.declined:,} longer than the model's context and not sent" * (plan.declined > 0)
     yield (
-        f"Plan: {plan.items:,} items; {plan.answered:,} answers in the cache already{declined}; {asked.calls:,} calls "
+        f"Plan: {plan.items:,} items; {plan.answered:,} answers in the cache already{declined}; {total.calls:,} calls "
         f"to {model.name}{where}{openings}."
     )
-    if not asked.calls:
+    if not total.calls:
         return
-    yield f"Tokens of these calls: about {_range(asked.input, asked.input + asked.input_more)} in, " + (
-        f"{_range(asked.output_least, asked.output_most)} out."
+    yield f"Tokens of these calls: about {_range(total.input, total.input + total.input_more)} in, " + (
+        f"{_range(total.output_least, total.output_most)} out."
     )
     if paid:
-        least, most = costs(asked, price)
+        least, most = costs(total, price)
         if price is None or least is None or most is None:
             yield "Cost: unknown, as the model's price is (model.price.input=… and model.price.output=… tell it)."
         else:
             amounts = dollars(least) if most - least < 1e-9 else f"{dollars(least)} to {dollars(most)}"
             yield f"Cost: {amounts} ({price})."
-    yield _time(asked, service)
+    yield _time(total, service)
     if budget:
         yield f"Limit of this run: {budget}."
 
 
 def judge_lines(plan: Plan, model: Model, price: Price | None, *, paid: bool) -> Iterator[str]:
-    """What a judge is asked at most: how many replies turn out to be unreadable is not known before they are there."""
-    asked = plan.judged
+    """Yield what a judge is asked at most: how many replies are unreadable is not known before they are there."""
+    total = plan.judged
     cost = ""
-    if paid and asked.calls:
-        _, most = costs(asked, price)
+    if paid and total.calls:
+        _, most = costs(total, price)
         cost = f", for at most {dollars(most)} ({price})" if most is not None else ", its price unknown"
-    replies = "reply" if asked.calls == 1 else "replies"
-    yield f"Judge: at most {asked.calls:,} {replies} judged by {model.name}, those in which no answer is read{cost}."
+    replies = "reply" if total.calls == 1 else "replies"
+    yield f"Judge: at most {total.calls:,} {replies} judged by {model.name}, those in which no answer is read{cost}."
 
 
-def costs(asked: Asked, price: Price | None) -> tuple[float | None, float | None]:
-    """USD from the estimated input: with the shortest and with the longest replies, nothing cached by the server."""
+def costs(total: Totals, price: Price | None) -> tuple[float | None, float | None]:
+    """Return the cost in USD with the shortest and the longest replies, with nothing cached by the server."""
     if price is None:
         return None, None
-    mean = asked.input // max(asked.calls, 1)  # tiers go by the input of a call
-    least = price.uncached(asked.input, asked.output_least, mean)
-    more = asked.input + asked.input_more
-    return least, price.uncached(more, asked.output_most, more // max(asked.calls, 1))
+    mean = total.input // max(total.calls, 1)  # tiers go by the input of a call
+    least = price.uncached(total.input, total.output_least, mean)
+    more = total.input + total.input_more
+    return least, price.uncached(more, total.output_most, more // max(total.calls, 1))
 
 
-def _time(asked: Asked, service: Service | None) -> str:
-    """How long it takes at the rates that the user has given; the server's own are found only while it is asked."""
+def _time(total: Totals, service: Service | None) -> str:
+    """Return how long it takes at the user's rates; the server's own are known only while it is asked."""
     if service is None:
         return "Time: unknown."
     rates: dict[str, tuple[float, float]] = {}
     if requests := service.requests_per_minute:
-        rates["requests_per_minute"] = asked.calls, requests
+        rates["requests_per_minute"] = total.calls, requests
     if tokens := service.tokens_per_minute:
-        rates["tokens_per_minute"] = asked.input + asked.output_most, tokens
+        rates["tokens_per_minute"] = total.input + total.output_most, tokens
     if not rates:
         return "Time: unknown (model.requests_per_minute and model.tokens_per_minute are not set)."
     name, (amount, rate) = max(rates.items(), key=lambda rate: rate[1][0] / rate[1][1])
@@ -82,7 +82,7 @@ def _time(asked: Asked, service: Service | None) -> str:
 
 
 def prompts(plan: Plan) -> Iterator[str]:
-    """The sample requests, a line before each message."""
+    """Yield the example requests, a line before each message."""
     for number, request in enumerate(plan.examples, start=1):
         yield f"\n── prompt {number} of {plan.items:,} ──"
         yield from _request(request)

@@ -32,44 +32,44 @@ class Price:
         return not any(usd for steps in (self.input, self.output) for _, usd in steps)
 
     def cost(self, usage: Usage) -> float | None:
-        """USD of one call's tokens; None where nobody counted them, or they cannot be those of one call.
+        """Return the cost of one call in USD; None where nobody counted its tokens, or they cannot be those of a call.
 
         Cached and written input are parts of input, reasoning is a part of output, as in OpenAI's usage.
         """
         if not countable(usage) or usage.input is None or usage.output is None:
             return None
-        cached, written = usage.cached_input or 0, usage.cache_write or 0
+        cached, cache_write = usage.cached_input or 0, usage.cache_write or 0
         parts = (
-            (usage.input - cached - written, self.input),
+            (usage.input - cached - cache_write, self.input),
             (cached, self.cached_input or self.input),
-            (written, self.cache_write or self.input),
+            (cache_write, self.cache_write or self.input),
             (usage.output, self.output),
         )
         return sum(tokens * _at(steps, usage.input) for tokens, steps in parts) / 1e6
 
     def most(self, input: int, output: int) -> float:
-        """An upper bound, in USD, of a call with at most so many tokens, whatever is cached or written."""
+        """Return the most that a call with at most so many tokens can cost in USD, whatever is cached."""
         kinds = [steps for steps in (self.input, self.cached_input, self.cache_write) if steps]
         dearest = max(usd for steps in kinds for start, usd in steps if start <= input)
         return (input * dearest + output * max(usd for start, usd in self.output if start <= input)) / 1e6
 
     def uncached(self, input: int, output: int, a_call: int) -> float:
-        """USD of so many tokens in calls with `a_call` tokens of input each, nothing of it cached."""
+        """Return the cost in USD of so many tokens in calls of `a_call` input tokens each, none of them cached."""
         return (input * _at(self.input, a_call) + output * _at(self.output, a_call)) / 1e6
 
-    @property
-    def told(self) -> dict[str, JSON]:
-        """For the manifest: the numbers as they stand, and where they come from."""
+    def to_json(self) -> dict[str, JSON]:
+        """Return the prices as they stand, and where they come from, for the manifest."""
         kinds = {name: getattr(self, name) for name in ("input", "output", "cached_input", "cache_write")}
-        said: dict[str, JSON] = {name: [list(step) for step in steps] for name, steps in kinds.items() if steps}
-        return {"unit": "[tokens of input from which it holds, USD per million tokens]", **said} | {
+        prices: dict[str, JSON] = {name: [list(step) for step in steps] for name, steps in kinds.items() if steps}
+        return {"unit": "[tokens of input from which it holds, USD per million tokens]", **prices} | {
             "source": self.source,
             "until": self.until,
         }
 
     def __str__(self) -> str:
-        cached = "" if self.cached_input is None else f"{_shown(self.cached_input)} cached, "
-        return f"{_shown(self.input)} in, {cached}{_shown(self.output)} out per million tokens: {self.source}"
+        cached = "" if self.cached_input is None else f"{_per_million(self.cached_input)} cached, "
+        input, output = _per_million(self.input), _per_million(self.output)
+        return f"{input} in, {cached}{output} out per million tokens: {self.source}"
 
 
 def countable(usage: Usage) -> bool:
@@ -81,36 +81,36 @@ def countable(usage: Usage) -> bool:
     parts = [token_count(count or 0) for count in (usage.cached_input, usage.cache_write, usage.reasoning)]
     if not input or output is None or None in parts:
         return False
-    cached, written, reasoning = (count or 0 for count in parts)
-    return cached + written <= input and reasoning <= output
+    cached, cache_write, reasoning = (count or 0 for count in parts)
+    return cached + cache_write <= input and reasoning <= output
 
 
-def from_told(said: Mapping[str, Any]) -> Price:
-    """The price that `told` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+def from_json(values: Mapping[str, Any]) -> Price:
+    """Return the price that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
     kinds: dict[str, Any] = {
-        name: tuple((int(start), float(usd)) for start, usd in said[name]) if said.get(name) else None
+        name: tuple((int(start), float(usd)) for start, usd in values[name]) if values.get(name) else None
         for name in ("input", "output", "cached_input", "cache_write")
     }
     if not kinds["input"] or not kinds["output"]:
         raise ValueError("no price")
-    return Price(**kinds, source=str(said["source"]), until=said["until"])
+    return Price(**kinds, source=str(values["source"]), until=values["until"])
 
 
 def dollars(usd: float) -> str:
-    """An amount as it is shown: cents where there are dollars, more digits below."""
+    """Return an amount as text: cents where there are dollars, more digits below."""
     if usd >= 1:
         return f"${usd:,.2f}"
     return f"${usd:.4f}" if usd >= 0.01 or usd == 0 else f"${usd:.6f}"
 
 
 def _at(steps: Steps, input: int) -> float:
-    """The price that holds for a call with so much input."""
-    found = steps[0][1]
+    """Return the price that holds for a call with `input` tokens of input."""
+    price = steps[0][1]
     for start, usd in steps[1:]:
         if input > start:
-            found = usd
-    return found
+            price = usd
+    return price
 
 
-def _shown(steps: Steps) -> str:
+def _per_million(steps: Steps) -> str:
     return f"${steps[0][1]:g}" + "".join(f" (${usd:g} above {start:,})" for start, usd in steps[1:])

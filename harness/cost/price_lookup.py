@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from importlib import metadata
 from typing import Any
 
-from harness.cost.price import Price, Steps, from_told
+from harness.cost.price import Price, Steps, from_json
 from harness.models.api.addresses import on_this_machine
 from harness.protocols import Service
 
@@ -21,7 +21,7 @@ _BEYOND = ("requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "
 FREE = Price(((0, 0.0),), ((0, 0.0),), source="on this machine")
 
 
-def paid(service: Service | None) -> bool:
+def costs_money(service: Service | None) -> bool:
     """Return whether answers may cost money: they come from another machine than this one, or have a price."""
     return service is not None and (not on_this_machine(service.base_url) or _own(service) is not None)
 
@@ -38,9 +38,9 @@ def price_of(service: Service | None, remembered: Mapping[str, Any] | None = Non
         return own
     if on_this_machine(service.base_url):
         return FREE
-    if (known := _remembered(remembered or {}, service)) is not None:
-        return known
-    return _listed(service.model, service.base_url, service.tier)
+    if (price := _still_valid(remembered or {}, service)) is not None:
+        return price
+    return _table_price(service.model, service.base_url, service.tier)
 
 
 def key_of(service: Service) -> str:
@@ -50,23 +50,24 @@ def key_of(service: Service) -> str:
 
 
 def _own(service: Service) -> Price | None:
-    given: dict[str, Any] = {name: ((0, float(usd)),) for name, usd in (service.price or {}).items() if usd is not None}
-    return Price(**given, source="the model's config") if given else None
+    usd_by_kind = (service.price or {}).items()
+    prices: dict[str, Any] = {kind: ((0, float(usd)),) for kind, usd in usd_by_kind if usd is not None}
+    return Price(**prices, source="the model's config") if prices else None
 
 
-def _remembered(said: Mapping[str, Any], service: Service) -> Price | None:
+def _still_valid(values: Mapping[str, Any], service: Service) -> Price | None:
     try:
-        if said.get("key") != key_of(service):
+        if values.get("key") != key_of(service):
             return None
-        price = from_told(said)
+        price = from_json(values)
         over = price.until is not None and datetime.now(UTC).date() >= date.fromisoformat(price.until)
     except (KeyError, TypeError, ValueError, metadata.PackageNotFoundError):
         return None
     return None if over else price
 
 
-def _listed(name: str, base_url: str, tier: str | None) -> Price | None:
-    """The entry of genai-prices that holds today; None without one, or where tokens are not all that it bills."""
+def _table_price(name: str, base_url: str, tier: str | None) -> Price | None:
+    """Return the price in genai-prices today; None without an entry, or where it bills more than tokens."""
     try:
         from genai_prices.data_snapshot import get_snapshot
     except ImportError:
@@ -85,9 +86,9 @@ def _listed(name: str, base_url: str, tier: str | None) -> Price | None:
     starts = [day for entry in dated if (day := getattr(entry.constraint, "start_date", None)) is not None]
     # An hour of the day changes the price: the dearest hour is taken.
     hourly = [entry.prices for entry in dated if hasattr(entry.constraint, "start_time")]
-    found = [vars(prices) for prices in (model.get_prices(now, context), *hourly)]
-    prices = max(found, key=lambda prices: (_steps(prices.get("output_mtok")) or ((0, 0.0),))[0][1])
-    told = {
+    entries = [vars(prices) for prices in (model.get_prices(now, context), *hourly)]
+    prices = max(entries, key=lambda prices: (_steps(prices.get("output_mtok")) or ((0, 0.0),))[0][1])
+    steps = {
         kind: _steps(prices.get(f"{theirs}_mtok"))
         for kind, theirs in {
             "input": "input",
@@ -96,21 +97,21 @@ def _listed(name: str, base_url: str, tier: str | None) -> Price | None:
             "cache_write": "cache_write",
         }.items()
     }
-    if told["input"] is None or told["output"] is None or any(prices.get(name) for name in _BEYOND):
+    if steps["input"] is None or steps["output"] is None or any(prices.get(name) for name in _BEYOND):
         return None
     source = f"{PACKAGE} {metadata.version(PACKAGE)}, {provider.id}/{model.id}{' (its dearest hour)' * bool(hourly)}"
     return Price(
-        told["input"],
-        told["output"],
-        told["cached_input"],
-        told["cache_write"],
+        steps["input"],
+        steps["output"],
+        steps["cached_input"],
+        steps["cache_write"],
         source,
         min((str(day) for day in starts if day > now.date()), default=None),
     )
 
 
 def _steps(price: Any) -> Steps | None:
-    """A price of the table: a number, or a base with tiers."""
+    """Return the steps of a price of the table, which is a number or a base with tiers; None for None."""
     if price is None:
         return None
     tiers: Iterable[Any] = getattr(price, "tiers", ())

@@ -45,7 +45,7 @@ class Till:
     def __init__(
         self, budget: Budget, price: Price | None, model: Model, discard: Callable[[Usage], None] = lambda _: None
     ) -> None:
-        """`discard` gets what a server has counted for replies that were no answer.
+        """Open an account; `discard` gets what a server has counted for replies that were no answer.
 
         The clock of budget.minutes begins with the first request that is asked.
         """
@@ -53,7 +53,7 @@ class Till:
         self._price = price
         self._service = model.traits.service
         self._discard = discard
-        self._counted = Amounts()
+        self._counted_sum = Amounts()
         self._uncounted: Counter[Size] = Counter()
         self._uncounted_sum = Amounts()
         self._aside: dict[Request, Size] = {}
@@ -68,8 +68,8 @@ class Till:
 
     @property
     def spent(self) -> Amounts:
-        """What the server has counted, and the most of the tries for which nobody counted."""
-        return self._counted + self._uncounted_sum
+        """The amounts that the server has counted, and the most of the tries for which nobody counted."""
+        return self._counted_sum + self._uncounted_sum
 
     @property
     def left(self) -> float:
@@ -80,30 +80,30 @@ class Till:
 
     def follow(self, other: Till) -> None:
         """Goes on from what another till of the same run has spent, and from when it began."""
-        self._counted.add(other.spent)
+        self._counted_sum.add(other.spent)
         self._began = other._began
 
     def begin(self) -> None:
-        """Starts the clock, the first time."""
+        """Start the clock, the first time."""
         self._began = time.monotonic() if self._began is None else self._began
 
     def size(self, request: Request) -> Size:
-        """The size of one try of a request; nothing where it will not be sent or nothing is limited."""
+        """Return the size of one try of a request: zero where it will not be sent or nothing is limited."""
         if not self.budget or (self._service is not None and self._service.declines(request)):
             return _NOTHING
         return size(request, self._service)
 
     def room(self, size: Size) -> bool:
-        """Whether a first try may go out beside those under way. Tries that are repeated go before."""
+        """Return whether a first try may go out beside those under way. Tries that are repeated go before."""
         return not self._waiting and self._limit(size, self._aside_sum) is None and self._wide(size)
 
     def take(self, request: Request, size: Size) -> None:
-        """Sets aside what a try may take, which goes out now."""
+        """Set aside what a try may take that goes out now."""
         self._set_aside(request, size)
         self._under_way.add(request)
 
     def failed(self, request: Request, usage: Usage | None) -> None:
-        """Enters what a try without an answer took, and sets aside what another try may take, if there is room.
+        """Enter what a try without an answer took, and set aside what another try may take, if there is room.
 
         `usage` is None where the server has certainly done no work, and without counts where nobody knows.
         """
@@ -118,7 +118,7 @@ class Till:
             self._waiting[request] = size
 
     def again(self, request: Request) -> bool:
-        """Whether a try may be repeated now. Raises BudgetReached where it never may."""
+        """Return whether a try may be repeated now. Raises BudgetReached where it never may."""
         size = self._aside.get(request) or self._waiting[request]
         if self.left <= 0:
             raise self._reached("minutes", size)
@@ -135,7 +135,7 @@ class Till:
         return True
 
     def settle(self, request: Request, outcome: Response | Failure) -> None:
-        """Enters what the last try of a request took, where `failed` has not."""
+        """Enter what the last try of a request took, where `failed` has not."""
         self._waiting.pop(request, None)
         size = self._release(request)
         if request not in self._under_way:
@@ -147,7 +147,7 @@ class Till:
             self._enter(size, None if outcome.kind in _UNBILLED else Usage())
 
     def forfeit(self) -> None:
-        """Takes what is set aside for requests that a model has left without an outcome as spent."""
+        """Count as spent what is set aside for requests that a model has left without an outcome."""
         for request in self._under_way:
             self._enter(self._release(request), Usage())
         self._under_way.clear()
@@ -156,19 +156,19 @@ class Till:
         self._aside_sum = Amounts()
 
     def stopped(self, size: Size) -> BudgetReached | None:
-        """Why a try may not go out even alone."""
+        """Return the error of a try that may not go out even alone; None where it may."""
         limit = self._limit(size, Amounts())
         return None if limit is None else self._reached(limit, size)
 
     def _reached(self, limit: str, size: Size) -> BudgetReached:
-        spent, next_one = self.spent, self._most(size)
+        amounts, next_one = self.spent, self._most(size)
         uncounted = self._uncounted_sum
         usd = f", {dollars(uncounted.usd)} of it the most of calls that nobody counted" * (uncounted.usd > 0)
         tokens = f", {uncounted.tokens:,.0f} of them the most of calls that nobody counted" * (uncounted.tokens > 0)
         reason = {
-            "usd": f"{dollars(spent.usd)} spent{usd}, and the next call may cost {dollars(next_one.usd)}",
-            "tokens": f"{spent.tokens:,.0f} used{tokens}, and the next call may take {next_one.tokens:,.0f}",
-            "requests": f"{spent.requests:,.0f} asked",
+            "usd": f"{dollars(amounts.usd)} spent{usd}, and the next call may cost {dollars(next_one.usd)}",
+            "tokens": f"{amounts.tokens:,.0f} used{tokens}, and the next call may take {next_one.tokens:,.0f}",
+            "requests": f"{amounts.requests:,.0f} asked",
             "minutes": "the time is over",
         }[limit]
         return BudgetReached(
@@ -177,33 +177,33 @@ class Till:
         )
 
     def _limit(self, size: Size, aside: Amounts) -> str | None:
-        """The limit that a try may pass."""
+        """Return the limit that a try might pass; None where it passes none."""
         if self.left <= 0:
             return "minutes"
         most = self._most(size)
         for limit in ("requests", "tokens", "usd"):
-            allowed = getattr(self.budget, limit)
-            if allowed is None:
+            most_allowed = getattr(self.budget, limit)
+            if most_allowed is None:
                 continue
-            parts = (self._counted, self._uncounted_sum, aside, most)
+            parts = (self._counted_sum, self._uncounted_sum, aside, most)
             # Sums of cents are not exact: the last digits must not stop a run.
-            if sum(getattr(amounts, limit) for amounts in parts) > allowed * (1 + 1e-9):
+            if sum(getattr(amounts, limit) for amounts in parts) > most_allowed * (1 + 1e-9):
                 return limit
         return None
 
     def _wide(self, size: Size) -> bool:
-        """Whether the limit bears what is not known yet of one try more, where others are under way."""
+        """Return whether the limit bears what nobody knows yet of one more try, where others are under way."""
         if not self._under_way or (self.budget.usd is None and self.budget.tokens is None):
             return True
-        known = 1 + self._replies + self._uncounted.total() // _UNCOUNTED
-        unseen = len(self._under_way) * UNSEEN // known**2
+        replies = 1 + self._replies + self._uncounted.total() // _UNCOUNTED
+        unseen = len(self._under_way) * UNSEEN // replies**2
         usd = self._price.most(1, unseen) if self._price else 0.0  # written, which is dearer
         return self._limit(size, self._aside_sum + Amounts(usd, unseen)) is None
 
     def _enter(self, size: Size, usage: Usage | None, characters: int = 0) -> None:
-        """Enters what one try took; `characters` are those of the reply."""
+        """Enter what one try took; `characters` are those of the reply."""
         if usage is None:
-            self._counted.requests += min(1, size.calls)
+            self._counted_sum.requests += min(1, size.calls)
             if size.calls > 1:  # of a ranked request's calls one was refused; of the others nobody knows
                 share = (size.calls - 1) / size.calls
                 rest = {name: math.ceil(share * getattr(size, name)) for name in ("input", "input_most", "output_most")}
@@ -217,7 +217,7 @@ class Till:
         if size.calls == 0 or (countable(usage) and enough):
             self._replies += 1
             usd = (self._price.cost(usage) or 0.0) if self._price else 0.0
-            self._counted.add(Amounts(usd, input + output, size.calls))
+            self._counted_sum.add(Amounts(usd, input + output, size.calls))
         else:
             self._uncount(size)
 
@@ -226,7 +226,7 @@ class Till:
         self._uncounted_sum.add(self._most(size))
 
     def _learn(self, size: Size, input: int, output: int) -> None:
-        """Raises what every try may take where a reply took more than was set aside for it."""
+        """Raise what every try may take where a reply took more than was set aside for it."""
         if not size.calls:
             return
         unseen = -(-(input - size.input) // size.calls) if input > size.input_most else 0
@@ -237,13 +237,13 @@ class Till:
         self._hidden_output = max(self._hidden_output, beyond)
         self._replies //= 2
         self._aside_sum, self._uncounted_sum = Amounts(), Amounts()
-        for one in self._aside.values():
-            self._aside_sum.add(self._most(one))
-        for one, number in self._uncounted.items():
-            self._uncounted_sum.add(self._most(one), number)
+        for tried in self._aside.values():
+            self._aside_sum.add(self._most(tried))
+        for tried, number in self._uncounted.items():
+            self._uncounted_sum.add(self._most(tried), number)
 
     def _most(self, size: Size) -> Amounts:
-        """What one try may take at most."""
+        """Return what one try may take at most."""
         input = size.input_most + size.calls * self._hidden_input
         output = size.output_most + size.calls * self._hidden_output
         usd = self._price.most(input, output) if self._price else 0.0

@@ -28,11 +28,6 @@ class Size:
     characters: int = 0
     """Of the texts that are sent."""
 
-    @property
-    def tokens_most(self) -> int:
-        """Input and output."""
-        return self.input_most + self.output_most
-
 
 def size(request: Request, service: Service | None) -> Size:
     """Return the size of a request to a server, or to a model on this machine.

@@ -12,7 +12,7 @@ from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
 from harness.leaderboard.build import Choice, build
-from harness.leaderboard.rows import Row, below, chosen
+from harness.leaderboard.rows import Row, find_rows, select_rows
 from harness.storage.atomic_write import atomic_file, check
 from harness.tables.latex_html import html, latex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
@@ -43,7 +43,7 @@ Runs on different items or with different headline labels stand in tables of the
 """
 Format = Literal["markdown", "csv", "json", "latex", "html"]
 ENDINGS: Mapping[str, Format] = {".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", ".html": "html"}
-DRAWN: Mapping[Format, Callable[[Sequence[Table]], str]] = {
+RENDERERS: Mapping[Format, Callable[[Sequence[Table]], str]] = {
     "markdown": markdown,
     "csv": as_csv,
     "json": as_json,
@@ -54,7 +54,7 @@ DRAWN: Mapping[Format, Callable[[Sequence[Table]], str]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """HELP says what each one means."""
+    """Settings of the command, each explained in HELP."""
 
     task: str | None = None
     model: str | None = None
@@ -72,101 +72,105 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the leaderboard, and writes LEADERBOARD.md unless told otherwise."""
+    """Print the leaderboard, and write LEADERBOARD.md unless `out=` names another file."""
     return key_value.command(HELP, Settings, job, arguments)
 
 
-def job(given: list[str], settings: Settings) -> str | list[Part]:
-    """The leaderboard, as text where a format is asked for; writes it too."""
-    folders = given or ["results"]
-    form = _format(settings)
+def job(arguments: list[str], settings: Settings) -> str | list[Part]:
+    """Write the leaderboard, and return its tables, or their text where `format=` is given."""
+    folders = arguments or ["results"]
+    format_ = _format(settings)
     if settings.out is not None:
         check(settings.out)
     if settings.preset is not None:
         from harness.leaderboard import presets
 
         if not settings.preset:
-            return f"The papers' tables:\n\n{presets.listed()}"
-        found = _laid_out(given, settings)
+            return f"The papers' tables:\n\n{presets.preset_list()}"
+        tables = _preset_tables(arguments, settings)
     else:
-        found = _chosen(folders, settings)
+        tables = _leaderboard(folders, settings)
     if settings.out not in (None, "-"):
-        _put(
-            Path(str(settings.out)), f"# Leaderboard\n\n{markdown(found)}" if form == "markdown" else DRAWN[form](found)
+        _write_file(
+            Path(str(settings.out)),
+            f"# Leaderboard\n\n{markdown(tables)}" if format_ == "markdown" else RENDERERS[format_](tables),
         )
     elif settings == Settings() and len(folders) == 1:
         try:
-            write(markdown(found), Path(folders[0]) / "LEADERBOARD.md")
+            write(markdown(tables), Path(folders[0]) / "LEADERBOARD.md")
         except StoreError as error:  # somebody else's folder: the table is what was asked for
-            return [*found, f"Not written: {error}"]
-    return [*found] if settings.format is None else DRAWN[settings.format](found)
+            return [*tables, f"Not written: {error}"]
+    return [*tables] if settings.format is None else RENDERERS[settings.format](tables)
 
 
-def _chosen(folders: Sequence[str], settings: Settings) -> list[Table]:
-    """The tables of the runs below the folders, as the settings want them."""
-    rows = _rows(below(folders), settings)
-    names = {"n": "items"}
+def _leaderboard(folders: Sequence[str], settings: Settings) -> list[Table]:
+    """Return the tables of the runs below the folders, as the settings ask."""
+    rows = _rows(find_rows(folders), settings)
+    aliases = {"n": "items"}
     choice = Choice(
-        tuple(dict.fromkeys(names.get(name, name) for name in settings.metrics)),
+        tuple(dict.fromkeys(aliases.get(name, name) for name in settings.metrics)),
         tuple(dict.fromkeys(settings.by)),
-        settings.sort and names.get(settings.sort, settings.sort),
+        settings.sort and aliases.get(settings.sort, settings.sort),
         settings.intervals,
         settings.groups == "family",
     )
-    found = build(rows, choice)
-    return _with_published(found, rows, choice) if settings.published else found
+    tables = build(rows, choice)
+    return _with_published(tables, rows, choice) if settings.published else tables
 
 
-def _laid_out(given: Sequence[str], settings: Settings) -> list[Table]:
-    """A paper's table; published rows alone where there are no runs."""
+def _preset_tables(arguments: Sequence[str], settings: Settings) -> list[Table]:
+    """Return the tables of a paper's preset; with published rows alone where there are no runs."""
     from harness.leaderboard import presets
     from harness.leaderboard.presets.layout import lay_out
 
     preset = presets.preset(str(settings.preset))
-    plain = Settings()
+    defaults = Settings()
     for name in ("task", "metrics", "by", "sort", "groups", "published"):
-        if getattr(settings, name) != getattr(plain, name):
+        if getattr(settings, name) != getattr(defaults, name):
             raise ConfigError(f"{name}= and preset= do not go together: a preset has the paper's columns and rows.")
-    folders = given or [folder for folder in ["results"] if Path(folder).is_dir()]
-    return lay_out(preset, _rows(below(folders, some=False), settings), settings.intervals)
+    folders = arguments or [folder for folder in ["results"] if Path(folder).is_dir()]
+    return lay_out(preset, _rows(find_rows(folders, some=False), settings), settings.intervals)
 
 
 def _rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
-    return chosen(rows, task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant)
+    return select_rows(rows, task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant)
 
 
 def _format(settings: Settings) -> Format:
-    """What the file is written as."""
+    """Return the format that the file is written in."""
     if settings.out == "":
         raise ConfigError("out= needs the name of a file, or - for none.")
     ending = Path(settings.out or "").suffix
-    if told := ENDINGS.get(ending):
-        if settings.format not in (None, told):
-            raise ConfigError(f"out={settings.out} ends as {told}, but format={settings.format} was given: choose one.")
-        return told
+    if from_ending := ENDINGS.get(ending):
+        if settings.format not in (None, from_ending):
+            raise ConfigError(
+                f"out={settings.out} ends as {from_ending}, but format={settings.format} was given: choose one."
+            )
+        return from_ending
     if ending and settings.format is None and settings.out != "-":
         raise ConfigError(f"out={settings.out}: the name has to end in {', '.join(ENDINGS)}, or give format=.")
     return settings.format or "markdown"
 
 
-def _with_published(found: Sequence[Table], rows: Sequence[Row], choice: Choice) -> list[Table]:
-    """What was printed about a task after what was measured."""
-    from harness.leaderboard.published_tables import published
+def _with_published(measured: Sequence[Table], rows: Sequence[Row], choice: Choice) -> list[Table]:
+    """Return the tables, each task's followed by those of its published numbers."""
+    from harness.leaderboard.published_tables import published_tables
 
-    tasks = dict.fromkeys(table.task for table in found)
+    tasks = dict.fromkeys(table.task for table in measured)
     return [
         table
         for task in tasks
-        for table in (*(one for one in found if one.task == task), *published(task, rows, choice.by))
+        for table in (*(table for table in measured if table.task == task), *published_tables(task, rows, choice.by))
     ]
 
 
 def write(text: str, path: Path) -> None:
-    """The leaderboard as a Markdown file, at a place that the user has not named."""
-    _put(path, f"# Leaderboard\n\n{text}", named=False)
+    """Write the leaderboard as a Markdown file, at a place that the user has not named."""
+    _write_file(path, f"# Leaderboard\n\n{text}", named=False)
 
 
-def _put(path: Path, text: str, *, named: bool = True) -> None:
+def _write_file(path: Path, text: str, *, named: bool = True) -> None:
+    """Write the text and a line end."""
     with atomic_file(str(path), user_path=named) as file:
         file.write(f"{text}\n")
 

@@ -32,7 +32,7 @@ Intervals = Literal["brackets", "pm", "none"]
 
 @dataclass(frozen=True)
 class Choice:
-    """Columns and order; nothing chosen is the leaderboard as a run writes it."""
+    """The columns and the order of tables; by default those of the leaderboard that a run writes."""
 
     metrics: Sequence[str] = ()
     by: Sequence[str] = ()
@@ -42,18 +42,18 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where a column of numbers stands in a result."""
+class _NumberColumn:
+    """A column of numbers: which number, of which group of which breakdown."""
 
     number: str
     breakdown: str = "overall"
     group: str = "all"
 
-    def of(self, row: Row) -> Scores | None:
+    def scores(self, row: Row) -> Scores | None:
         return row.result.scores[row.result.headline].get(self.breakdown, {}).get(self.group)
 
     @property
-    def column(self) -> Column:
+    def header(self) -> Column:
         overall = self.breakdown == "overall"
         name = self.number if overall else f"{self.number}/{self.breakdown}/{self.group}"
         title = TITLES.get(self.number, self.number) + ("" if overall else f" {self.group}")
@@ -64,18 +64,18 @@ class _Place:
 
 
 def build(rows: Sequence[Row], choice: Choice | None = None) -> list[Table]:
-    """The tables of each task: one for every label set and set of items, as these are never mixed."""
+    """Return the tables of each task: one for every label set and set of items, as these are never mixed."""
     choice = choice or Choice()
     by_task: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_task[row.task].append(row)
-    done = [row for row in rows if row.complete]
-    _known(choice, done)
-    return [table for task, found in sorted(by_task.items()) for table in _tables(task, found, choice)]
+    complete = [row for row in rows if row.complete]
+    _check(choice, complete)
+    return [table for task, of_task in sorted(by_task.items()) for table in _tables(task, of_task, choice)]
 
 
-def _known(choice: Choice, rows: Sequence[Row]) -> None:
-    """Raises ConfigError where no run has what was chosen."""
+def _check(choice: Choice, rows: Sequence[Row]) -> None:
+    """Raise ConfigError where no run has what the user chose."""
     if not rows:
         return
     parts = [groups for row in rows for groups in [row.result.scores[row.result.headline]]]
@@ -92,14 +92,15 @@ def _known(choice: Choice, rows: Sequence[Row]) -> None:
 
 
 def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
+    """Yield the tables of a task."""
     unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.complete]
-    said = not_ranked(rows)
-    sets = peers(rows, choice.sort)
+    notes = not_ranked(rows)
+    sets = comparable_sets(rows, choice.sort)
     if not sets:
-        yield Table(task, notes=said, unfinished=unfinished)
-    for number, found in enumerate(sets, 1):
+        yield Table(task, notes=notes, unfinished=unfinished)
+    for number, comparable in enumerate(sets, 1):
         last = number == len(sets)
-        yield _table(task, found, choice, said if last else [], unfinished if last else [])
+        yield _table(task, comparable, choice, notes if last else [], unfinished if last else [])
 
 
 def not_ranked(rows: Sequence[Row]) -> list[str]:
@@ -117,7 +118,7 @@ def not_ranked(rows: Sequence[Row]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Peers:
+class ComparableRuns:
     """Runs of one task that may stand side by side: complete, with the same items and the same headline labels."""
 
     heading: str
@@ -126,30 +127,32 @@ class Peers:
     """In their order in tables."""
 
 
-def peers(rows: Sequence[Row], sort: str | None = None) -> list[Peers]:
-    """The runs of one task in sets that are never mixed, the default settings first; incomplete ones are in none."""
+def comparable_sets(rows: Sequence[Row], sort: str | None = None) -> list[ComparableRuns]:
+    """Return the complete runs of one task in sets that are never mixed, the default settings first."""
     sets: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if row.complete:
             sets[row.result.headline, items_of(row)].append(row)
     ordered = sorted(
-        sets.values(), key=lambda found: (min(row.variant != "default" for row in found), _differing(found))
+        sets.values(), key=lambda members: (min(row.variant != "default" for row in members), _differing(members))
     )
     return [
-        Peers(_heading(found, sets) if len(sets) > 1 else "", sorted(found, key=lambda row: merit(row, sort)))
-        for found in ordered
+        ComparableRuns(
+            _heading(members, sets) if len(sets) > 1 else "", sorted(members, key=lambda row: sort_key(row, sort))
+        )
+        for members in ordered
     ]
 
 
 def items_of(row: Row) -> str:
-    """What tells its items from others. Without a manifest the same number of items is taken for the same set."""
+    """Return what tells a run's items from others'. Without a manifest, as many items are the same items."""
     return row.items or str(row.result.overall.items)
 
 
-def items_said(row: Row) -> str:
-    """Its items in words."""
-    told = f"item set {row.items[:8]}" if row.items else "item set not known"
-    return f"{row.result.overall.items:,} items, {told}"
+def items_text(row: Row) -> str:
+    """Return in words which items a run has."""
+    item_set = f"item set {row.items[:8]}" if row.items else "item set not known"
+    return f"{row.result.overall.items:,} items, {item_set}"
 
 
 def _differing(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -157,12 +160,12 @@ def _differing(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _heading(rows: Sequence[Row], sets: dict[tuple[str, str], list[Row]]) -> str:
-    """How a table differs from the task's others."""
+    """Return how a table differs from the task's others."""
     first = rows[0]
     several = len({headline for headline, _ in sets}) > 1
     parts = differing({row.variant for row in rows}, rows if several else [])
     if len({items for _, items in sets}) > 1:
-        parts.append(items_said(first))
+        parts.append(items_text(first))
     return "; ".join(parts)
 
 
@@ -176,30 +179,33 @@ def differing(variants: Collection[str], rows: Sequence[Row]) -> list[str]:
 
 def _table(
     task: str,
-    found: Peers,
+    comparable: ComparableRuns,
     choice: Choice,
-    said: Sequence[str],
+    notes: Sequence[str],
     unfinished: Sequence[tuple[str, str, str]],
 ) -> Table:
-    ranked = list(found.rows)
+    ranked = list(comparable.rows)
     if choice.families:
         ranked.sort(key=lambda row: order(family(row.model)))
     # Columns that are the same for everybody are said once, above the table; the variant in a heading if there is one.
     names = ["model", *(name for name in ("prompt", "variant") if len({getattr(r, name) for r in ranked}) > 1)]
-    told = ("prompt",) if found.heading else ("prompt", "variant")
-    same = [f"{name} {getattr(ranked[0], name)}" for name in told if name not in names]
+    constant = ("prompt",) if comparable.heading else ("prompt", "variant")
+    shared = [f"{name} {getattr(ranked[0], name)}" for name in constant if name not in names]
     if len({(row.variant, row.prompt, row.model) for row in ranked}) < len({id(row) for row in ranked}):
         names.append("folder")
     overall = [row.result.overall for row in ranked]
     main = {name for scores in overall for name in main_metrics(scores)}
-    places = _places(ranked, choice)
-    with_interval = set(choice.metrics) or main
-    columns = [*(Column(name, name) for name in names), *(place.column for place in places)]
+    number_columns = _number_columns(ranked, choice)
+    metrics_with_interval = set(choice.metrics) or main
+    columns = [*(Column(name, name) for name in names), *(column.header for column in number_columns)]
     lines = [
         Line(
             [
                 *(Cell(getattr(row, name), getattr(row, name)) for name in names),
-                *(_cell(place, row, choice.intervals if place.number in with_interval else "none") for place in places),
+                *(
+                    _cell(column, row, choice.intervals if column.number in metrics_with_interval else "none")
+                    for column in number_columns
+                ),
             ],
             family(row.model) if choice.families else "",
             {name: getattr(row, name) for name in NAMES if getattr(row, name)},
@@ -207,16 +213,16 @@ def _table(
         for row in ranked
     ]
     by = "Best F1 first" if choice.sort is None else f"Sorted by {TITLES.get(choice.sort, choice.sort)}"
-    ranges = [scores for row in ranked for place in places if (scores := place.of(row))]
-    has = any(cell.range for line in lines for cell in line.cells)
-    drawn = " ".join(_intervals(ranges, choice.intervals)) if has else ""
+    scores_in_table = [scores for row in ranked for column in number_columns if (scores := column.scores(row))]
+    with_intervals = any(cell.range for line in lines for cell in line.cells)
+    interval_note = " ".join(_interval_notes(scores_in_table, choice.intervals)) if with_intervals else ""
     return Table(
         task,
         columns,
         even_decimals(columns, lines),
-        above=f"{by}, metrics in percent{''.join(f'; {one}' for one in same)}.",
-        notes=[*([drawn] if drawn else []), *said],
-        heading=found.heading,
+        above=f"{by}, metrics in percent{''.join(f'; {setting}' for setting in shared)}.",
+        notes=[*([interval_note] if interval_note else []), *notes],
+        heading=comparable.heading,
         label_set=ranked[0].result.headline,
         items=ranked[0].items,
         unfinished=unfinished,
@@ -224,7 +230,7 @@ def _table(
     )
 
 
-def _places(rows: Sequence[Row], choice: Choice) -> list[_Place]:
+def _number_columns(rows: Sequence[Row], choice: Choice) -> list[_NumberColumn]:
     overall = [row.result.overall for row in rows]
     metrics = list(choice.metrics)
     if not metrics and choice.by:
@@ -234,38 +240,39 @@ def _places(rows: Sequence[Row], choice: Choice) -> list[_Place]:
     groups = {("overall", "all"): None}
     for breakdown in choice.by:
         for row in rows:
-            found = row.result.scores[row.result.headline].get(breakdown, {})
-            groups.update(dict.fromkeys((breakdown, group) for group in found))
-    return [_Place(name, *where) for name in metrics for where in groups]
+            groups_of_run = row.result.scores[row.result.headline].get(breakdown, {})
+            groups.update(dict.fromkeys((breakdown, group) for group in groups_of_run))
+    return [_NumberColumn(name, *key) for name in metrics for key in groups]
 
 
-def _cell(place: _Place, row: Row, intervals: Intervals) -> Cell:
-    scores = place.of(row)
-    if place.number in COUNTS:
-        return Cell("–") if scores is None else Cell(count_text(scores, place.number), getattr(scores, place.number))
-    metric = (scores and scores.metric(place.number)) or Metric(place.number, None)
-    drawn = ""
+def _cell(column: _NumberColumn, row: Row, intervals: Intervals) -> Cell:
+    scores = column.scores(row)
+    if column.number in COUNTS:
+        return Cell("–") if scores is None else Cell(count_text(scores, column.number), getattr(scores, column.number))
+    metric = (scores and scores.metric(column.number)) or Metric(column.number, None)
+    interval = ""
     if intervals == "brackets":
-        drawn = interval_text(metric)
+        interval = interval_text(metric)
     elif intervals == "pm" and metric.interval:
         low, high = metric.interval
         half, decimals = (high - low) / 2, max(1, NUMBERS.get(metric.name, 2) - 1)
-        drawn = f"± {half * (1 if metric.name in NUMBERS else 100):,.{decimals}f}"
-    return Cell(metric_text(metric.name, metric.value), metric.value, metric.interval, drawn)
+        interval = f"± {half * (1 if metric.name in NUMBERS else 100):,.{decimals}f}"
+    return Cell(metric_text(metric.name, metric.value), metric.value, metric.interval, interval)
 
 
-def _intervals(scores: Sequence[Scores], intervals: Intervals) -> list[str]:
-    said = interval_notes(scores)
-    if said and intervals == "pm":
+def _interval_notes(scores: Sequence[Scores], intervals: Intervals) -> list[str]:
+    """Return the sentences about the intervals, as the table writes them."""
+    notes = interval_notes(scores)
+    if notes and intervals == "pm":
         return [
-            said[0].replace("In brackets:", "After ±, half the width of") + " They are not symmetric: see brackets.",
-            *said[1:],
+            notes[0].replace("In brackets:", "After ±, half the width of") + " They are not symmetric: see brackets.",
+            *notes[1:],
         ]
-    return said
+    return notes
 
 
-def merit(row: Row, sort: str | None = None) -> tuple[float | str, ...]:
-    """Best F1 first, then accuracy, or what was chosen before them; undefined values stand last."""
+def sort_key(row: Row, sort: str | None = None) -> tuple[float | str, ...]:
+    """Return what rows are sorted by: the `sort` column, then F1 and accuracy, best first; undefined values last."""
     overall = row.result.overall
     merits = (-1.0 if (value := overall[name]) is None else value for name in main_metrics(overall))
     rest: tuple[float | str, ...] = (*(-value for value in merits), row.model, row.variant, row.prompt)
@@ -273,7 +280,7 @@ def merit(row: Row, sort: str | None = None) -> tuple[float | str, ...]:
         return rest
     if sort in NAMES:
         return (str(getattr(row, sort)), *rest)
-    found = getattr(overall, sort) if sort in COUNTS else overall[sort]
-    if found is None:
+    value = getattr(overall, sort) if sort in COUNTS else overall[sort]
+    if value is None:
         return (1.0, 0.0, *rest)
-    return (0.0, found if sort in LOW_IS_GOOD else -found, *rest)
+    return (0.0, value if sort in LOW_IS_GOOD else -value, *rest)

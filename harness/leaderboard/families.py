@@ -15,11 +15,11 @@ OTHERS = "Other Models"
 
 
 def family(model: str) -> str:
-    """The group of a model, by how its name begins; those that no beginning fits are others."""
+    """Return the group of a model, by how its name begins; OTHERS where no beginning fits."""
     name = model.lower().rpartition("/")[2]
-    return next((group for group, begins in FAMILIES.items() if name.startswith(begins)), OTHERS)
+    return next((group for group, beginnings in FAMILIES.items() if name.startswith(beginnings)), OTHERS)
 
 
 def order(group: str) -> int:
-    """Where a group stands: random baselines first, as in Table 4."""
+    """Return where a group stands: random baselines first, as in Table 4."""
     return [*FAMILIES, OTHERS].index(group)

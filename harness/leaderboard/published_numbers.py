@@ -14,11 +14,11 @@ from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of, every
 from harness.tasks.published import Row
 
-PLAIN = (
+WILSON_NOTE = (
     "Intervals: 95%, Wilson's, from the counts behind the printed digits, as if items were independent; F1's by way of "
     "TP/(TP+FP+FN). Whose answers stood in which cluster is not known, so these are too narrow."
 )
-NONE = "No row has an interval: the counts behind these numbers are not known."
+NO_INTERVALS_NOTE = "No row has an interval: the counts behind these numbers are not known."
 
 
 @cache
@@ -28,23 +28,24 @@ def rows_of(benchmark: Benchmark) -> tuple[Row, ...]:
 
 
 def rows() -> tuple[Row, ...]:
-    """All published rows, in the papers' order."""
+    """Return all published rows, in the papers' order."""
     return tuple(row for benchmark in every() for row in rows_of(benchmark))
 
 
 def table(name: str) -> list[Row]:
-    """The rows of a table: 4, 5a, XI, … Raises ConfigError."""
-    (found,) = tables(name)[:1]
-    return found
+    """Return the rows of a table: 4, 5a, XI, … Raise ConfigError where there is none."""
+    return tables(name)[0]
 
 
 def tables(name: str) -> list[list[Row]]:
-    """The rows of a table, and of each part where it has some: 5 is 5a and 5b. Raises ConfigError."""
+    """Return the rows of a table, and of each part of it: 5 is 5a and 5b. Raise ConfigError where there is none."""
     fitting = _fitting(name)
     only_one("table", name, papers(name))
     if not fitting:
         message = no_scores("published table", name.strip().lower().removeprefix("table ").rpartition("/")[2])
-        raise ConfigError(message or unknown("published table", name, dict.fromkeys(map(_named, rows())), place))
+        raise ConfigError(
+            message or unknown("published table", name, dict.fromkeys(map(_table_name, rows())), table_order)
+        )
     return list(fitting.values())
 
 
@@ -62,91 +63,94 @@ def only_one(kind: str, name: str, benchmarks: Sequence[str]) -> None:
 
 def _fitting(name: str) -> dict[tuple[str, str], list[Row]]:
     """Return the rows of the tables that a name such as 5, 5a or causalbench/XI means, by benchmark and table."""
-    benchmark, _, wanted = name.strip().lower().removeprefix("table ").rpartition("/")
-    there: dict[tuple[str, str], list[Row]] = {}
+    benchmark, _, wanted_table = name.strip().lower().removeprefix("table ").rpartition("/")
+    fitting: dict[tuple[str, str], list[Row]] = {}
     for row in rows():
-        called = _named(row).lower()
-        if benchmark in ("", row.benchmark.lower()) and wanted in (called, called.rstrip("ab")):
-            there.setdefault((row.benchmark, _named(row)), []).append(row)
-    return there
+        table = _table_name(row).lower()
+        if benchmark in ("", row.benchmark.lower()) and wanted_table in (table, table.rstrip("ab")):
+            fitting.setdefault((row.benchmark, _table_name(row)), []).append(row)
+    return fitting
 
 
-def _named(row: Row) -> str:
+def _table_name(row: Row) -> str:
+    """Return the name of a row's table without the word Table."""
     return row.table.removeprefix("Table ")
 
 
 def no_scores(kind: str, name: str) -> str:
-    """The sentence for a table that is none of results; empty for others."""
+    """Return the sentence about a table that holds settings and not results; empty for others."""
     for benchmark in every():
-        if name.upper() in (one.upper() for one in benchmark.no_scores):
+        if name.upper() in (table.upper() for table in benchmark.no_scores):
             *others, last = benchmark.no_scores
             names = f"Tables {', '.join(others)} and {last}" if others else f"Table {last}"
             verb = "are" if others else "is one of"
-            said = f"{names} of {benchmark.title} {verb} settings and lists, not scores."
-            return f"there is no {kind} {name.upper()}: {said}"
+            sentence = f"{names} of {benchmark.title} {verb} settings and lists, not scores."
+            return f"there is no {kind} {name.upper()}: {sentence}"
     return ""
 
 
-def place(name: str) -> tuple[int, int, str]:
-    """Where a table stands among the others: 4, 5a, 12, then II, IX, XI."""
+def table_order(name: str) -> tuple[int, int, str]:
+    """Return what tables are sorted by: 4, 5a, 12, then II, IX, XI."""
     if number := re.match(r"\d+", name):
         return 0, int(number[0]), name
     digits = [{"I": 1, "V": 5, "X": 10}.get(letter, 0) for letter in name]
-    return 1, sum(-one if one < after else one for one, after in zip(digits, [*digits[1:], 0], strict=True)), name
+    pairs = zip(digits, [*digits[1:], 0], strict=True)
+    return 1, sum(-digit if digit < right else digit for digit, right in pairs), name
 
 
 def printed_column(metric: str) -> Column:
-    """The column of a printed metric; where it is not one of ours, nobody says which end is the good one."""
+    """Return the column of a printed metric; where it is not one of ours, nobody says which end is the good one."""
     title = TITLES.get(metric, metric.replace("_", " "))
     if metric in NEITHER or metric not in TITLES:
         return Column(metric, title, "metric")
     return Column(metric, title, "metric", "low" if metric in LOW_IS_GOOD else "high")
 
 
-def parts(found: Sequence[Row]) -> list[Part]:
-    """Rows of one table, in words and as a table."""
-    first, benchmark = found[0], benchmark_of(found[0].benchmark)
-    metrics = list(dict.fromkeys(name for row in found for name in row.printed))
-    telling = [name for name in first.setting if len({row.setting.get(name) for row in found}) > 1]
-    known = any(row.counts for row in found)
-    columns = [*(Column(name, name.replace("_", " ")) for name in telling), Column("model", "model")]
+def table_parts(rows: Sequence[Row]) -> list[Part]:
+    """Return the rows of one table, in words and as a table."""
+    first, benchmark = rows[0], benchmark_of(rows[0].benchmark)
+    metrics = list(dict.fromkeys(name for row in rows for name in row.printed))
+    varying = [name for name in first.setting if len({row.setting.get(name) for row in rows}) > 1]
+    with_intervals = any(row.counts for row in rows)
+    columns = [*(Column(name, name.replace("_", " ")) for name in varying), Column("model", "model")]
     for name in metrics:
         columns.append(printed_column(name))
-        columns += [Column(f"{TITLES.get(name, name)} 95%", "95%", "metric")] if known else []
+        columns += [Column(f"{TITLES.get(name, name)} 95%", "95%", "metric")] if with_intervals else []
     lines = []
-    for row in found:
-        cells = [Cell(text) for text in (*(row.setting[name] for name in telling), row.model)]
+    for row in rows:
+        cells = [Cell(text) for text in (*(row.setting[name] for name in varying), row.model)]
         for name in metrics:
-            cells += [_cell(row, name), *([Cell(_shown(row, name))] if known else [])]
+            cells += [_cell(row, name), *([Cell(_interval_text(row, name))] if with_intervals else [])]
         lines.append(Line(cells))
     return [
         f"PUBLISHED, not measured here: {first.table} of {benchmark.source} ({benchmark.data_version}).",
         Table(columns=columns, lines=lines, spare=[f"{name} 95%" for name in ("recall", "precision", "accuracy")]),
-        "\n".join([PLAIN if known else NONE, *marked(found)]),
+        "\n".join([WILSON_NOTE if with_intervals else NO_INTERVALS_NOTE, *contradiction_notes(rows)]),
     ]
 
 
-def marked(found: Sequence[Row]) -> Iterator[str]:
-    """What has to be said about digits that contradict each other."""
-    for row in found:
+def contradiction_notes(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the sentences about digits that contradict each other."""
+    for row in rows:
         for name in row.contradicted:
-            own = decisions(row.counts, unreadable="wrong") if row.counts else ()
-            says = ", ".join(f"{100 * m.value:.2f}" for m in own if m.name == name and m.value is not None)
-            why = f"the printed {name} contradicts the row's own precision and recall, which say {says}"
-            yield f"* {row.model}: {why}; no interval."
-    if any(row.counts and not row.counts.tp + row.counts.fp for row in found):
+            metrics = decisions(row.counts, unreadable="wrong") if row.counts else ()
+            values = [metric.value for metric in metrics if metric.name == name and metric.value is not None]
+            digits = ", ".join(f"{100 * value:.2f}" for value in values)
+            reason = f"the printed {name} contradicts the row's own precision and recall, which say {digits}"
+            yield f"* {row.model}: {reason}; no interval."
+    if any(row.counts and not row.counts.tp + row.counts.fp for row in rows):
         yield "Precision printed as 0 without a single Yes is undefined: no interval."
 
 
 def _cell(row: Row, name: str) -> Cell:
-    printed = row.printed.get(name) or "–"
+    digits = row.printed.get(name) or "–"
     try:
-        value = float(printed)
+        value = float(digits)
     except ValueError:
-        return Cell(printed)
-    return Cell(f"{printed}{'*' if name in row.contradicted else ''}", value)
+        return Cell(digits)
+    return Cell(f"{digits}{'*' if name in row.contradicted else ''}", value)
 
 
-def _shown(row: Row, name: str) -> str:
-    found = row.intervals.get(name)
-    return "–" if found is None or name in row.contradicted else f"{100 * found[0]:.1f} … {100 * found[1]:.1f}"
+def _interval_text(row: Row, name: str) -> str:
+    interval = row.intervals.get(name)
+    return "–" if interval is None or name in row.contradicted else f"{100 * interval[0]:.1f} … {100 * interval[1]:.1f}"

@@ -16,7 +16,7 @@ from harness.types import JSON, ChatRequest, Request, Response
 
 @dataclass(frozen=True)
 class Baseline:
-    """Says Yes with probability `p_yes`: 0 and 1 are constants, anything between is drawn.
+    """A baseline that says Yes with probability `p_yes`: 0 and 1 are constants, anything between is drawn.
 
     Draws do not depend on the order of the requests, nor on which of them are asked.
     """
@@ -48,7 +48,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Majority(Baseline):
-    """Always the likelier answer; `p_yes` is the share of Yes in the data that it may know."""
+    """A baseline that always gives the likelier answer; `p_yes` is the share of Yes in the data that it may know."""
 
     @property
     def traits(self) -> Traits:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.leaderboard.rows import below
+from harness.leaderboard.rows import find_rows
 from harness.report import bundle
 from harness.report.build import content
 from harness.report.chunks import NO_RECORDS, NOT_WANTED
@@ -38,7 +38,7 @@ as such, and ranked nowhere.
 
 @dataclass(frozen=True)
 class Settings:
-    """HELP says what each one means."""
+    """Settings of the command, each explained in HELP."""
 
     out: str = "report.html"
     title: str = "Causal reasoning in language models"
@@ -47,45 +47,45 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the page; the exit code."""
+    """Write the page; return the exit code."""
     return key_value.command(HELP, Settings, job, arguments)
 
 
-def job(given: list[str], settings: Settings) -> str:
-    """Writes the page; the sentence that tells of it."""
+def job(arguments: list[str], settings: Settings) -> str:
+    """Write the page; return the sentences that tell of it."""
     out = Path(settings.out)
     if out.suffix != ".html":
         raise ConfigError(f"out={settings.out}: the page's name has to end in .html.")
     check(settings.out)
-    where = settings.answers if settings.answers in ("inside", "beside") else None
+    place = settings.answers if settings.answers in ("inside", "beside") else None
     try:
-        rows = below(given or ["results"])
+        rows = find_rows(arguments or ["results"])
         data, chunks = content(rows, settings.title, answers=settings.answers != "none", trust=settings.trust)
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise cannot_write(settings.out, error) from error
-        folder = bundle.write(out, settings.title, data, chunks, where)
+        folder = bundle.write(out, settings.title, data, chunks, place)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: no page was written; one that was there is as it was.") from None
     runs = "1 run" if len(rows) == 1 else f"{len(rows):,} runs"
-    told = [f"{out}: {runs}{_without(data)}, {out.stat().st_size / 1e6:.1f} MB.", *_unreadable(data)]
+    sentences = [f"{out}: {runs}{_missing_answers(data)}, {out.stat().st_size / 1e6:.1f} MB.", *_unreadable(data)]
     if folder:
         size = sum(file.stat().st_size for file in folder.iterdir())
-        told.append(f"{folder}/ holds the answers, {size / 1e6:.1f} MB: keep it beside the page.")
-    return "\n".join(told)
+        sentences.append(f"{folder}/ holds the answers, {size / 1e6:.1f} MB: keep it beside the page.")
+    return "\n".join(sentences)
 
 
-def _without(data: dict[str, JSON]) -> str:
-    """How many runs the page has no answers of, where they were wanted."""
-    lost = sum(not run["answers"] and run["no_answers"] != NOT_WANTED for run in data["runs"])
-    return f", {lost:,} without answers" if lost else ""
+def _missing_answers(data: dict[str, JSON]) -> str:
+    """Return how many runs the page has no answers of, where they were wanted; empty for none."""
+    missing = sum(not run["answers"] and run["no_answers"] != NOT_WANTED for run in data["runs"])
+    return f", {missing:,} without answers" if missing else ""
 
 
 def _unreadable(data: dict[str, JSON]) -> list[str]:
-    """A line for each run whose records are there and cannot be read."""
-    said = (run.get("no_answers") for run in data["runs"])
-    return [str(why) for why in said if why not in (None, NO_RECORDS, NOT_WANTED)]
+    """Return a line for each run whose records are there and cannot be read."""
+    reasons = (run.get("no_answers") for run in data["runs"])
+    return [str(reason) for reason in reasons if reason not in (None, NO_RECORDS, NOT_WANTED)]
 
 
 if __name__ == "__main__":

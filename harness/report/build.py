@@ -1,4 +1,4 @@
-"""What the page shows at once: the runs, the leaderboard's tables, the charts. Answers are chunks of their own."""
+"""The data that the page shows at once: runs, tables, charts. Answers are chunks of their own."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ from harness.charts import charts_of, marks, run_ids
 from harness.charts.names import role
 from harness.leaderboard.build import build
 from harness.leaderboard.families import family
-from harness.leaderboard.published_tables import published
+from harness.leaderboard.published_tables import published_tables
 from harness.leaderboard.rows import Row
-from harness.report.chunks import Behind
+from harness.report.chunks import ChunkBuilder
 from harness.runtime.progress import Progress
 from harness.tables.markdown_csv_json import as_json
 from harness.tables.metrics import NUMBERS, TITLES
 from harness.tables.table import LOW_IS_GOOD, NEITHER
 from harness.types import JSON
 
-_TOLD = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "prices")
-"""What of a manifest is shown. Its `config` is not: it names places of the machine."""
+_MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "prices")
+"""The parts of a manifest that the page shows. Its `config` is not: it names places of the machine."""
 
 
 def content(
     rows: Sequence[Row], title: str, *, answers: bool, trust: Collection[str] = ()
 ) -> tuple[dict[str, JSON], dict[str, str]]:
-    """The page's data and its packed chunks, by name; docs/report.md tells of their parts."""
+    """Return the page's data and its packed chunks, by name; docs/report.md describes their parts."""
     names, runs = run_ids(rows), [row.run for row in rows]
-    behind = Behind(answers=answers, trust=trust)
-    for _ in Progress("making the page").watch(behind.read(runs), range(behind.steps(runs))):
+    builder = ChunkBuilder(answers=answers, trust=trust)
+    for _ in Progress("making the page").watch(builder.read(runs), range(builder.steps(runs))):
         pass
-    printed = [table for task in dict.fromkeys(row.task for row in rows) for table in published(task, rows)]
+    published = [table for task in dict.fromkeys(row.task for row in rows) for table in published_tables(task, rows)]
     data = {
         "title": title,
         "footer": _footer([run.manifest for run in runs]),
-        "runs": [_run(row, name) | told for row, name, told in zip(rows, names, behind.told, strict=True)],
+        "runs": [_run(row, name) | parts for row, name, parts in zip(rows, names, builder.parts_of_runs, strict=True)],
         "tables": _tables(rows, names),
-        "published": json.loads(as_json(printed))["tables"],
+        "published": json.loads(as_json(published))["tables"],
         "charts": [chart_json(chart) for chart in charts_of(rows)],
         "marks": marks.as_json(),
         "metrics": {name: _metric(name, rows) for name in TITLES},
     }
-    return data, behind.chunks
+    return data, builder.chunks
 
 
 def _footer(manifests: Sequence[Mapping[str, Any]]) -> str:
-    """What made the page, of what; no time of its own, so that the same runs give the same page."""
+    """Return harness version, number of runs, date of the last (not of the page: the same runs give the same page)."""
     number = len(manifests)
-    ended = max((str(manifest.get("ended") or "")[:10] for manifest in manifests), default="")
-    last = f", the last of {ended}" if ended else ""
-    return f"Made with harness {harness.__version__} from {number:,} run{'s' * (number != 1)}{last}."
+    last_day = max((str(manifest.get("ended") or "")[:10] for manifest in manifests), default="")
+    until = f", the last of {last_day}" if last_day else ""
+    return f"Made with harness {harness.__version__} from {number:,} run{'s' * (number != 1)}{until}."
 
 
 def _tables(rows: Sequence[Row], names: Sequence[str]) -> JSON:
-    """The leaderboard's tables; every row with the name of its run."""
+    """Return the leaderboard's tables; every row with the name of its run."""
     tables = json.loads(as_json(build([replace(row, folder=name) for row, name in zip(rows, names, strict=True)])))
     folder_of = {name: row.folder for row, name in zip(rows, names, strict=True)}
     for table in tables["tables"]:
@@ -68,7 +68,7 @@ def _tables(rows: Sequence[Row], names: Sequence[str]) -> JSON:
 
 
 def _run(row: Row, name: str) -> dict[str, JSON]:
-    """One run: its place, all of its result.json, and what its manifest tells of how it came about."""
+    """Return one run: its names, all of its result.json, and the parts of its manifest that the page shows."""
     content, manifest = row.run.result_json, row.run.manifest
     return {
         "id": name,
@@ -80,16 +80,16 @@ def _run(row: Row, name: str) -> dict[str, JSON]:
         "role": role(row),
         "complete": row.complete,
         "result": {part: value for part, value in content.items() if part not in ("run", "complete")},
-        "manifest": {part: manifest[part] for part in _TOLD if part in manifest},
+        "manifest": {part: manifest[part] for part in _MANIFEST_PARTS if part in manifest},
     }
 
 
 def _metric(name: str, rows: Sequence[Row]) -> dict[str, JSON]:
-    """How a metric is shown: in a page whose distances are all whole numbers they have no decimals."""
+    """Return how a metric is shown: in a page whose distances are all whole numbers they have no decimals."""
     best = None if name in NEITHER else "low" if name in LOW_IS_GOOD else "high"
     decimals = NUMBERS.get(name, 2)
     if name in NUMBERS and decimals == 2:
         sets = (groups for row in rows for parts in row.result.scores.values() for groups in parts.values())
-        values = [one[name] or 0.0 for groups in sets for one in groups.values()]
+        values = [scores[name] or 0.0 for groups in sets for scores in groups.values()]
         decimals = 0 if all(value == int(value) for value in values) else 2
     return {"title": TITLES[name], "percent": name not in NUMBERS, "decimals": decimals, "best": best}

@@ -37,15 +37,15 @@ _OWN = re.compile(r"\.?[a-z]+-\d+\.[0-9a-f]{12}\.js(\.tmp)?")
 """The names of the scripts beside a page: what is in them is part of the name, so that no page takes another's."""
 
 
-def packed(value: JSON) -> str:
-    """A value as gzip in base64; the same value, the same text."""
+def pack(value: JSON) -> str:
+    """Return a value as gzip in base64; the same value gives the same text."""
     squeeze = zlib.compressobj(9, zlib.DEFLATED, 31, 9)
     parts = [squeeze.compress(text.encode(errors="replace")) for text in _texts(value)]
     return base64.b64encode(b"".join([*parts, squeeze.flush()])).decode()
 
 
 def _texts(value: JSON) -> Iterator[str]:
-    """JSON in pieces: what stands in a mapping of lists, slice by slice."""
+    """Yield JSON in pieces: a long list of a mapping slice by slice."""
     if isinstance(value, dict) and value:
         for number, (name, part) in enumerate(value.items()):
             yield f"{',' if number else '{'}{_encode(str(name))}:"
@@ -67,11 +67,11 @@ def _encode(value: JSON) -> str:
 
 
 def _finite(value: JSON) -> JSON:
-    """Numbers that JSON cannot write as null: one of them, and a browser would read nothing of all the rest."""
+    """Return the value with null for numbers that JSON cannot write: for one of them a browser would read nothing."""
     if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
+        return {name: _finite(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_finite(one) for one in value]
+        return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -81,7 +81,7 @@ _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", "
 def write(
     out: Path, title: str, data: dict[str, JSON], chunks: dict[str, str], place: Place | None = None
 ) -> Path | None:
-    """Writes the page, its `chunks` packed; the folder beside it where they stand there, as they do from INSIDE on.
+    """Write the page, its `chunks` packed; the folder beside it where they stand there, as they do from INSIDE on.
 
     The page that was there stays until the new one is whole. Raises StoreError.
     """
@@ -95,16 +95,16 @@ def write(
                 script.write(f'harnessChunk("{name}","{chunks[name]}");\n')
     data = data | {"beside": {name: f"{quote(folder.name)}/{file}" for name, file in files.items()}}
     with atomic_file(str(out), "out=") as html:
-        html.writelines(page(title, packed(data), {} if beside else chunks))
+        html.writelines(page(title, pack(data), {} if beside else chunks))
     _tidy(folder, set(files.values()))
     return folder if files else None
 
 
 def page(title: str, data: str, chunks: dict[str, str]) -> Iterator[str]:
-    """The HTML in parts: `data` is needed at once, each of the `chunks` when somebody looks at it; all are packed."""
+    """Yield the HTML in parts: `data` is needed at once, each chunk when somebody looks at it; all are packed."""
     script = _asset(SCRIPT)
     filled = {
-        "title": [_escaped(title)],
+        "title": [_escape(title)],
         "policy": [_policy(script)],
         "style": [_asset(STYLE)],
         "data": [_block("data", data)],
@@ -120,7 +120,7 @@ def _file(name: str, text: str) -> str:
 
 
 def _prepare(folder: Path) -> None:
-    """Makes the folder. Raises StoreError where something else is in it: what a page leaves behind is removed later."""
+    """Make the folder. Raise StoreError where something else is in it: what a page leaves behind is removed later."""
     if folder.is_symlink():
         raise StoreError(f"{folder} is a link: answers are not written through it. Remove it, or choose another out=.")
     try:
@@ -135,30 +135,30 @@ def _prepare(folder: Path) -> None:
         )
 
 
-def _tidy(folder: Path, kept: set[str]) -> None:
-    """Removes what an earlier page had beside it; what it cannot remove does no harm."""
+def _tidy(folder: Path, current: set[str]) -> None:
+    """Remove what an earlier page had beside it; what cannot be removed does no harm."""
     with suppress(OSError):
         for file in folder.iterdir():
-            if _OWN.fullmatch(file.name) and file.name not in kept:
+            if _OWN.fullmatch(file.name) and file.name not in current:
                 file.unlink()
-        if not kept:
+        if not current:
             folder.rmdir()
 
 
 def _block(name: str, text: str) -> str:
-    return f'<script type="text/plain" data-chunk="{_escaped(name)}">{text}</script>\n'
+    return f'<script type="text/plain" data-chunk="{_escape(name)}">{text}</script>\n'
 
 
 def _policy(script: str) -> str:
-    """Nothing from anywhere but this file's own script, and scripts in the folder beside it."""
+    """Return the policy: nothing from anywhere but this file's own script and scripts in the folder beside it."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     nothing = "default-src 'none'; base-uri 'none'; form-action 'none'"
     return f"{nothing}; style-src 'unsafe-inline'; script-src 'self' file: 'sha256-{digest}'"
 
 
-def _escaped(text: str) -> str:
-    shown = text.encode(errors="replace").decode()
-    return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+def _escape(text: str) -> str:
+    encodable = text.encode(errors="replace").decode()
+    return encodable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
 def _asset(name: str) -> str:

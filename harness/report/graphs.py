@@ -1,4 +1,4 @@
-"""The graphs that a run's answers come to, as its benchmark draws them: read from its folder, or from its records."""
+"""The graphs that a run's answers add up to, as its benchmark draws them: from its folder, or from its records."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def graphs(run: Run, texts: Mapping[str, str] | None = None) -> dict[str, JSON] 
     return {"networks": networks} if networks else None
 
 
-def lost(run: Run) -> bool:
+def graphs_missing(run: Run) -> bool:
     """Return whether a run that should have graphs has records alone."""
-    there = run.records_file is not None and not (run.folder / FOLDER).is_dir()
-    return there and benchmark_of(run.place["task"]).graphs is not None
+    records_only = run.records_file is not None and not (run.folder / FOLDER).is_dir()
+    return records_only and benchmark_of(run.place["task"]).graphs is not None
 
 
 def from_records(run: Run, trust: Collection[str] = ()) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""The questions behind a run's answers: made again from its settings, or as its records tell of them."""
+"""The questions of a run: made again from its settings, or as its records have them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _IN_WORDS = ("hypothesis", "question", "statement")
 
 
 class Items:
-    """The items that some runs share, by their place."""
+    """The items that some runs share, each in its row."""
 
     def __init__(self, task: str, headline: str) -> None:
-        """Begins without items; `headline` is the label set that the runs' tables show."""
+        """Begin without items; `headline` is the label set that the runs' tables show."""
         self.task = task
         self.headline = headline
-        self._place: dict[str, int] = {}
+        self._rows: dict[str, int] = {}
         self._words: list[str] = []
         self._clusters: list[str] = []
         self._groups: dict[str, Codes] = {}
@@ -32,30 +32,30 @@ class Items:
         begin = benchmark_of(task).explanations
         self.explanations = begin and begin()
 
-    def make(self, made: Iterable[Item]) -> Iterator[None]:
-        """Adds the items of a task; yields after each."""
-        for item in made:
+    def add_all(self, items: Iterable[Item]) -> Iterator[None]:
+        """Add the items of a task; yield after each."""
+        for item in items:
             words = next((str(item.fields[name]) for name in _IN_WORDS if name in item.fields), "")
             self._add(item.id, words, item.cluster, item.groups, item.labels)
             if self.explanations:
                 self.explanations.add(item)
             yield
 
-    def place(self, line: Line) -> int:
-        """Where a record's item stands; one that is not known yet is added as the record tells of it."""
+    def row(self, line: Line) -> int:
+        """Return the row of a record's item, adding the item if it is new."""
         item = line["item"]
-        if item not in self._place:
-            asked = [turn["content"] for turn in turns(line) if turn["role"] == "user"]
-            self._add(item, asked[-1] if asked else "", line["cluster"], line["groups"], line["labels"])
-        return self._place[item]
+        if item not in self._rows:
+            questions = [turn["content"] for turn in turns(line) if turn["role"] == "user"]
+            self._add(item, questions[-1] if questions else "", line["cluster"], line["groups"], line["labels"])
+        return self._rows[item]
 
     def json(self, classes: str | None) -> dict[str, JSON]:
-        """All of them, as columns; `classes` names the chunk of their classes."""
-        rows = len(self._place)
+        """Return the items as columns; `classes` names the chunk of their classes."""
+        rows = len(self._rows)
         return {
             "task": self.task,
             "headline": self.headline,
-            "ids": list(self._place),
+            "ids": list(self._rows),
             "words": self._words,
             "clusters": self._clusters,
             "groups": {name: codes.json(rows) for name, codes in self._groups.items()},
@@ -64,11 +64,11 @@ class Items:
         }
 
     def _add(self, item: str, words: str, cluster: str, groups: Mapping[str, str], labels: Mapping[str, int]) -> None:
-        row = self._place[item] = len(self._place)
+        row = self._rows[item] = len(self._rows)
         self._words.append(words)
         self._clusters.append(cluster)
         for name, group in groups.items():
-            self._groups.setdefault(name, Codes()).put(row, group)
+            self._groups.setdefault(name, Codes()).set(row, group)
         for name, label in labels.items():
             column = self._labels.setdefault(name, [])
             column += [None] * (row - len(column))
@@ -78,14 +78,14 @@ class Items:
 def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, Items]:
     """Return the items of a run, made again from its settings; none where they cannot be made, or are others today.
 
-    Items that come from outside of harness are made only where `trust` names what they come from. Yields after each.
+    Items that come from outside of harness are made only where `trust` names what they come from. Yield after each.
     """
-    made = Items(run.place["task"], run.result.headline)
+    items = Items(run.place["task"], run.result.headline)
     try:
-        items = TracedItems(task_of(run.manifest, trust).items())
-        yield from made.make(items)
-        if items.summary == run.manifest.get("items"):
-            return made
+        traced = TracedItems(task_of(run.manifest, trust).items())
+        yield from items.add_all(traced)
+        if traced.summary == run.manifest.get("items"):
+            return items
     except (KeyError, TypeError, ValueError, AttributeError, OSError, ImportError, HarnessError):
         pass
-    return Items(made.task, made.headline)
+    return Items(items.task, items.headline)

@@ -13,7 +13,7 @@ from harness.codec import request_digest
 from harness.cost.account import JudgeSpending
 from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
-from harness.cost.price import from_told
+from harness.cost.price import from_json
 from harness.errors import RunStopped
 from harness.judge import question
 from harness.judge.ask import Judge, judge_of
@@ -79,7 +79,7 @@ class OldJudge:
         judgements = (record.judgement for record in run.records())
         self._outcomes = {one.request: one.outcome for one in judgements if one is not None}
         price = run.manifest["judge"].get("price")
-        self.ledger = Ledger(None if price is None else from_told(price), paid="cost" in run.result_json["judge"])
+        self.ledger = Ledger(None if price is None else from_json(price), paid="cost" in run.result_json["judge"])
 
     @property
     def judge(self) -> Judge:

@@ -211,7 +211,7 @@ class _Kept:
 
     def __init__(self, run: Run) -> None:
         self.usage: Usage = run.result.usage
-        self.told: dict[str, JSON] = {"cost": run.result_json["cost"]} if "cost" in run.result_json else {}
+        self.cost_json: dict[str, JSON] = {"cost": run.result_json["cost"]} if "cost" in run.result_json else {}
 
     def cost(self, response: Response) -> float | None:
         """Return None: the records say what each answer has cost."""

@@ -21,7 +21,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 @contextmanager
 def interruptible(progress: Progress, ended: Callable[[], bool] = lambda: True) -> Iterator[None]:
-    """The first Ctrl-C (SIGTERM, SIGQUIT, SIGHUP) requests a stop; the second is what Ctrl-C was before: an end now.
+    """Make the first Ctrl-C (SIGTERM, SIGQUIT, SIGHUP) request a stop, and the second one end everything at once.
 
     A terminal that goes away sends SIGHUP, more than once where a shell passes it on: it is never the second one.
     `ended` says whether all work has come to an end with the block; a stop stays requested of what has not.
@@ -56,7 +56,7 @@ def interruptible(progress: Progress, ended: Callable[[], bool] = lambda: True) 
 
 
 def finish_calls(outcomes: Iterable[object]) -> None:
-    """Lets the calls under way end and be stored where nothing can be done with their outcomes; asks nothing more."""
+    """Let the calls under way end and be stored, ignore their outcomes and ask nothing more."""
     before, STOP.requested = STOP.requested, True
     try:
         with suppress(HarnessError):
@@ -66,7 +66,7 @@ def finish_calls(outcomes: Iterable[object]) -> None:
         STOP.requested = before
 
 
-_KEPT: Mapping[CacheMode, str] = {
+_WHAT_IS_KEPT: Mapping[CacheMode, str] = {
     "on": "every answer so far is stored; the same command goes on from there",
     "off": "with cache=off no answer is stored; the same command asks for everything again",
     "refresh": "every answer so far is stored; the same command asks for everything again, cache=on only for the rest",
@@ -78,12 +78,12 @@ class Stoppable(Wrapper):
     """A model that is asked nothing more once a stop is requested. It goes between the cache and the model."""
 
     def __init__(self, model: Model, cache: CacheMode = "on") -> None:
-        """Wraps `model`; `cache` decides what the user is told of the answers so far."""
+        """Wrap `model`; `cache` decides what the user is told of the answers so far."""
         super().__init__(model)
-        self._kept = _INSTANT if model.traits.instant else _KEPT.get(cache, _KEPT["on"])
+        self._what_is_kept = _INSTANT if model.traits.instant else _WHAT_IS_KEPT.get(cache, _WHAT_IS_KEPT["on"])
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Yield the model's outcomes; what was under way at the stop still comes. Raises Interrupted after it."""
         yield from self.model.respond(takewhile(lambda _: not STOP.requested, requests))
         if STOP.requested:
-            raise Interrupted(f"interrupted: {self._kept}.")
+            raise Interrupted(f"interrupted: {self._what_is_kept}.")

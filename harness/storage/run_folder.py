@@ -37,20 +37,20 @@ WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the comman
 
 
 class Account(Protocol):
-    """The cost of the answers that a run rests on."""
+    """The account of what the answers of a run cost."""
 
     paid: bool
 
     @property
     def usage(self) -> Usage:
-        """The tokens of every distinct request."""
+        """The tokens of all distinct requests."""
 
     @property
-    def told(self) -> dict[str, JSON]:
-        """The cost as result.json has it."""
+    def cost_json(self) -> dict[str, JSON]:
+        """The cost for result.json."""
 
     def cost(self, response: Response) -> float | None:
-        """Return the USD of an answer; None if unknown."""
+        """Return the cost of one answer in USD; None where it is unknown."""
 
 
 @dataclass
@@ -143,10 +143,10 @@ class Folder:
                 return  # an earlier complete run of the same configuration stays
             if not complete and not self.records_file.stat().st_size:
                 return  # nothing was answered, so the place is not taken
-            cost = self.ledger.told if self.ledger is not None else {}
+            cost = self.ledger.cost_json if self.ledger is not None else {}
             content = json_round_trip({"run": self.run, "complete": complete, **result_json(result), **cost})
             if "judge" in content and self.judge_ledger is not None:
-                content["judge"] |= json_round_trip(self.judge_ledger.told)
+                content["judge"] |= json_round_trip(self.judge_ledger.cost_json)
             facts = {"items": items, "counts": counts(result), "records": self._records, **self._reading}
             facts = json_round_trip(facts)
             same = complete and self._same(content, facts)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest
-from harness.cost.price import from_told
-from harness.cost.price_lookup import paid
+from harness.cost.price import from_json
+from harness.cost.price_lookup import costs_money
 from harness.errors import DataError
 from harness.prompting.version import VERSION, reading_version
 from harness.scoring.judged import summarize
@@ -105,7 +105,7 @@ def problems_of(
         expected["cost"] = _cost(result["cost"], check, price, exact=result["complete"] and not check.openings)
     if judge is not None:
         there = result.get("judge") or {}
-        if judge.model is not None and paid(judge.model.traits.service) != ("cost" in there):
+        if judge.model is not None and costs_money(judge.model.traits.service) != ("cost" in there):
             yield f"{RESULT}: what the judge's answers cost is not said, or said of answers that are free."
         if "cost" in there:
             expected["judge"]["cost"] = _judge_cost(there["cost"], judge)
@@ -219,12 +219,13 @@ def _of_cost(
     from harness.cost.price_lookup import key_of, price_of
 
     service = None if model is None else model.traits.service
-    if model is not None and paid(service) != ("cost" in result):
-        yield f"{RESULT}: answers of this model {'cost money' if paid(service) else 'are free'}, and it says otherwise."
+    if model is not None and costs_money(service) != ("cost" in result):
+        cost = "cost money" if costs_money(service) else "are free"
+        yield f"{RESULT}: answers of this model {cost}, and it says otherwise."
     if "cost" in result and result["cost"]["price"] != (None if price is None else str(price)):
         yield f"{RESULT}: the price is not the one in {MANIFEST}."
     recorded_price = manifest.get("price") or {}
-    if service is None or not paid(service):
+    if service is None or not costs_money(service):
         return
     own = any(usd is not None for usd in (service.price or {}).values())
     if own or recorded_price.get("key") == key_of(service):
@@ -239,7 +240,7 @@ def _price(manifest: Mapping[str, Any]) -> Price | None:
     if "price" not in manifest:
         return None
     try:
-        return from_told(manifest["price"])
+        return from_json(manifest["price"])
     except (KeyError, TypeError, ValueError, OverflowError):
         raise DataError(f"{MANIFEST}: its price is none.") from None
 
@@ -265,7 +266,7 @@ def _cost(there: Mapping[str, Any], check: RecordCheck, price: Price | None, *, 
 
 def _judge_cost(there: Mapping[str, Any], judge: JudgeCheck) -> Any:
     """Return what the judge's answers should have cost, near enough being what stands there."""
-    expected = judge.ledger.told["cost"]
+    expected = judge.ledger.cost_json["cost"]
     usd = expected["usd"]
     near = usd is not None and isinstance(there["usd"], int | float) and math.isclose(usd, there["usd"], abs_tol=2e-9)
     return expected | ({"usd": there["usd"]} if near else {})

@@ -15,7 +15,7 @@ import pytest
 from facts import Runs
 from filelock import FileLock
 from made_runs import make
-from moving import settled
+from moving import wait_for_view
 
 from harness.report import bundle
 from harness.report.__main__ import main
@@ -41,10 +41,10 @@ def missing(what: str) -> None:
 
 @pytest.fixture(scope="session")
 def executable() -> str:
-    found = os.environ.get("CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
+    command = os.environ.get("CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
+    if command is None:
         missing(f"there is no browser: none of {', '.join(NAMES)} (Debian: apt install chromium; or set CHROMIUM)")
-    return str(found)
+    return str(command)
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +55,7 @@ def axe() -> str:
 
 
 @pytest.fixture(scope="session")
-def made(executable: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pages_folder(executable: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with runs/ of every kind and report.html, made once for the workers of a test session together."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "made"
@@ -67,13 +67,13 @@ def made(executable: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def report(made: Path) -> Path:
-    return made / "report.html"
+def report(pages_folder: Path) -> Path:
+    return pages_folder / "report.html"
 
 
 @pytest.fixture(scope="session")
-def runs(made: Path) -> Runs:
-    return Runs(made / "runs")
+def runs(pages_folder: Path) -> Runs:
+    return Runs(pages_folder / "runs")
 
 
 class Chromium:
@@ -82,7 +82,7 @@ class Chromium:
     which asyncio.run in others would fail."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self._closing = ExitStack()
 
     def start(self, executable: str) -> None:
@@ -96,9 +96,11 @@ class Chromium:
         self.page = self.browser.new_page()
         self.page.set_default_timeout(PATIENCE)
         expect.set_options(timeout=PATIENCE)
-        say = self.said.append
+        say = self.messages.append
         self.page.on("request", lambda request: say(request.url))
-        self.page.on("console", lambda told: told.type in ("error", "warning") and say(f"{told.type}: {told.text}"))
+        self.page.on(
+            "console", lambda message: message.type in ("error", "warning") and say(f"{message.type}: {message.text}")
+        )
         self.page.on("pageerror", lambda error: say(f"error: {error}"))
 
     def serve(self, report: Path) -> None:
@@ -136,17 +138,17 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
 
 
 @pytest.fixture
-def chromium(made: Path, executable: str) -> Chromium:
+def chromium(pages_folder: Path, executable: str) -> Chromium:
     CHROMIUM.start(executable)  # after the runs are made, which need a loop of their own
     return CHROMIUM
 
 
 @pytest.fixture
-def opened(chromium: Chromium, report: Path) -> Iterator[Callable[..., Page]]:
-    """opened("#/charts", width=360, scheme="dark"): the page at an address; with modules=True that of its modules, for
-    tests that import them. In the end nothing was asked of a network, the console has no error or warning but those
-    `expected`, and nothing that a model or its name says has run."""
-    page, said = chromium.page, chromium.said
+def open_page(chromium: Chromium, report: Path) -> Iterator[Callable[..., Page]]:
+    """Yield open_page("#/charts", width=360, scheme="dark"), which returns the page at an address; with modules=True
+    that of its modules, for tests that import them. In the end nothing was asked of a network, the console has no error
+    or warning but those `expected`, and nothing that a model or its name says has run."""
+    page, messages = chromium.page, chromium.messages
     fine = ["file://", "blob:"]
 
     def open_at(
@@ -172,7 +174,7 @@ def opened(chromium: Chromium, report: Path) -> Iterator[Callable[..., Page]]:
             page.reload()
         else:
             page.goto(there)
-        settled(page)
+        wait_for_view(page)
         return page
 
     def not_owned() -> None:
@@ -181,6 +183,6 @@ def opened(chromium: Chromium, report: Path) -> Iterator[Callable[..., Page]]:
     yield open_at
     not_owned()
     page.unroute_all()
-    troubles = [one for one in said if not any(part in one for part in fine)]
-    said.clear()
+    troubles = [message for message in messages if not any(part in message for part in fine)]
+    messages.clear()
     assert not troubles

@@ -16,13 +16,13 @@ from urllib.parse import quote, urlencode
 
 
 def address(view: str, *parts: str, **query: object) -> str:
-    """The address of a view."""
+    """Return the address of a view."""
     path = "/".join(quote(part, safe="!*'()") for part in (view, *parts))
     return f"#/{path}{'?' + urlencode(query) if query else ''}"
 
 
 def page_data(report: Path) -> dict[str, Any]:
-    """What the page has at once."""
+    """Return the data that the page has at once."""
     (text,) = re.findall(r'data-chunk="data">([^<]+)<', report.read_text(encoding="utf-8"))
     return json.loads(gzip.decompress(base64.b64decode(text)))
 
@@ -51,8 +51,8 @@ class Reply:
         return "unreadable" if self.read is None else "right" if self.right else "wrong"
 
     @property
-    def said(self) -> str:
-        """As the list shows it."""
+    def shown_answer(self) -> str:
+        """The answer as the list shows it."""
         return {1: "Yes", 0: "No"}[self.read] if self.outcome in ("right", "wrong") else self.outcome
 
 
@@ -74,7 +74,7 @@ class Run:
     @cached_property
     def replies(self) -> list[Reply]:
         texts: dict[str, str] = {}
-        found = []
+        replies = []
         for line in (self.folder / "records.jsonl").read_text(encoding="utf-8").split("\n")[:-1]:
             record = json.loads(line)
             messages = (record["request"] or {}).get("messages", [])
@@ -83,28 +83,28 @@ class Run:
                     texts[message["sha256"]] = message["text"]
             prompt = [texts[message["sha256"]] for message in messages]
             assert all(hashlib.sha256(text.encode()).hexdigest() in texts for text in prompt)
-            said, answer = record.get("response") or {}, record.get("answer") or {}
+            response, answer = record.get("response") or {}, record.get("answer") or {}
             question = prompt[-1].partition("following: ")[2].partition("?")[0] if prompt else ""
-            found.append(
+            replies.append(
                 Reply(
                     item=record["item"],
                     sample=record["sample"],
                     question=question and f"{question}.",
                     prompt=prompt,
-                    reply=said.get("text") or "",
+                    reply=response.get("text") or "",
                     read=answer.get("label"),
                     span=answer.get("span"),
                     failure=record.get("failure"),
                     right=record.get("correct"),
                     gold=record["labels"],
                     groups=record["groups"],
-                    output=(said.get("usage") or {}).get("output"),
+                    output=(response.get("usage") or {}).get("output"),
                 )
             )
-        return found
+        return replies
 
     def sheet(self, network: str, template: str) -> dict[tuple[str, str], str]:
-        """What was answered about each ordered pair."""
+        """Return the answer about each ordered pair."""
         rows = list(csv.reader((self.folder / "graphs" / network / f"{template}.csv").open()))
         return {(row[0], b): cell for row in rows[1:] for b, cell in zip(rows[0][1:], row[1:], strict=True)}
 
@@ -116,9 +116,9 @@ class Runs:
         self.all = sorted((Run(file.parent) for file in folder.rglob("result.json")), key=lambda run: run.id)
 
     def get(self, model: str, **where: str) -> Run:
-        """The run of a model with these parts; Corr2Cause in its own words unless told otherwise."""
-        wanted = {"model": model, "task": "corr2cause"} | where
-        if wanted["task"] == "corr2cause":
-            wanted = {"variant": "limit=80"} | wanted
-        (found,) = [run for run in self.all if all(getattr(run, k) == v for k, v in wanted.items())]
-        return found
+        """Return the run of a model with these parts; of Corr2Cause's default variant unless `where` names another."""
+        parts = {"model": model, "task": "corr2cause"} | where
+        if parts["task"] == "corr2cause":
+            parts = {"variant": "limit=80"} | parts
+        (match,) = [run for run in self.all if all(getattr(run, k) == v for k, v in parts.items())]
+        return match

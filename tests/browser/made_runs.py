@@ -46,10 +46,10 @@ TURNS = (
 )
 
 
-def says(body: dict[str, Any]) -> Reply:
+def answer(body: dict[str, Any]) -> Reply:
     """A reply that depends on model and words alone."""
-    asked = body["messages"][-1]["content"]
-    draw = random.Random(hashlib.sha256(f"{body['model']} {asked}".encode()).digest())
+    question = body["messages"][-1]["content"]
+    draw = random.Random(hashlib.sha256(f"{body['model']} {question}".encode()).digest())
     lot = draw.random()
     if lot < 0.01 or body["model"] == "refused":
         return error(400, "The prompt was filtered.", "content_filter")
@@ -57,15 +57,15 @@ def says(body: dict[str, Any]) -> Reply:
         return chat_reply(draw.choice(HOSTILE))
     if lot < 0.08:
         return chat_reply("It depends on what is meant by a cause here.")
-    names = re.findall(r"\b[A-Z]\b", asked) or ["X", "Y"]
+    names = re.findall(r"\b[A-Z]\b", question) or ["X", "Y"]
     words = " ".join(
         draw.choice(TURNS).format(a=draw.choice(names), b=draw.choice(names)) for _ in range(draw.randint(3, 9))
     )
     verdict = "No" if draw.random() < SKILL.get(body["model"], 0.5) else "Yes"
-    told = f"{draw.choice(OPENINGS)} {words}\n\nAnswer: {verdict}."
+    text = f"{draw.choice(OPENINGS)} {words}\n\nAnswer: {verdict}."
     if lot > 0.9:  # the words that decide stand at the beginning, or between signs of emphasis
-        told = f"{verdict}. I know: {words} Nobody else would." if lot > 0.95 else f"{words}\n**Answer:**  *{verdict}*."
-    reply = chat_reply(told)
+        text = f"{verdict}. I know: {words} Nobody else would." if lot > 0.95 else f"{words}\n**Answer:**  *{verdict}*."
+    reply = chat_reply(text)
     tokens = len(words.split()) * (2 if body["model"] == "careful" else 1)
     return reply | {"usage": {"prompt_tokens": 300, "completion_tokens": tokens, "total_tokens": 300 + tokens}}
 
@@ -73,7 +73,7 @@ def says(body: dict[str, Any]) -> Reply:
 def make(folder: Path, limit: int | None = 200) -> Path:
     """Leaves the runs below the folder; `limit` items of Corr2Cause each. The folder."""
     os.environ.setdefault("OPENAI_API_KEY", "unused")
-    server = Server(lambda path, body, number: says(body))
+    server = Server(lambda path, body, number: answer(body))
     try:
         _corr2cause(folder, server, f"task.limit={limit or 'null'}")
         _causalbench(folder, server)
@@ -90,7 +90,7 @@ def _corr2cause(folder: Path, server: Server, limit: str) -> None:
     _run(folder, *_api(server, "refused"), f'model.name="{OWNED}"', "prompt=cot", "task.limit=6")
     for model in ("always_no", "random_uniform", "reasoner"):
         _run(folder, f"model={model}", limit)
-    stopped = Server(lambda path, body, number: says(body) if number < 20 else error(401, "The key is not valid."))
+    stopped = Server(lambda path, body, number: answer(body) if number < 20 else error(401, "The key is not valid."))
     try:
         _run(folder, *_api(stopped, "stopped"), "prompt=cot", limit)
     finally:

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from facts import Reply, Run, Runs, address
-from moving import written
+from moving import wait_for_address
 from playwright.sync_api import Page, expect
 
 from harness.export.__main__ import main as export
 
 LABEL = {1: "Yes", 0: "No"}
 FILTERS: dict[str, Callable[[Reply], str]] = {
-    "Outcome": lambda one: one.outcome,
-    "Gold": lambda one: LABEL[one.gold["published"]],
-    "Relation": lambda one: one.groups["relation"],
-    "Number of variables": lambda one: one.groups["num_nodes"],
+    "Outcome": lambda reply: reply.outcome,
+    "Gold": lambda reply: LABEL[reply.gold["published"]],
+    "Relation": lambda reply: reply.groups["relation"],
+    "Number of variables": lambda reply: reply.groups["num_nodes"],
 }
 # Rows are drawn as they come into sight.
 ROWS = """() => {
@@ -35,13 +35,13 @@ ROWS = """() => {
 }"""
 
 
-def listed(page: Page) -> list[list[str]]:
-    """The cells of all rows."""
+def table_rows(page: Page) -> list[list[str]]:
+    """Return the cells of all rows."""
     return page.evaluate(ROWS)
 
 
 def items(page: Page) -> list[str]:
-    return [row[0] for row in listed(page)]
+    return [row[0] for row in table_rows(page)]
 
 
 def chooser(page: Page, name: str):
@@ -49,48 +49,48 @@ def chooser(page: Page, name: str):
 
 
 def counts(page: Page, name: str) -> dict[str, int]:
-    """The number beside each value of a filter."""
-    said = chooser(page, name).evaluate("(one) => [...one.options].slice(1).map((each) => each.textContent)")
-    return {text.rpartition(" (")[0]: int(text.rpartition(" (")[2][:-1].replace(",", "")) for text in said}
+    """Return the number beside each value of a filter."""
+    options = chooser(page, name).evaluate("(one) => [...one.options].slice(1).map((each) => each.textContent)")
+    return {text.rpartition(" (")[0]: int(text.rpartition(" (")[2][:-1].replace(",", "")) for text in options}
 
 
-def test_every_filter_leaves_the_rows_that_the_records_have(opened, runs: Runs) -> None:
+def test_every_filter_leaves_the_rows_that_the_records_have(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
-    page = opened(address("answers", run.id))
-    assert sorted(items(page)) == sorted(one.item for one in run.replies)
+    page = open_page(address("answers", run.id))
+    assert sorted(items(page)) == sorted(reply.item for reply in run.replies)
     for name, of in FILTERS.items():
         real: dict[str, list[str]] = {}
-        for one in run.replies:
-            real.setdefault(of(one), []).append(one.item)
-        shown = counts(page, name)
-        assert {value: count for value, count in shown.items() if count} == {k: len(v) for k, v in real.items()}
-        for value in shown:
+        for reply in run.replies:
+            real.setdefault(of(reply), []).append(reply.item)
+        filter_counts = counts(page, name)
+        assert {value: count for value, count in filter_counts.items() if count} == {k: len(v) for k, v in real.items()}
+        for value in filter_counts:
             chooser(page, name).select_option(value)
             assert sorted(items(page)) == sorted(real.get(value, [])), (name, value)
             expect(page.get_by_text(f"{len(real.get(value, []))} of {len(run.replies)} answers.").first).to_be_visible()
         chooser(page, name).select_option("all")
 
 
-def test_filters_and_search_together(opened, runs: Runs) -> None:
+def test_filters_and_search_together(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
-    page = opened(address("answers", run.id))
+    page = open_page(address("answers", run.id))
     chooser(page, "Outcome").select_option("wrong")
     chooser(page, "Gold").select_option("No")
     page.get_by_role("searchbox", name="Search").fill("COLLIDER at")
-    left = [one for one in run.replies if "collider at" in one.reply.lower()]
-    real = [one for one in left if one.outcome == "wrong" and one.gold["published"] == 0]
+    matching = [reply for reply in run.replies if "collider at" in reply.reply.lower()]
+    real = [reply for reply in matching if reply.outcome == "wrong" and reply.gold["published"] == 0]
     assert 3 < len(real) < len(run.replies) / 2, "the test needs runs with such answers"
-    assert sorted(items(page)) == sorted(one.item for one in real)
+    assert sorted(items(page)) == sorted(reply.item for reply in real)
     # Beside each value: how many rows it would leave, the other filters kept.
-    wrong = [one for one in left if one.outcome == "wrong"]
-    assert counts(page, "Gold") == {v: sum(FILTERS["Gold"](one) == v for one in wrong) for v in ("No", "Yes")}
-    no = [one for one in left if one.gold["published"] == 0]
+    wrong = [reply for reply in matching if reply.outcome == "wrong"]
+    assert counts(page, "Gold") == {v: sum(FILTERS["Gold"](reply) == v for reply in wrong) for v in ("No", "Yes")}
+    no = [reply for reply in matching if reply.gold["published"] == 0]
     for value, count in counts(page, "Outcome").items():
-        assert count == sum(one.outcome == value for one in no)
+        assert count == sum(reply.outcome == value for reply in no)
     for value, count in counts(page, "Relation").items():
-        assert count == sum(FILTERS["Relation"](one) == value for one in real)
+        assert count == sum(FILTERS["Relation"](reply) == value for reply in real)
 
-    there, before = written(page, "q=COLLIDER+at", "right=wrong", "gold=No"), items(page)
+    there, before = wait_for_address(page, "q=COLLIDER+at", "right=wrong", "gold=No"), items(page)
     page.reload()
     expect(page.get_by_role("searchbox", name="Search")).to_have_value("COLLIDER at")
     assert page.url == there and items(page) == before
@@ -104,59 +104,59 @@ def test_filters_and_search_together(opened, runs: Runs) -> None:
     # A question and an item are found by their words too.
     for words in ("n5-g", "is a cause for"):
         page.get_by_role("searchbox", name="Search").fill(words)
-        found = [one.item for one in run.replies if words in f"{one.item} {one.question} {one.reply}"]
-        assert found and sorted(items(page)) == sorted(found)
+        item_ids = [reply.item for reply in run.replies if words in f"{reply.item} {reply.question} {reply.reply}"]
+        assert item_ids and sorted(items(page)) == sorted(item_ids)
 
 
-def test_sorted(opened, runs: Runs) -> None:
+def test_sorted(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
-    page = opened(address("answers", run.id))
-    of = {one.item: one for one in run.replies}
+    page = open_page(address("answers", run.id))
+    of = {reply.item: reply for reply in run.replies}
     for order, key in (
-        ("length of the reply", lambda one: len(one.reply)),
+        ("length of the reply", lambda reply: len(reply.reply)),
         ("tokens of the reply", lambda o: o.output),
     ):
         for way in ("up", "down"):
             chooser(page, "Order").select_option(f"{order}, {way}")
             keys = [key(of[item]) for item in items(page)]
-            known = [one for one in keys if one is not None]
-            assert len(keys) == len(run.replies) and keys[: len(known)] == known, "what has no value comes last"
-            assert known == sorted(known, reverse=way == "down") and len(set(known)) > 10
-    written(page, "sort=output&order=desc")
+            numbers = [key for key in keys if key is not None]
+            assert len(keys) == len(run.replies) and keys[: len(numbers)] == numbers, "what has no value comes last"
+            assert numbers == sorted(numbers, reverse=way == "down") and len(set(numbers)) > 10
+    wait_for_address(page, "sort=output&order=desc")
 
 
-def test_two_runs_beside_each_other(opened, runs: Runs) -> None:
+def test_two_runs_beside_each_other(open_page, runs: Runs) -> None:
     first, second = runs.get("org/careful"), runs.get("org/hasty")
-    page = opened(address("answers", first.id))
+    page = open_page(address("answers", first.id))
     chooser(page, "Beside").select_option(second.id)
     expect(chooser(page, "The two")).to_be_visible()
-    other = {one.item: one for one in second.replies}
-    assert [row[0:1] + row[3:5] for row in listed(page)]
-    for row in listed(page):
-        one = next(one for one in first.replies if one.item == row[0])
-        for cell, side in ((row[3], one), (row[4], other[row[0]])):
-            assert side.said in cell and (side.outcome in cell)
+    other = {reply.item: reply for reply in second.replies}
+    assert [row[0:1] + row[3:5] for row in table_rows(page)]
+    for row in table_rows(page):
+        reply = next(reply for reply in first.replies if reply.item == row[0])
+        for cell, side in ((row[3], reply), (row[4], other[row[0]])):
+            assert side.shown_answer in cell and (side.outcome in cell)
     same = lambda a, b: (a.outcome, a.read) == (b.outcome, b.read)  # noqa: E731
     real = {
         "answers differ": [a.item for a in first.replies if not same(a, other[a.item])],
         "first right, second not": [a.item for a in first.replies if a.right and not other[a.item].right],
         "second right, first not": [a.item for a in first.replies if other[a.item].right and not a.right],
     }
-    assert counts(page, "The two") == {name: len(found) for name, found in real.items()}
-    for name, found in real.items():
-        chooser(page, "The two").select_option(label=f"{name} ({len(found)})")
-        assert found and sorted(items(page)) == sorted(found)
+    assert counts(page, "The two") == {name: len(item_ids) for name, item_ids in real.items()}
+    for name, item_ids in real.items():
+        chooser(page, "The two").select_option(label=f"{name} ({len(item_ids)})")
+        assert item_ids and sorted(items(page)) == sorted(item_ids)
     # Another run beside it that was asked less: what it was not asked, it has not got right.
     less = runs.get("org/careful", variant="limit=6,samples=3")
     chooser(page, "Beside").select_option(less.id)
     expect(page.get_by_text("not asked").first).to_be_visible()
-    asked = {one.item for one in less.replies}
-    for row in listed(page):
-        assert (row[4] == "not asked") == (row[0] not in asked)
+    shared_items = {reply.item for reply in less.replies}
+    for row in table_rows(page):
+        assert (row[4] == "not asked") == (row[0] not in shared_items)
 
 
-def test_which_answers_stand_beside_each_other(opened) -> None:
-    page = opened(modules=True)
+def test_which_answers_stand_beside_each_other(open_page) -> None:
+    page = open_page(modules=True)
     beside = """async ([one, other]) => {
       const { matchRows } = await import("/data/answers.js");
       const { facetsOf } = await import("/data/filters.js");
@@ -184,60 +184,62 @@ def test_which_answers_stand_beside_each_other(opened) -> None:
     assert page.evaluate(beside, [{"items": [1, 0], "right": [True, True]}, twice])[0] == [2, 0]
 
 
-def test_keyboard_alone(opened, runs: Runs) -> None:
+def test_keyboard_alone(open_page, runs: Runs) -> None:
     run = runs.get("org/careful")
-    page = opened(address("answers", run.id, relation="parent"))
+    page = open_page(address("answers", run.id, relation="parent"))
     chooser(page, "Relation").select_option("all")
-    shown = items(page)
-    expect(page.get_by_role("status")).to_have_text(f"{len(shown)} of {len(shown)} answers.")
+    item_ids = items(page)
+    expect(page.get_by_role("status")).to_have_text(f"{len(item_ids)} of {len(item_ids)} answers.")
     page.get_by_role("button", name="Save as CSV").focus()
     page.keyboard.press("Tab")
     box = page.get_by_role("region", name="Answers")
     expect(box).to_be_focused()
-    chosen = page.locator("[aria-selected=true]")
+    selected_row = page.locator("[aria-selected=true]")
 
-    def at(place: int, told: bool = True) -> None:
-        expect(chosen).to_have_count(1)
-        expect(chosen.locator("td").first).to_have_text(shown[place])
-        inside, row = box.bounding_box(), chosen.bounding_box()
+    def at(place: int, announced: bool = True) -> None:
+        expect(selected_row).to_have_count(1)
+        expect(selected_row.locator("td").first).to_have_text(item_ids[place])
+        inside, row = box.bounding_box(), selected_row.bounding_box()
         assert row["y"] >= inside["y"] and row["y"] + row["height"] <= inside["y"] + inside["height"] + 1
-        if place and told:  # what the list says when it is moved through
-            expect(page.get_by_role("status")).to_contain_text(f"{place + 1} of {len(shown)}: Item {shown[place]}")
+        if place and announced:  # what the list says when it is moved through
+            expect(page.get_by_role("status")).to_contain_text(
+                f"{place + 1} of {len(item_ids)}: Item {item_ids[place]}"
+            )
 
     at(0)
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
         page.keyboard.press(key)
     at(2)
     page.keyboard.press("PageDown")
-    place = shown.index(chosen.locator("td").first.text_content())
+    place = item_ids.index(selected_row.locator("td").first.text_content())
     assert place > 8
     at(place)
     page.keyboard.press("End")
-    at(len(shown) - 1)
+    at(len(item_ids) - 1)
     page.keyboard.press("Home")
     page.keyboard.press("ArrowUp")
-    assert chosen.locator("td").first.text_content() == shown[0]
+    assert selected_row.locator("td").first.text_content() == item_ids[0]
     page.keyboard.press("End")
     page.keyboard.press("Enter")
-    expect(page).to_have_url(page.url.partition("#")[0] + address("item", run.id, shown[-1]))
+    expect(page).to_have_url(page.url.partition("#")[0] + address("item", run.id, item_ids[-1]))
     expect(page.get_by_role("navigation", name="Neighbours")).to_be_visible()  # or it would not know yet where it was
     page.go_back()
-    at(len(shown) - 1, told=False)  # where it was; how many there are is told soon
+    at(len(item_ids) - 1, announced=False)  # where it was; how many there are is told soon
     page.keyboard.press("Tab")
     expect(page.get_by_role("combobox", name="Run", exact=True)).to_be_focused()  # the focus is in the view, not lost
 
 
-def test_saved_as_csv(opened, runs: Runs, tmp_path: Path) -> None:
+def test_saved_as_csv(open_page, runs: Runs, tmp_path: Path) -> None:
     first, second = runs.get("org/careful"), runs.get("org/hasty")
-    page = opened(address("answers", first.id, vs=second.id, right="wrong"))
-    shown = items(page)
+    page = open_page(address("answers", first.id, vs=second.id, right="wrong"))
+    item_ids = items(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as CSV").click()
     download.value.save_as(tmp_path / "saved.csv")
     with (tmp_path / "saved.csv").open(encoding="utf-8", newline="") as file:
         saved = list(csv.DictReader(file))
-    assert [one["item"] for one in saved] == shown
-    of = [{one.item: one for one in run.replies} for run in (first, second)]
+    assert [row["item"] for row in saved] == item_ids
+    of = [{reply.item: reply for reply in run.replies} for run in (first, second)]
     for row in saved:
         a, b = (side[row["item"]] for side in of)
         assert (row["question"], row["gold"]) == (a.question, LABEL[a.gold["published"]])
@@ -245,33 +247,33 @@ def test_saved_as_csv(opened, runs: Runs, tmp_path: Path) -> None:
         assert (row["second_outcome"], row["second_reply"]) == (b.outcome, b.reply)
 
 
-def test_saved_draws_have_their_numbers(opened, runs: Runs, tmp_path: Path) -> None:
-    drawn, once = runs.get("org/careful", variant="limit=6,samples=3"), runs.get("org/careful")
+def test_saved_draws_have_their_numbers(open_page, runs: Runs, tmp_path: Path) -> None:
+    sampled, once = runs.get("org/careful", variant="limit=6,samples=3"), runs.get("org/careful")
 
     def saved(run: Run, **query: object) -> list[dict[str, str]]:
-        page = opened(address("answers", run.id, **query))
+        page = open_page(address("answers", run.id, **query))
         with page.expect_download() as download:
             page.get_by_role("button", name="Save as CSV").click()
         download.value.save_as(tmp_path / "saved.csv")
         with (tmp_path / "saved.csv").open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
-    rows = saved(drawn, vs=once.id)
-    said = {(one.item, str(one.sample)): one.reply for one in drawn.replies}
-    assert {(row["item"], row["sample"]): row["reply"] for row in rows} == said and len(rows) == len(said) == 18
-    assert {sample for _, sample in said} == {"0", "1", "2"} and {row["second_sample"] for row in rows} == {"0"}
+    rows = saved(sampled, vs=once.id)
+    texts = {(reply.item, str(reply.sample)): reply.reply for reply in sampled.replies}
+    assert {(row["item"], row["sample"]): row["reply"] for row in rows} == texts and len(rows) == len(texts) == 18
+    assert {sample for _, sample in texts} == {"0", "1", "2"} and {row["second_sample"] for row in rows} == {"0"}
     # A column of the table that harness.export writes has the same name and the same numbers.
-    assert export([str(drawn.folder), "to=csv", f"out={tmp_path / 'records.csv'}"]) == 0
+    assert export([str(sampled.folder), "to=csv", f"out={tmp_path / 'records.csv'}"]) == 0
     with (tmp_path / "records.csv").open(encoding="utf-8", newline="") as file:
-        assert {(row["item"], row["sample"]): row["text"] for row in csv.DictReader(file)} == said
-    first = saved(once, vs=drawn.id)
+        assert {(row["item"], row["sample"]): row["text"] for row in csv.DictReader(file)} == texts
+    first = saved(once, vs=sampled.id)
     assert {row["sample"] for row in first} == {"0"} == {row["second_sample"] for row in first if row["second_reply"]}
 
 
-def test_runs_that_have_little_to_show(opened, runs: Runs) -> None:
+def test_runs_that_have_little_to_show(open_page, runs: Runs) -> None:
     refused = runs.get("<img src=x onerror='window.owned=true'>", variant="limit=6")
-    page = opened(address("answers", refused.id))
-    assert [row[3] for row in listed(page)] == ["! failed"] * 6
+    page = open_page(address("answers", refused.id))
+    assert [row[3] for row in table_rows(page)] == ["! failed"] * 6
     expect(page.locator("img")).to_have_count(0)
     chooser(page, "Run").select_option(runs.get("always_no").id)
     expect(page.get_by_text(f"{len(runs.get('always_no').replies)} of").first).to_be_visible()
@@ -279,12 +281,12 @@ def test_runs_that_have_little_to_show(opened, runs: Runs) -> None:
     chooser(page, "Run").select_option(samples.id)
     expect(page.get_by_text("18 of 18 answers.").first).to_be_visible()
     lost = runs.get("always_yes", task="causalbench/causality", variant="networks=alarm")
-    page = opened(address("answers", lost.id))
+    page = open_page(address("answers", lost.id))
     expect(page.get_by_text("The answers of this run are not here")).to_be_visible()
 
 
-def test_the_same_answer_does_not_differ_where_label_sets_do(opened, runs: Runs) -> None:
-    page = opened(modules=True)
+def test_the_same_answer_does_not_differ_where_label_sets_do(open_page, runs: Runs) -> None:
+    page = open_page(modules=True)
     differ = page.evaluate(
         """async (id) => {
           const { loadAnswers } = await import("/data/answers.js");

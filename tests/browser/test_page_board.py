@@ -6,7 +6,7 @@ import re
 from urllib.parse import unquote
 
 from facts import Run, Runs, address
-from moving import go, settled, written
+from moving import go, wait_for_address, wait_for_view
 from playwright.sync_api import Page, expect
 
 # Tables as they are in sight: where each row leads, and its cells by the title of their column.
@@ -27,22 +27,22 @@ METRICS = {"F1": "f1", "precision": "precision", "recall": "recall", "accuracy":
 
 
 def tables(page: Page) -> list[dict]:
-    """The measured ones."""
+    """Return the measured tables."""
     return [table for table in page.evaluate(TABLES) if not table["published"]]
 
 
 def number(cell: str) -> float | None:
-    """The value of a cell, without its interval."""
+    """Return the value of a cell, without its interval."""
     return None if cell.startswith("–") else float(cell.split()[0].replace(",", ""))
 
 
 def run_of(row: dict, runs: Runs) -> Run:
-    (found,) = [run for run in runs.all if row["href"] == address("run", run.id)]
-    return found
+    (match,) = [run for run in runs.all if row["href"] == address("run", run.id)]
+    return match
 
 
-def test_numbers_are_those_of_the_runs(opened, runs: Runs) -> None:
-    page = opened(address("board"))
+def test_numbers_are_those_of_the_runs(open_page, runs: Runs) -> None:
+    page = open_page(address("board"))
     seen = set()
     for task in ("corr2cause", "causalbench/causality", "causalbench/skeleton"):
         go(page, address("board", task=task))
@@ -64,35 +64,35 @@ def test_numbers_are_those_of_the_runs(opened, runs: Runs) -> None:
                     assert int(row[name].replace(",", "")) == scores[name], (run.id, name)
             for title in METRICS:
                 values = [number(row[title]) for row in table["rows"]]
-                known = [value for value in values if value is not None]
-                best = {place for place, value in enumerate(values) if value is not None and value == max(known)}
-                told = {place for place, row in enumerate(table["rows"]) if title in row["best"]}
-                assert told == (best if len(set(known)) > 1 else set()), (table["label"], title)
+                numbers = [value for value in values if value is not None]
+                best = {place for place, value in enumerate(values) if value is not None and value == max(numbers)}
+                bold = {place for place, row in enumerate(table["rows"]) if title in row["best"]}
+                assert bold == (best if len(set(numbers)) > 1 else set()), (table["label"], title)
     assert seen == {run.id for run in runs.all if run.result["complete"]}
 
 
-def test_numbers_are_rounded_as_in_the_tables(opened) -> None:
-    page = opened(modules=True)
+def test_numbers_are_rounded_as_in_the_tables(open_page) -> None:
+    page = open_page(modules=True)
     shares = [n / of for of in (32, 64, 400, 8000, 20_000) for n in range(of + 1)]
-    given = [*(100 * one for one in shares), 0.125, 2.5, 1384.125, 98765.4375, 1.005, -0.375]
+    values = [*(100 * value for value in shares), 0.125, 2.5, 1384.125, 98765.4375, 1.005, -0.375]
     for decimals in (1, 2):
-        found = page.evaluate(
+        texts = page.evaluate(
             """async ([all, decimals]) => {
               const { formatNumber } = await import("/data/format.js");
               return all.map((one) => formatNumber(one, decimals));
             }""",
-            [given, decimals],
+            [values, decimals],
         )
-        assert found == [f"{one:,.{decimals}f}" for one in given]
-    shown = """async () => {
+        assert texts == [f"{value:,.{decimals}f}" for value in values]
+    script = """async () => {
       const { formatInterval, formatMetric } = await import("/data/format.js");
       return [formatMetric("f1", 5 / 32), formatInterval("f1", [0.0625, 0.1875])];
     }"""
-    assert page.evaluate(shown) == ["15.62", "[6.2, 18.8]"]
+    assert page.evaluate(script) == ["15.62", "[6.2, 18.8]"]
 
 
-def test_sorted_by_click_and_by_key(opened, runs: Runs) -> None:
-    page = opened(address("board", task="corr2cause"))
+def test_sorted_by_click_and_by_key(open_page, runs: Runs) -> None:
+    page = open_page(address("board", task="corr2cause"))
     label = max(tables(page), key=lambda table: len(table["rows"]))["label"]
     region = page.get_by_role("region", name=label, exact=True)
 
@@ -100,16 +100,16 @@ def test_sorted_by_click_and_by_key(opened, runs: Runs) -> None:
         (table,) = [table for table in tables(page) if table["label"] == label]
         assert table["sorts"] == {head: way if head == title else None for head in table["heads"]}
         values = [row[title] if title == "model" else number(row[title]) for row in table["rows"]]
-        known = [value for value in values if value is not None]
-        assert known == sorted(known, reverse=way == "descending") and len(set(known)) > 2
-        assert values[len(known) :] == [None] * (len(values) - len(known)), "what is undefined stands last"
+        numbers = [value for value in values if value is not None]
+        assert numbers == sorted(numbers, reverse=way == "descending") and len(set(numbers)) > 2
+        assert values[len(numbers) :] == [None] * (len(values) - len(numbers)), "what is undefined stands last"
         return [row["href"] for row in table["rows"]]
 
     region.get_by_role("button", name="accuracy").click()
     first = check("accuracy", "descending")
     region.get_by_role("button", name="accuracy").click()
     assert check("accuracy", "ascending") == first[::-1]
-    written(page, "sort=accuracy&order=asc")
+    wait_for_address(page, "sort=accuracy&order=asc")
     region.get_by_role("button", name="model").focus()
     page.keyboard.press("Enter")
     check("model", "ascending")
@@ -121,37 +121,39 @@ def test_sorted_by_click_and_by_key(opened, runs: Runs) -> None:
     expect(page.get_by_role("status")).to_contain_text("Sorted by F1, descending.")
     region.get_by_role("button", name="precision").click()
     region.get_by_role("button", name="precision").click()
-    shown = check("precision", "ascending")
-    written(page, "sort=precision&order=asc")
+    values = check("precision", "ascending")
+    wait_for_address(page, "sort=precision&order=asc")
     page.reload()
-    settled(page)
-    assert check("precision", "ascending") == shown
+    wait_for_view(page)
+    assert check("precision", "ascending") == values
 
 
-def test_a_heading_breaks_after_its_signs_and_not_within_a_number(opened) -> None:
-    page = opened(address("board", task="causalbench/causality"))
-    (found,) = [one for one in page.locator("main h2").all() if "networks=alarm" in one.inner_text()]
-    assert "networks=<wbr>alarm; 6,660 items" in found.inner_html()
+def test_a_heading_breaks_after_its_signs_and_not_within_a_number(open_page) -> None:
+    page = open_page(address("board", task="causalbench/causality"))
+    (heading,) = [
+        candidate for candidate in page.locator("main h2").all() if "networks=alarm" in candidate.inner_text()
+    ]
+    assert "networks=<wbr>alarm; 6,660 items" in heading.inner_html()
 
 
-def test_filtered(opened, runs: Runs) -> None:
-    page = opened(address("board", task="corr2cause"))
+def test_filtered(open_page, runs: Runs) -> None:
+    page = open_page(address("board", task="corr2cause"))
     every = [row["href"] for table in tables(page) for row in table["rows"]]
     page.get_by_role("searchbox", name="Filter").fill("HASTY perturb")
-    left = [unquote(row["href"]) for table in tables(page) for row in table["rows"]]
-    wanted = [run.id for run in runs.all if "hasty" in run.id and "perturbation" in run.id]
-    assert sorted(left) == sorted(f"#/run/{one}" for one in wanted) and len(left) == 2
+    links = [unquote(row["href"]) for table in tables(page) for row in table["rows"]]
+    expected = [run.id for run in runs.all if "hasty" in run.id and "perturbation" in run.id]
+    assert sorted(links) == sorted(f"#/run/{run_id}" for run_id in expected) and len(links) == 2
     expect(page.get_by_text("0 of 5 rows.")).to_be_visible()
     page.get_by_role("combobox", name="Role").select_option("baseline")
     assert [row for table in tables(page) for row in table["rows"]] == []
     page.get_by_role("searchbox", name="Filter").fill("")
-    left = [unquote(row["href"]).rpartition("/")[2] for table in tables(page) for row in table["rows"]]
-    assert sorted(left) == ["always_no", "random_uniform"]
+    links = [unquote(row["href"]).rpartition("/")[2] for table in tables(page) for row in table["rows"]]
+    assert sorted(links) == ["always_no", "random_uniform"]
     page.wait_for_url(lambda url: url.endswith(address("board", task="corr2cause", role="baseline")))
-    there, shown = page.url, tables(page)
+    there, tables_before = page.url, tables(page)
     page.reload()
-    settled(page)
-    assert page.url == there and tables(page) == shown
+    wait_for_view(page)
+    assert page.url == there and tables(page) == tables_before
     page.get_by_role("combobox", name="Role").select_option("all")
     assert [row["href"] for table in tables(page) for row in table["rows"]] == every
 
@@ -167,8 +169,8 @@ def test_filtered(opened, runs: Runs) -> None:
         assert row[relation].split()[0] == ("–" if scores["f1"] is None else f"{100 * scores['f1']:.2f}"), relation
 
 
-def test_published_numbers_are_asked_for_and_set_apart(opened) -> None:
-    page = opened(address("board", task="corr2cause"))
+def test_published_numbers_are_asked_for_and_set_apart(open_page) -> None:
+    page = open_page(address("board", task="corr2cause"))
     section = page.get_by_role("region", name="Published numbers")
     expect(section).to_have_count(0)
     measured = tables(page)
@@ -187,20 +189,20 @@ def test_published_numbers_are_asked_for_and_set_apart(opened) -> None:
     assert "published" not in page.url
 
 
-def test_a_run_that_was_cut_short_is_named_and_not_ranked(opened, runs: Runs) -> None:
+def test_a_run_that_was_cut_short_is_named_and_not_ranked(open_page, runs: Runs) -> None:
     run = runs.get("org/stopped")
-    page = opened(address("board", task="corr2cause"))
+    page = open_page(address("board", task="corr2cause"))
     assert not any("stopped" in row["model"] for table in tables(page) for row in table["rows"])
     page.get_by_text("Not complete, so not ranked:").get_by_role("link", name="limit=80/cot/org/stopped").click()
-    settled(page)
+    wait_for_view(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("org/stopped")
     expect(page.get_by_text("This run is not complete")).to_be_visible()
     expect(page.get_by_role("link", name=f"Answers ({len(run.replies)})")).to_be_visible()
 
 
-def test_a_run_tells_all_of_its_result(opened, runs: Runs) -> None:
+def test_a_run_tells_all_of_its_result(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
-    page = opened(address("run", run.id))
+    page = open_page(address("run", run.id))
     main = page.get_by_role("main")
     scores = main.get_by_role("table", name="All scores, by label set")
     heads = scores.get_by_role("columnheader").all_text_contents()
@@ -220,7 +222,7 @@ def test_a_run_tells_all_of_its_result(opened, runs: Runs) -> None:
         ["fp", "tn", "unreadable_negative", "failed_negative"],
     ]
     assert cells == [[str(counts.get(key, 0)) for key in row] for row in keys]
-    replies = [(one.gold["published"], one.read) for one in run.replies if one.outcome in ("right", "wrong")]
+    replies = [(reply.gold["published"], reply.read) for reply in run.replies if reply.outcome in ("right", "wrong")]
     assert [row[:2] for row in cells] == [[str(replies.count((gold, read))) for read in (1, 0)] for gold in (1, 0)]
     relations = main.get_by_role("table", name="by relation")
     for name, there in run.result["scores"]["published"]["relation"].items():
@@ -230,5 +232,5 @@ def test_a_run_tells_all_of_its_result(opened, runs: Runs) -> None:
     expect(main).to_contain_text(f"{usage['output']:,}")
     expect(main).to_contain_text("temperature")
     page.get_by_role("link", name="Compare the answers").click()
-    settled(page)
+    wait_for_view(page)
     expect(page.get_by_role("combobox", name="The two")).to_be_visible()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from facts import Runs, address, page_data
-from moving import go, settled
+from moving import go, wait_for_view
 from playwright.sync_api import expect
 
 from harness.charts.marks import MARKS
@@ -39,7 +39,7 @@ SCORES = """(charts) => charts.filter((one) =>
 HUE = """const hue = (node) => ["blue", "orange", "green", "grey", "pink"].find((name) =>
     getComputedStyle(node).getPropertyValue("--hue") === getComputedStyle(document.body).getPropertyValue(`--${name}`));
   const page = getComputedStyle(document.documentElement).backgroundColor;"""
-MARKED = f"""(groups) => {{
+MARKS_DRAWN = f"""(groups) => {{
   {HUE}
   const shape = (mark) => {{
     if (mark.tagName === "circle") return "disc";
@@ -63,17 +63,17 @@ DOTTED = f"""() => {{
 }}"""
 
 
-def shown(value: float | None) -> str:
+def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.2f}"
 
 
 def score(value: float | None, interval: list[float] | None) -> str:
-    return shown(value) + (f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else "")
+    return percent(value) + (f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else "")
 
 
 def table_of(chart: dict) -> list[list[str]]:
-    """The rows that stand under a chart."""
-    found = []
+    """Return the rows that stand under a chart."""
+    rows = []
     for row in chart["rows"]:
         kind, cells = chart["kind"], []
         if kind == "scores":
@@ -99,8 +99,8 @@ def table_of(chart: dict) -> list[list[str]]:
             cells = [None, score(row["value"], row["interval"])]
         elif kind == "scale":
             cells = [score(*pair) for pair in zip(row["values"], row["intervals"], strict=True)]
-        found.append([row["label"], *cells])
-    return found
+        rows.append([row["label"], *cells])
+    return rows
 
 
 def marks_of(chart: dict) -> int:
@@ -115,8 +115,8 @@ def marks_of(chart: dict) -> int:
 
 
 @pytest.mark.parametrize("task", ["corr2cause", "causalbench/causality"])
-def test_marks_and_tables_have_every_number(opened, report: Path, runs: Runs, task: str) -> None:
-    page = opened(address("charts", task=task))
+def test_marks_and_tables_have_every_number(open_page, report: Path, runs: Runs, task: str) -> None:
+    page = open_page(address("charts", task=task))
     charts = charts_of(report, task)
     sets = page.get_by_role("combobox", name="Runs", exact=True)
     seen = set()
@@ -136,8 +136,8 @@ def test_marks_and_tables_have_every_number(opened, report: Path, runs: Runs, ta
             assert len(figure["links"]) == marks_of(chart), chart["id"]
             assert figure["stops"] == 1, "a chart is one stop of the tab key"
             assert all(figure["links"]), "each mark says what it is"
-            for cells, wanted in zip(numbers[name], table_of(chart), strict=True):
-                assert [a for a, b in zip(cells, wanted, strict=True) if b is not None and a != b] == [], chart["id"]
+            for cells, expected in zip(numbers[name], table_of(chart), strict=True):
+                assert [a for a, b in zip(cells, expected, strict=True) if b is not None and a != b] == [], chart["id"]
     assert seen == {chart["id"] for chart in charts if chart.get("metric", "f1") == "f1"}
     # The numbers are those of the runs.
     of = {run.id: run for run in runs.all}
@@ -153,8 +153,8 @@ def test_marks_and_tables_have_every_number(opened, report: Path, runs: Runs, ta
     assert {chart["kind"] for chart in charts} >= {"scores", "heat", "confusion", "cost"}
 
 
-def test_the_groups_of_heat_maps_are_named_in_full(opened) -> None:
-    page = opened(address("charts", task="causalbench/causality"))
+def test_the_groups_of_heat_maps_are_named_in_full(open_page) -> None:
+    page = open_page(address("charts", task="causalbench/causality"))
     heads = page.locator("table.heat thead th")
     assert heads.filter(has_text="independent").count() == 1
     cut = heads.evaluate_all(
@@ -163,9 +163,9 @@ def test_the_groups_of_heat_maps_are_named_in_full(opened) -> None:
     assert cut == []
 
 
-def test_details_by_pointer_and_by_keyboard(opened, runs: Runs) -> None:
+def test_details_by_pointer_and_by_keyboard(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
-    page = opened(address("charts", task="corr2cause"))
+    page = open_page(address("charts", task="corr2cause"))
     sets = page.get_by_role("combobox", name="Runs", exact=True)
     sets.select_option(label=sets.locator("option", has_text="limit=80;").first.text_content())
     figure = page.get_by_role("figure", name="F1 by model")
@@ -191,20 +191,20 @@ def test_details_by_pointer_and_by_keyboard(opened, runs: Runs) -> None:
     page.keyboard.press("Home")
     mark.focus()
     page.keyboard.press("Enter")
-    settled(page)
+    wait_for_view(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("org/hasty")
 
 
-def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(opened) -> None:
-    page = opened(address("charts", task="corr2cause"), width=390)
+def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(open_page) -> None:
+    page = open_page(address("charts", task="corr2cause"), width=390)
     links = page.locator("main figure").last.locator("a")
     expect(links.first).to_be_attached()
     mark, tip = links.last, page.get_by_role("tooltip")
 
-    def scrolled(what: str) -> None:
-        """Does what makes the page scroll, and waits until all that hears of it has run."""
-        heard = "addEventListener('scroll', () => requestAnimationFrame(then), { once: true })"
-        page.evaluate(f"new Promise((then) => {{ {heard}; {what}; }})")
+    def scroll(what: str) -> None:
+        """Do what makes the page scroll, and wait until all that hears of it has run."""
+        on_scroll = "addEventListener('scroll', () => requestAnimationFrame(then), { once: true })"
+        page.evaluate(f"new Promise((then) => {{ {on_scroll}; {what}; }})")
 
     def beside() -> bool:
         over, at = tip.bounding_box(), mark.bounding_box()
@@ -212,47 +212,47 @@ def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(opened) -> N
         return max(gaps) == pytest.approx(8, abs=1)
 
     page.evaluate("scrollTo(0, 0)")
-    scrolled("[...document.querySelectorAll('main figure:last-of-type a')].at(-1).focus()")
+    scroll("[...document.querySelectorAll('main figure:last-of-type a')].at(-1).focus()")
     expect(mark).to_be_focused()
     expect(tip).to_be_visible()
     assert page.evaluate("scrollY") > 0 and beside()
-    scrolled("scrollBy(0, -20)")
+    scroll("scrollBy(0, -20)")
     expect(tip).to_be_visible()
     assert beside()
-    scrolled("scrollTo(0, 0)")  # the mark is out of sight, and back again
+    scroll("scrollTo(0, 0)")  # the mark is out of sight, and back again
     expect(tip).to_be_hidden()
-    scrolled("document.activeElement.scrollIntoView({ block: 'center' })")
+    scroll("document.activeElement.scrollIntoView({ block: 'center' })")
     expect(tip).to_be_visible()
     page.keyboard.press("Escape")
-    scrolled("scrollBy(0, 20)")
+    scroll("scrollBy(0, 20)")
     expect(tip).to_be_hidden()
     # That of the pointer hides, as another mark may be below it now.
     page.evaluate("document.activeElement.blur()")
     mark.hover(force=True)
     expect(tip).to_be_visible()
-    scrolled("scrollBy(0, -20)")
+    scroll("scrollBy(0, -20)")
     expect(tip).to_be_hidden()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_marks_tell_what_answered_as_they_do_in_figures(opened, report: Path, scheme: str) -> None:
-    page = opened(address("charts", task="corr2cause"), scheme=scheme)
-    seen: dict[str, list] = {}
+def test_marks_tell_what_answered_as_they_do_in_figures(open_page, report: Path, scheme: str) -> None:
+    page = open_page(address("charts", task="corr2cause"), scheme=scheme)
+    drawn_marks: dict[str, list] = {}
     for task in ("corr2cause", "causalbench/causality"):
         go(page, address("charts", task=task))
-        seen |= page.evaluate(MARKED, ".chart-scores .drawing g[class^=role]")
+        drawn_marks |= page.evaluate(MARKS_DRAWN, ".chart-scores .drawing g[class^=role]")
         legend = page.get_by_role("figure", name="F1 by model").get_by_role("list", name="Legend")
         here = {row["role"] for row in page.evaluate(SCORES, charts_of(report, task))}
         assert legend.get_by_role("listitem").all_inner_texts() == [MARKS[role].title for role in MARKS if role in here]
         go(page, address("board", task=task))
-        seen |= {f"{role} in tables": mark for role, mark in page.evaluate(DOTTED).items()}
-    wanted = {role: [mark.shape, mark.colour, mark.open] for role, mark in MARKS.items()}
+        drawn_marks |= {f"{role} in tables": mark for role, mark in page.evaluate(DOTTED).items()}
+    expected = {role: [mark.shape, mark.colour, mark.open] for role, mark in MARKS.items()}
     # Few items of few clusters: the algorithm's run has no intervals, with which dots stand.
-    assert seen == wanted | {f"{role} in tables": wanted[role] for role in ("model", "baseline", "reasoner")}
+    assert drawn_marks == expected | {f"{role} in tables": expected[role] for role in ("model", "baseline", "reasoner")}
 
 
-def test_lines_have_a_colour_each_and_the_reasoner_its_own(opened) -> None:
-    page = opened(modules=True)
+def test_lines_have_a_colour_each_and_the_reasoner_its_own(open_page) -> None:
+    page = open_page(modules=True)
     page.evaluate(
         """async () => {
           const { report } = await import("/data/store.js");
@@ -265,21 +265,21 @@ def test_lines_have_a_colour_each_and_the_reasoner_its_own(opened) -> None:
         }"""
     )
     go(page, address("charts", task="corr2cause"))
-    seen = page.evaluate(
+    colours = page.evaluate(
         f"""() => {{
           {HUE}
           const series = [...document.querySelector(".chart-robustness .drawing").querySelectorAll(".series")];
           return Object.fromEntries(series.map((one) => [one.querySelector(".end").textContent, hue(one)]));
         }}"""
     )
-    assert seen == {"exact": "green", "m": "blue", "n": "orange", "o": "pink", "yes": "grey"}
+    assert colours == {"exact": "green", "m": "blue", "n": "orange", "o": "pink", "yes": "grey"}
 
 
-def test_opens_on_the_set_with_the_most_runs(opened, report: Path) -> None:
-    page = opened(modules=True)
+def test_opens_on_the_set_with_the_most_runs(open_page, report: Path) -> None:
+    page = open_page(modules=True)
     # So that it is not the first.
     page.evaluate("""async () => { (await import("/data/store.js")).report.charts.reverse(); }""")
-    charts = [one for one in reversed(charts_of(report, "corr2cause")) if one["kind"] == "scores"]
+    charts = [chart for chart in reversed(charts_of(report, "corr2cause")) if chart["kind"] == "scores"]
     most = max(charts, key=runs_of)
     go(page, address("charts", task="corr2cause"))
     sets = page.get_by_role("combobox", name="Runs", exact=True)
@@ -289,7 +289,7 @@ def test_opens_on_the_set_with_the_most_runs(opened, report: Path) -> None:
 
 
 def charts_of(report: Path, task: str) -> list[dict]:
-    """The charts of a task, as the page has them."""
+    """Return the charts of a task, as the page has them."""
     return [chart for chart in page_data(report)["charts"] if chart["task"] == task]
 
 
@@ -297,8 +297,8 @@ def runs_of(chart: dict) -> int:
     return len(chart["rows"])
 
 
-def test_drawn_anew_at_another_width(opened) -> None:
-    page = opened(address("charts", task="corr2cause"))
+def test_drawn_anew_at_another_width(open_page) -> None:
+    page = open_page(address("charts", task="corr2cause"))
     drawings = page.locator("main figure svg[role=group]")
     expect(drawings.first).to_be_visible()
     wide = drawings.first.bounding_box()["width"]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from facts import Run, Runs, address
-from moving import go, settled
+from moving import go, wait_for_view
 from playwright.sync_api import Page, expect
 
 from harness.tasks.causalbench.networks import load
@@ -44,7 +44,7 @@ def truth(network: str) -> set[tuple[str, str]]:
 
 
 def directed(run: Run, network: str, template: str) -> Edges:
-    """What became of each edge, from the table of answers and the network; reversed_… asks for edges the other way."""
+    """Return what became of each edge, by the table of answers and the network; reversed_… turns the edges."""
     turned = template.startswith("reversed")
     cells = {(b, a) if turned else (a, b): cell for (a, b), cell in run.sheet(network, template).items()}
     real, yes = truth(network), {pair for pair, cell in cells.items() if cell == "1"}
@@ -61,29 +61,29 @@ def undirected(run: Run, network: str, template: str) -> Edges:
     cells = run.sheet(network, template)
     real, yes = {pair(*edge) for edge in truth(network)}, {pair(*edge) for edge, cell in cells.items() if cell == "1"}
     lost = {
-        (a, b): next((why for why in said if why in ("unreadable", "failed")), "")  # asked in one order is asked
+        (a, b): next((why for why in answers if why in ("unreadable", "failed")), "")  # asked in one order is asked
         for a, b in real - yes
-        if (said := [cells[a, b], cells[b, a]]) == ["", ""] or {*said} & {"unreadable", "failed"}
+        if (answers := [cells[a, b], cells[b, a]]) == ["", ""] or {*answers} & {"unreadable", "failed"}
     }
     missing = real - yes - set(lost)
     return {"agree": yes & real, "reversed": set(), "missing": missing, "extra": yes - real, "lost": lost}
 
 
 def titles(edges: Edges, sign: str) -> set[str]:
-    """As an edge is called; lost ones with the reason that the tables of answers have."""
+    """Return what edges are called; lost ones with the reason that the tables of answers have."""
     return {
-        f"{a} {sign} {b}: {KINDS[kind]}{f' ({WHY[found[a, b]]})' if kind == 'lost' else ''}"
-        for kind, found in edges.items()
-        for a, b in found
+        f"{a} {sign} {b}: {KINDS[kind]}{f' ({WHY[pairs[a, b]]})' if kind == 'lost' else ''}"
+        for kind, pairs in edges.items()
+        for a, b in pairs
     }
 
 
 def question(page: Page, template: str) -> None:
     page.get_by_role("combobox", name="Question").select_option(template)
-    settled(page)
+    wait_for_view(page)
 
 
-def asked(runs: Runs, model: str, **where: str) -> Run:
+def graph_run(runs: Runs, model: str, **where: str) -> Run:
     return runs.get(model, **({"task": "causalbench/causality", "variant": "method=2,networks=asia+cancer"} | where))
 
 
@@ -97,44 +97,44 @@ def asked(runs: Runs, model: str, **where: str) -> Run:
     ],
 )
 def test_edges_are_those_of_the_answers(
-    opened, runs: Runs, model: str, task: str, template: str | None, of: Callable[..., Edges], sign: str
+    open_page, runs: Runs, model: str, task: str, template: str | None, of: Callable[..., Edges], sign: str
 ) -> None:
     variant = "method=2,networks=asia+cancer" if task == "causality" else "networks=asia+cancer"
-    run = asked(runs, model, task=f"causalbench/{task}", variant=variant)
+    run = graph_run(runs, model, task=f"causalbench/{task}", variant=variant)
     if template is None:
         template = next((run.folder / "graphs" / "asia").glob("*.csv")).stem
-    page = opened(address("graphs", run.id, "asia", template=template))
+    page = open_page(address("graphs", run.id, "asia", template=template))
     expect(page.get_by_role("heading", level=1)).to_have_text("asia: true and answered graph")
     edges = of(run, "asia", template)
     true, answered = page.evaluate(PANELS)
     real = {tuple(sorted(edge)) if sign == "–" else edge for edge in truth("asia")}
-    shown = {tuple(title.split(f" {sign} ")) for title in true["edges"]}
-    assert {tuple(sorted(edge)) if sign == "–" else edge for edge in shown} == real
+    true_edges = {tuple(title.split(f" {sign} ")) for title in true["edges"]}
+    assert {tuple(sorted(edge)) if sign == "–" else edge for edge in true_edges} == real
     assert true["nodes"] == answered["nodes"] == list(load("asia").variables)
     assert set(answered["edges"]) == titles(edges, sign) and len(answered["edges"]) == len(titles(edges, sign))
-    for kind, said in KINDS.items():
-        assert (f"· {len(edges[kind])} {said}" in answered["said"]) == bool(edges[kind]), answered["said"]
+    for kind, words in KINDS.items():
+        assert (f"· {len(edges[kind])} {words}" in answered["said"]) == bool(edges[kind]), answered["said"]
 
     page.get_by_text("Only what differs").click()
-    settled(page)
-    _, left = page.evaluate(PANELS)
+    wait_for_view(page)
+    _, panel = page.evaluate(PANELS)
     different = titles({kind: edges[kind] for kind in KINDS if kind != "agree"}, sign)
-    assert set(left["edges"]) == different and f"· {len(edges['agree'])} in both" in left["said"]
+    assert set(panel["edges"]) == different and f"· {len(edges['agree'])} in both" in panel["said"]
     page.get_by_text(f"What differs: {model}, {len(different)} edges").click()
     rows = page.get_by_role("region", name=f"Differences of {model}").get_by_role("row").all_text_contents()
-    assert sorted(rows[1:]) == sorted(one.replace(": ", "") for one in different)
+    assert sorted(rows[1:]) == sorted(edge.replace(": ", "") for edge in different)
 
 
 @pytest.mark.parametrize("network", ["asia", "cancer"])
-def test_every_arrow_head_is_in_sight(opened, runs: Runs, network: str) -> None:
-    page = opened(address("graphs", asked(runs, "always_yes").id, network, template="direct"))
+def test_every_arrow_head_is_in_sight(open_page, runs: Runs, network: str) -> None:
+    page = open_page(address("graphs", graph_run(runs, "always_yes").id, network, template="direct"))
     hidden = page.evaluate(HIDDEN)
     assert hidden == [], "between neighbours in a layer, too, who have an edge each way here"
     assert page.locator("main figure .edge .head").count() > 16
 
 
-def test_why_nothing_was_read_is_told(opened, runs: Runs) -> None:
-    page = opened(modules=True)
+def test_why_nothing_was_read_is_told(open_page, runs: Runs) -> None:
+    page = open_page(modules=True)
     page.evaluate(
         """async ([id, whys]) => {
           const { loadChunk, report } = await import("/data/store.js");
@@ -143,9 +143,9 @@ def test_why_nothing_was_read_is_told(opened, runs: Runs) -> None:
           direct.yes = [direct.true[3]];
           direct.lost = whys.map((why, k) => [...direct.true[k], why]);
         }""",
-        [asked(runs, "org/hasty").id, ["unreadable", "failed", "not asked"]],
+        [graph_run(runs, "org/hasty").id, ["unreadable", "failed", "not asked"]],
     )
-    go(page, address("graphs", asked(runs, "org/hasty").id, "cancer", template="direct"))
+    go(page, address("graphs", graph_run(runs, "org/hasty").id, "cancer", template="direct"))
     _, answered = page.evaluate(PANELS)
     assert sorted(title.partition(": ")[2] for title in answered["edges"]) == [
         "in both",
@@ -153,46 +153,48 @@ def test_why_nothing_was_read_is_told(opened, runs: Runs) -> None:
     ]
 
 
-def test_a_chooser_keeps_the_focus_and_the_place(opened, runs: Runs) -> None:
-    page = opened(address("graphs", asked(runs, "org/hasty").id, "asia"))
+def test_a_chooser_keeps_the_focus_and_the_place(open_page, runs: Runs) -> None:
+    page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia"))
     question = page.get_by_role("combobox", name="Question")
     question.focus()
     page.evaluate("window.scrollTo(0, 60)")
     page.keyboard.press("ArrowDown")
     page.wait_for_url("**template=*")
-    settled(page)
+    wait_for_view(page)
     expect(question).to_be_focused()
     page.keyboard.press("ArrowDown")
-    settled(page)
+    wait_for_view(page)
     expect(question).to_be_focused()
     assert page.evaluate("window.scrollY") == 60
     page.get_by_role("combobox", name="Network").select_option("cancer")
     expect(page.get_by_role("heading", name="cancer: true and answered graph")).to_be_visible()
 
 
-def test_pictures_stand_at_one_height(opened, runs: Runs) -> None:
-    page = opened(address("graphs", asked(runs, "org/hasty").id, "asia", vs=asked(runs, "always_yes").id))
+def test_pictures_stand_at_one_height(open_page, runs: Runs) -> None:
+    page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia", vs=graph_run(runs, "always_yes").id))
     captions = page.locator("main figure figcaption strong, main figure figcaption span")
-    assert len({round(one.bounding_box()["height"]) for one in captions.all()}) > 1, "the test needs one that wraps"
-    assert len({one.bounding_box()["y"] for one in page.locator("main figure svg").all()}) == 1
+    assert len({round(element.bounding_box()["height"]) for element in captions.all()}) > 1, (
+        "the test needs one that wraps"
+    )
+    assert len({element.bounding_box()["y"] for element in page.locator("main figure svg").all()}) == 1
 
 
-def test_choosers_and_the_way_back(opened, runs: Runs) -> None:
-    hasty, yes = asked(runs, "org/hasty"), asked(runs, "always_yes")
-    page = opened(address("graphs", hasty.id, "asia"))
+def test_choosers_and_the_way_back(open_page, runs: Runs) -> None:
+    hasty, yes = graph_run(runs, "org/hasty"), graph_run(runs, "always_yes")
+    page = open_page(address("graphs", hasty.id, "asia"))
     page.get_by_role("combobox", name="Beside").select_option(yes.id)
     expect(page.get_by_role("img", name="Graph of always_yes on asia")).to_be_visible()
     page.get_by_role("combobox", name="Network").select_option("cancer")
     expect(page.get_by_role("heading", name="cancer: true and answered graph")).to_be_visible()
-    assert [one["name"] for one in page.evaluate(PANELS)] == ["True graph", "org/hasty", "always_yes"]
+    assert [panel["name"] for panel in page.evaluate(PANELS)] == ["True graph", "org/hasty", "always_yes"]
     question(page, "common_cause")
     there = page.url
     assert f"{address('graphs', hasty.id, 'cancer')}?" in there and "template=common_cause" in there
     page.reload()
-    settled(page)
+    wait_for_view(page)
     assert page.url == there and page.get_by_role("combobox", name="Question").input_value() == "common_cause"
     page.go_back()
-    settled(page)
+    wait_for_view(page)
     assert page.get_by_role("combobox", name="Question").input_value() == "direct"
     page.get_by_role("combobox", name="Run").select_option(yes.id)
     expect(page.get_by_role("img", name="Graph of always_yes on cancer")).to_be_visible()  # once, not beside itself
@@ -207,46 +209,46 @@ def test_choosers_and_the_way_back(opened, runs: Runs) -> None:
     assert "node=Cancer" in page.url
 
 
-def test_moved_and_enlarged_by_keys_and_buttons(opened, runs: Runs) -> None:
-    page = opened(address("graphs", asked(runs, "org/hasty").id, "asia"))
+def test_moved_and_enlarged_by_keys_and_buttons(open_page, runs: Runs) -> None:
+    page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia"))
 
     def boxes() -> list[str]:
         return page.locator("main figure svg").evaluate_all("(all) => all.map((one) => one.getAttribute('viewBox'))")
 
-    whole = boxes()
-    assert len(set(whole)) == 1, "all graphs are at the same place"
+    start = boxes()
+    assert len(set(start)) == 1, "all graphs are at the same place"
     page.get_by_role("button", name="Enlarge").click()
     near = boxes()
-    assert float(near[0].split()[2]) < float(whole[0].split()[2]) and len(set(near)) == 1
+    assert float(near[0].split()[2]) < float(start[0].split()[2]) and len(set(near)) == 1
     page.get_by_role("group", name="Graphs").focus()
     page.keyboard.press("ArrowRight")
     assert float(boxes()[0].split()[0]) > float(near[0].split()[0])
     page.keyboard.press("-")
     page.keyboard.press("0")
-    assert boxes() == whole
+    assert boxes() == start
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('figure')") is None, "no trap"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_kinds_of_edges_are_told_by_line_and_by_colour(opened, runs: Runs, scheme: str) -> None:
-    page = opened(address("graphs", asked(runs, "org/hasty").id, "asia"), scheme=scheme)
+def test_kinds_of_edges_are_told_by_line_and_by_colour(open_page, runs: Runs, scheme: str) -> None:
+    page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia"), scheme=scheme)
     legend = page.get_by_role("list", name="Lines").get_by_role("listitem")
     assert [text.strip() for text in legend.all_text_contents()] == list(KINDS.values())
-    lines = [tuple(one.locator(".edge").evaluate(LINE)) for one in legend.all()]
+    lines = [tuple(element.locator(".edge").evaluate(LINE)) for element in legend.all()]
     assert len({colour for colour, *_ in lines}) == 5 and len({tuple(rest) for _, *rest in lines}) == 5
-    drawn = 0
+    edges_drawn = 0
     for kind, line in zip(KINDS, lines, strict=True):
         edge = page.locator("main figure .edge", has=page.locator(f"title:text-matches(': {KINDS[kind]}$')"))
-        for one in edge.all()[:2]:
-            drawn += 1
-            assert tuple(one.evaluate(LINE)) == line
-    assert drawn > 4
+        for element in edge.all()[:2]:
+            edges_drawn += 1
+            assert tuple(element.evaluate(LINE)) == line
+    assert edges_drawn > 4
 
 
-def test_a_complete_graph_does_not_freeze(opened, runs: Runs) -> None:
-    run = asked(runs, "always_yes", variant="networks=alarm")
-    page = opened(address("graphs", run.id, "alarm", template="cause"))
+def test_a_complete_graph_does_not_freeze(open_page, runs: Runs) -> None:
+    run = graph_run(runs, "always_yes", variant="networks=alarm")
+    page = open_page(address("graphs", run.id, "alarm", template="cause"))
     took = page.evaluate(
         """async () => {
           const start = performance.now();
@@ -260,5 +262,5 @@ def test_a_complete_graph_does_not_freeze(opened, runs: Runs) -> None:
     cells = run.sheet("alarm", "cause").values()
     edges = sum(cell == "1" for cell in cells)
     assert edges == 37 * 36 and len(answered["edges"]) < edges
-    assert sum(one.endswith(": extra") for one in answered["edges"]) == 600
+    assert sum(title.endswith(": extra") for title in answered["edges"]) == 600
     expect(page.get_by_text("Only the first 600 extra edges are drawn")).to_be_visible()

@@ -7,7 +7,7 @@ import re
 import pytest
 from facts import Reply, Runs, address
 from made_runs import HOSTILE
-from moving import go, settled
+from moving import go, wait_for_view
 from playwright.sync_api import Page, expect
 
 from harness.causal.dag import DAG, bits
@@ -44,48 +44,50 @@ GRAPHS = """() => [...document.querySelectorAll("main figure")].map((figure) => 
 
 
 def plain(text: str) -> str:
-    """Words as the parser compares them."""
+    """Return words as the parser compares them."""
     return re.sub(r"\s+", " ", re.sub(r"[*_`#>\"“”]", " ", text)).strip().lower()
 
 
-def check(side: dict, one: Reply) -> None:
-    """A side of the page tells of one reply."""
-    reply, *prompt = side["texts"]
-    assert prompt == one.prompt
-    if one.failure:
-        assert reply == one.failure["detail"] and side["facts"]["read"] == "nothing: the call failed"
+def check(side: dict, reply: Reply) -> None:
+    """Assert that a side of the page tells of one reply."""
+    text, *prompt = side["texts"]
+    assert prompt == reply.prompt
+    if reply.failure:
+        assert text == reply.failure["detail"] and side["facts"]["read"] == "nothing: the call failed"
         assert "failed" in side["outcome"] and side["marks"] == []
         return
-    assert reply == one.reply or (len(one.reply) > 3000 and reply == one.reply[:3000])
-    read = "nothing that answers the question: scored as wrong" if one.read is None else LABEL[one.read]
-    assert side["facts"]["read"] == read and one.said in side["outcome"] and one.outcome in side["outcome"]
-    if one.span:
-        assert side["facts"]["read from"] == f"“{one.span}”"
-        assert [plain(mark) for mark in side["marks"]] == [one.span], one.reply
-    if one.reply.startswith(("Yes. I know", "No. I know")):
+    assert text == reply.reply or (len(reply.reply) > 3000 and text == reply.reply[:3000])
+    read = "nothing that answers the question: scored as wrong" if reply.read is None else LABEL[reply.read]
+    assert side["facts"]["read"] == read and reply.shown_answer in side["outcome"] and reply.outcome in side["outcome"]
+    if reply.span:
+        assert side["facts"]["read from"] == f"“{reply.span}”"
+        assert [plain(mark) for mark in side["marks"]] == [reply.span], reply.reply
+    if reply.reply.startswith(("Yes. I know", "No. I know")):
         assert side["texts"][0].startswith(side["marks"][0]), "a verdict at the beginning, and not the no of know"
 
 
-def test_through_all_answers_by_key(opened, runs: Runs) -> None:
+def test_through_all_answers_by_key(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
-    of = {one.item: one for one in run.replies}
+    of = {reply.item: reply for reply in run.replies}
     outcomes, seen = set(), []
-    page = opened(address("answers", run.id))
+    page = open_page(address("answers", run.id))
     page.get_by_role("grid").get_by_role("link").first.click()
     page.locator("main:not([aria-busy]) .steps").wait_for()
     while True:
-        shown = page.evaluate(ITEM)
-        item = shown["id"]
-        one = of[item]
+        sides = page.evaluate(ITEM)
+        item = sides["id"]
+        reply = of[item]
         seen.append(item)
-        outcomes.add(one.outcome)
-        (side,) = shown["sides"]
-        assert side["run"] == run.id and shown["url"] == address("item", run.id, item)
-        check(side, one)
-        assert shown["question"] == one.question and shown["place"] == f"{len(seen)} of {len(of)}"
-        gold = f"Gold: {LABEL[one.gold['published']]} (published, scored here), {LABEL[one.gold['audited']]} (audited)"
-        assert shown["gold"].startswith(gold) and (one.gold["published"] == one.gold["audited"]) == (
-            shown["gold"] == gold
+        outcomes.add(reply.outcome)
+        (side,) = sides["sides"]
+        assert side["run"] == run.id and sides["url"] == address("item", run.id, item)
+        check(side, reply)
+        assert sides["question"] == reply.question and sides["place"] == f"{len(seen)} of {len(of)}"
+        gold = (
+            f"Gold: {LABEL[reply.gold['published']]} (published, scored here), {LABEL[reply.gold['audited']]} (audited)"
+        )
+        assert sides["gold"].startswith(gold) and (reply.gold["published"] == reply.gold["audited"]) == (
+            sides["gold"] == gold
         )
         if len(seen) == len(of):
             break
@@ -102,40 +104,40 @@ def arrows(dag: DAG, names: tuple[str, ...]) -> frozenset[str]:
 
 
 @pytest.mark.parametrize(("holds", "least"), [(True, 2), (False, 10)])
-def test_the_graphs_behind_an_answer(opened, runs: Runs, holds: bool, least: int) -> None:
+def test_the_graphs_behind_an_answer(open_page, runs: Runs, holds: bool, least: int) -> None:
     run = runs.get("reasoner")
-    prompts = {one.item: one.prompt for one in runs.get("org/hasty").replies}
-    found = None
-    for one in run.replies:
-        premise = read_premise(prompts[one.item][-1].partition("Question: ")[2].partition("\n")[0])
+    prompts = {reply.item: reply.prompt for reply in runs.get("org/hasty").replies}
+    example = None
+    for reply in run.replies:
+        premise = read_premise(prompts[reply.item][-1].partition("Question: ")[2].partition("\n")[0])
         dags = list(members(from_independences(len(premise.names), premise.independences)))
-        if one.gold["audited"] == holds and least <= len(dags) <= FIRST:
-            found = one, premise.names, dags
+        if reply.gold["audited"] == holds and least <= len(dags) <= FIRST:
+            example = reply, premise.names, dags
             break
-    assert found, "the test needs such an item"
-    one, names, dags = found
-    page = opened(address("item", run.id, one.item))
-    settled(page)
+    assert example, "the test needs such an item"
+    reply, names, dags = example
+    page = open_page(address("item", run.id, reply.item))
+    wait_for_view(page)
     if len(dags) > 9:
         page.get_by_role("button", name=f"Show the other {len(dags) - 9}").click()
-    shown = page.evaluate(GRAPHS)
+    graphs = page.evaluate(GRAPHS)
     real = {arrows(dag, names): dag for dag in dags}
-    assert len(shown) == len(dags) and {frozenset(graph["edges"]) for graph in shown} == set(real)
-    for graph in shown:
+    assert len(graphs) == len(dags) and {frozenset(graph["edges"]) for graph in graphs} == set(real)
+    for graph in graphs:
         assert graph["names"] == list(names) and graph["heads"] == len(graph["edges"])
         assert set(graph["label"].partition(": ")[2].split(", ")) == set(graph["edges"])  # for those who do not see it
-    relation, i, j = Relation(one.groups["relation"]), *(names.index(name) for name in one.item.split("-")[-2:])
-    assert bool(relations(real[frozenset(shown[0]["edges"])])[relation][i] >> j & 1) is holds
-    assert shown[0]["caption"].endswith("shows it" if holds else "decides")
-    assert not any(graph["marked"] or "decides" in graph["caption"] for graph in shown[1:])
-    assert set(shown[0]["marked"]) <= set(shown[0]["edges"]) and bool(shown[0]["marked"]) >= holds
-    assert shown[0]["width"] > 1.3 * shown[1]["width"]
+    relation, i, j = Relation(reply.groups["relation"]), *(names.index(name) for name in reply.item.split("-")[-2:])
+    assert bool(relations(real[frozenset(graphs[0]["edges"])])[relation][i] >> j & 1) is holds
+    assert graphs[0]["caption"].endswith("shows it" if holds else "decides")
+    assert not any(graph["marked"] or "decides" in graph["caption"] for graph in graphs[1:])
+    assert set(graphs[0]["marked"]) <= set(graphs[0]["edges"]) and bool(graphs[0]["marked"]) >= holds
+    assert graphs[0]["width"] > 1.3 * graphs[1]["width"]
     expect(page.get_by_text(re.compile("^Follows: " if holds else "^Does not follow: "))).to_be_visible()
     expect(page.get_by_text(f"{len(dags)} graphs fit the premise")).to_be_visible()
 
 
-def test_pictures_of_few_variables_are_no_higher_than_wide(opened) -> None:
-    page = opened(modules=True)
+def test_pictures_of_few_variables_are_no_higher_than_wide(open_page) -> None:
+    page = open_page(modules=True)
     draw = """async (count) => {
         const { circleLayout } = await import("/graphs/layout.js");
         const { graphPicture } = await import("/graphs/picture.js");
@@ -148,21 +150,21 @@ def test_pictures_of_few_variables_are_no_higher_than_wide(opened) -> None:
         assert height < 1.2 * width, count
 
 
-def test_two_models_side_by_side(opened, runs: Runs) -> None:
+def test_two_models_side_by_side(open_page, runs: Runs) -> None:
     first, second, less = (
         runs.get("org/careful"),
         runs.get("org/hasty"),
         runs.get("org/careful", variant="limit=6,samples=3"),
     )
-    asked = {one.item for one in less.replies}
-    one = next(one for one in first.replies if one.item not in asked)
-    page = opened(address("item", first.id, one.item))
+    shared_items = {reply.item for reply in less.replies}
+    reply = next(reply for reply in first.replies if reply.item not in shared_items)
+    page = open_page(address("item", first.id, reply.item))
     page.get_by_role("combobox", name="Beside").select_option(second.id)
     expect(page.get_by_role("region", name=second.id)).to_be_visible()
     a, b = page.evaluate(SIDES)
     assert (a["run"], b["run"]) == (first.id, second.id)
-    check(a, one)
-    check(b, next(each for each in second.replies if each.item == one.item))
+    check(a, reply)
+    check(b, next(each for each in second.replies if each.item == reply.item))
     boxes = [page.get_by_role("region", name=run.id, exact=True).bounding_box() for run in (first, second)]
     assert boxes[0]["y"] == boxes[1]["y"] and boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
     page.set_viewport_size({"width": 360, "height": 700})
@@ -172,11 +174,11 @@ def test_two_models_side_by_side(opened, runs: Runs) -> None:
     expect(page.get_by_text("This run was not asked this item.")).to_be_visible()
 
 
-def test_runs_scored_by_other_labels_are_told_as_such(opened, runs: Runs) -> None:
+def test_runs_scored_by_other_labels_are_told_as_such(open_page, runs: Runs) -> None:
     first, second = runs.get("org/careful"), runs.get("org/hasty")
-    page = opened(address("item", first.id, first.replies[0].item, vs=second.id), modules=True)
-    said = page.get_by_text("Right and wrong are not by the same labels")
-    expect(said).to_have_count(0)
+    page = open_page(address("item", first.id, first.replies[0].item, vs=second.id), modules=True)
+    note = page.get_by_text("Right and wrong are not by the same labels")
+    expect(note).to_have_count(0)
     page.evaluate(
         """async (id) => { (await import("/data/runs.js")).findRun(id).result.headline = "audited"; }""", second.id
     )
@@ -185,25 +187,25 @@ def test_runs_scored_by_other_labels_are_told_as_such(opened, runs: Runs) -> Non
         address("item", first.id, first.replies[1].item, vs=second.id),
     ):
         go(page, there)
-        expect(said).to_contain_text("org/careful by the published labels, org/hasty by the audited labels.")
+        expect(note).to_contain_text("org/careful by the published labels, org/hasty by the audited labels.")
 
 
-def test_several_replies_to_one_item(opened, runs: Runs) -> None:
+def test_several_replies_to_one_item(open_page, runs: Runs) -> None:
     run = runs.get("org/careful", variant="limit=6,samples=3")
     item = run.replies[0].item
-    page = opened(address("item", run.id, item))
-    draws = [one for one in run.replies if one.item == item]
-    for number, one in enumerate(draws, 1):
-        expect(page.get_by_role("heading", name=f"Reply {number} of 3")).to_contain_text(one.said)
+    page = open_page(address("item", run.id, item))
+    draws = [reply for reply in run.replies if reply.item == item]
+    for number, reply in enumerate(draws, 1):
+        expect(page.get_by_role("heading", name=f"Reply {number} of 3")).to_contain_text(reply.shown_answer)
     expect(page.get_by_text("the majority of these replies is scored")).to_be_visible()
     for steps in range(1, 6):  # a step leads to another item, not to another reply
         page.get_by_role("link", name="next").click()
         expect(page.get_by_text(f"{steps + 1} of 6", exact=True)).to_be_visible()
 
 
-def test_what_an_unreadable_reply_is_scored_as(opened, runs: Runs) -> None:
+def test_what_an_unreadable_reply_is_scored_as(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
-    page = opened(modules=True)
+    page = open_page(modules=True)
     page.evaluate(  # as of a run with task.unreadable=no
         """async (id) => {
           const { findRun } = await import("/data/runs.js");
@@ -211,12 +213,12 @@ def test_what_an_unreadable_reply_is_scored_as(opened, runs: Runs) -> None:
         }""",
         run.id,
     )
-    go(page, address("item", run.id, next(one.item for one in run.replies if one.outcome == "unreadable")))
+    go(page, address("item", run.id, next(reply.item for reply in run.replies if reply.outcome == "unreadable")))
     expect(page.get_by_text("nothing that answers the question: scored as No", exact=True)).to_be_visible()
 
 
-def told(page: Page, reply: str) -> None:
-    """The reply stands in the page, all of it, as text."""
+def assert_reply_is_text(page: Page, reply: str) -> None:
+    """Assert that the reply stands in the page, all of it, as text."""
     more = page.get_by_role("button", name="Show all")
     if more.count():
         more.first.click()
@@ -225,21 +227,21 @@ def told(page: Page, reply: str) -> None:
     assert page.locator("main pre a").count() == 0
 
 
-def test_hostile_replies_are_text(opened, runs: Runs) -> None:
+def test_hostile_replies_are_text(open_page, runs: Runs) -> None:
     replies = {
-        one.reply: (run, one.item)
+        reply.reply: (run, reply.item)
         for run in runs.all
         if run.prompt == "cot"
-        for one in run.replies
-        if one.reply in HOSTILE
+        for reply in run.replies
+        if reply.reply in HOSTILE
     }
     assert set(replies) == set(HOSTILE), "the test needs all of them"
-    for reply, (run, item) in replies.items():
-        page = opened(address("item", run.id, item))
-        told(page, reply)
+    for text, (run, item) in replies.items():
+        page = open_page(address("item", run.id, item))
+        assert_reply_is_text(page, text)
         assert not page.evaluate("window.owned")
-        page.goto(page.url.partition("#")[0] + address("answers", run.id, q=reply[:40].strip()))
-        settled(page)
+        page.goto(page.url.partition("#")[0] + address("answers", run.id, q=text[:40].strip()))
+        wait_for_view(page)
         expect(page.get_by_role("grid").get_by_role("link", name=item)).to_be_visible()
         assert page.locator("main").locator("script, img, iframe, style").count() == 0
     name = "<img src=x onerror='window.owned=true'>"
@@ -249,6 +251,6 @@ def test_hostile_replies_are_text(opened, runs: Runs) -> None:
         address("charts", task="corr2cause"),
         address("item", run.id, run.replies[0].item),
     ):
-        page = opened(view)
+        page = open_page(view)
         assert page.locator("main img").count() == 0 and not page.evaluate("window.owned")
     expect(page.get_by_role("heading", name=name)).to_be_visible()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from facts import Runs, address
-from moving import go, settled
+from moving import go, wait_for_view
 from playwright.sync_api import Page, expect
 
 from harness.report.__main__ import main
@@ -25,9 +25,9 @@ OUT_OF_REACH = """(controls) => [...document.querySelectorAll(controls)].filter(
 
 
 def views(runs: Runs) -> dict[str, str]:
-    """An address of every view, as full as it gets."""
+    """Return an address of every view, as full as it gets."""
     careful, hasty, stopped = (runs.get(f"org/{name}") for name in ("careful", "hasty", "stopped"))
-    item = next(one.item for one in hasty.replies if one.failure)
+    item = next(reply.item for reply in hasty.replies if reply.failure)
     asia = {"task": "causalbench/causality", "variant": "method=2,networks=asia+cancer"}
     graphs, beside = runs.get("org/hasty", **asia), runs.get("always_yes", **asia)
     return {
@@ -44,9 +44,9 @@ def views(runs: Runs) -> dict[str, str]:
     }
 
 
-def test_opens_with_its_first_view_and_leads_to_the_others(opened) -> None:
+def test_opens_with_its_first_view_and_leads_to_the_others(open_page) -> None:
     page = (
-        opened()
+        open_page()
     )  # from file://; the fixture sees to it that nothing else is asked for and that nothing is complained of
     assert page.evaluate("location.protocol") == "file:"
     names = page.get_by_role("navigation", name="Views").get_by_role("link").all_text_contents()
@@ -54,26 +54,26 @@ def test_opens_with_its_first_view_and_leads_to_the_others(opened) -> None:
     for name in names:
         page.get_by_role("navigation", name="Views").get_by_role("link", name=name).click()
         expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("aria-current", "page")
-        settled(page)
+        wait_for_view(page)
         expect(page).to_have_title(re.compile(f"^{name}.* · Causal reasoning in language models$"))
         assert page.evaluate("document.activeElement.id") == "main", "who cannot see the page is taken to its content"
     page.reload()
-    settled(page)
+    wait_for_view(page)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_from_a_score_to_the_answer_behind_it_and_back(opened, runs: Runs) -> None:
+def test_from_a_score_to_the_answer_behind_it_and_back(open_page, runs: Runs) -> None:
     run = runs.get("org/careful")
-    page = opened(address("board", task="corr2cause"))
-    seen = []
+    page = open_page(address("board", task="corr2cause"))
+    addresses = []
 
     def at(*parts: str, **query: object) -> None:
         expect(page).to_have_url(page.url.partition("#")[0] + address(*parts, **query))
-        settled(page)
-        seen.append((page.url, shown(page)))
+        wait_for_view(page)
+        addresses.append((page.url, view_text(page)))
 
     at("board", task="corr2cause")
     page.locator(f"main tbody a[href='{address('run', run.id)}']").first.click()
@@ -82,42 +82,42 @@ def test_from_a_score_to_the_answer_behind_it_and_back(opened, runs: Runs) -> No
     at("answers", run.id)
     page.get_by_role("combobox", name="Outcome").select_option("wrong")
     at("answers", run.id, right="wrong")
-    seen.pop(-2)  # a filter is no step of its own on the way back
+    addresses.pop(-2)  # a filter is no step of its own on the way back
     page.get_by_role("grid").get_by_role("link").first.click()
-    wrong = [one.item for one in run.replies if one.outcome == "wrong"]
+    wrong = [reply.item for reply in run.replies if reply.outcome == "wrong"]
     first = page.get_by_role("heading", level=1).text_content()
     at("item", run.id, next(item for item in wrong if item in page.url), right="wrong")
     page.get_by_role("link", name="next").click()
     expect(page.get_by_text(f"2 of {len(wrong)}", exact=True)).to_be_visible()
     at("item", run.id, next(item for item in wrong if item in page.url), right="wrong")
-    assert page.get_by_role("heading", level=1).text_content() != first or seen[-1][0] != seen[-2][0]
-    for url, text in reversed(seen[:-1]):
+    assert page.get_by_role("heading", level=1).text_content() != first or addresses[-1][0] != addresses[-2][0]
+    for url, text in reversed(addresses[:-1]):
         page.go_back()
         expect(page).to_have_url(url)
-        settled(page)
-        assert shown(page) == text
-    for url, text in seen:  # sent to somebody, each address shows the same
+        wait_for_view(page)
+        assert view_text(page) == text
+    for url, text in addresses:  # sent to somebody, each address shows the same
         page.goto("about:blank")
         page.goto(url)
-        settled(page)
-        assert shown(page) == text
+        wait_for_view(page)
+        assert view_text(page) == text
     page.get_by_role("link", name="All answers").click()
     expect(page).to_have_url(page.url.partition("#")[0] + address("answers", run.id, right="wrong"))
 
 
-def shown(page: Page) -> str:
-    """All that is read in the view. How wide charts and lists are changes nothing of it."""
+def view_text(page: Page) -> str:
+    """Return all that is read in the view. How wide charts and lists are changes nothing of it."""
     return page.locator("main").inner_text()
 
 
-def test_what_is_not_there_is_said(opened, runs: Runs) -> None:
+def test_what_is_not_there_is_said(open_page, runs: Runs) -> None:
     run, graphs = (
         runs.get("org/careful"),
         runs.get("always_yes", task="causalbench/causality", variant="networks=alarm"),
     )
     item = run.replies[0].item
-    page = opened()
-    for there, said in {
+    page = open_page()
+    for there, sentence in {
         address("nowhere"): "This page has no view nowhere.",
         address("run", "no/such"): "no run no/such",
         address("run"): "no run",
@@ -137,7 +137,7 @@ def test_what_is_not_there_is_said(opened, runs: Runs) -> None:
         **{f"#/{name}": f"This page has no view {name}." for name in ("constructor", "__proto__", "toString")},
     }.items():
         go(page, there)
-        expect(page.get_by_role("main")).to_contain_text(said)
+        expect(page.get_by_role("main")).to_contain_text(sentence)
         assert page.get_by_role("heading", level=1).count() == 1
     for there in (
         address("board", task="no/such"),
@@ -148,24 +148,24 @@ def test_what_is_not_there_is_said(opened, runs: Runs) -> None:
         assert page.get_by_role("main").get_by_role("combobox").count() > 0
 
 
-def test_a_page_with_little_in_it(opened, runs: Runs, tmp_path: Path) -> None:
+def test_a_page_with_little_in_it(open_page, runs: Runs, tmp_path: Path) -> None:
     stopped = runs.get("org/stopped").folder
     assert main([str(stopped), f"out={tmp_path / 'x.html'}", "answers=none"]) == 0
-    page = opened(path=tmp_path / "x.html")
+    page = open_page(path=tmp_path / "x.html")
     expect(page.get_by_text("Not complete, so not ranked")).to_be_visible()
     expect(page.get_by_role("contentinfo")).to_contain_text("from 1 run,")
     assert page.get_by_role("navigation", name="Views").get_by_role("link").all_text_contents() == ["Leaderboard"]
-    for there, said in {
+    for there, sentence in {
         "#/answers": "No run in this page has its answers here",
         "#/charts": "There is no complete run to draw.",
         "#/graphs": "No run in this page has graphs",
     }.items():
         go(page, there)
-        expect(page.get_by_role("main")).to_contain_text(said)
+        expect(page.get_by_role("main")).to_contain_text(sentence)
 
 
-def test_print_holds_the_whole_table(opened, runs: Runs) -> None:
-    page = opened(address("board", task="corr2cause"), width=1000)
+def test_print_holds_the_whole_table(open_page, runs: Runs) -> None:
+    page = open_page(address("board", task="corr2cause"), width=1000)
     page.emulate_media(media="print")
     wide = page.locator("main table").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().right)")
     assert max(wide) <= 1000  # of a sheet of A4, across
@@ -176,8 +176,8 @@ def test_print_holds_the_whole_table(opened, runs: Runs) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
-def test_fits(opened, runs: Runs, width: int) -> None:
-    page = opened(width=width)
+def test_fits(open_page, runs: Runs, width: int) -> None:
+    page = open_page(width=width)
     for name, there in views(runs).items():
         go(page, there)
         wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
@@ -186,13 +186,13 @@ def test_fits(opened, runs: Runs, width: int) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_accessibility(opened, runs: Runs, axe: str, scheme: str) -> None:
-    page = opened(scheme=scheme)
+def test_accessibility(open_page, runs: Runs, axe: str, scheme: str) -> None:
+    page = open_page(scheme=scheme)
     page.evaluate(axe)
     # Dark, only the colours are others.
     rules = "{}" if scheme == "light" else "{runOnly: ['color-contrast']}"
     same = set() if scheme == "light" else {"board of networks", "charts of networks", "nothing"}
-    told = []
+    troubles = []
     for name, there in views(runs).items():
         if name in same:
             continue
@@ -200,17 +200,20 @@ def test_accessibility(opened, runs: Runs, axe: str, scheme: str) -> None:
         page.locator("main details:not([open]) > summary").evaluate_all(
             "(all) => all.slice(0, 3).forEach((one) => one.click())"
         )
-        found = page.evaluate(f"async () => (await axe.run(document, {rules})).violations")
-        told += [f"{name}: {one['impact']}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
-    assert not told, "\n".join(told)
+        violations = page.evaluate(f"async () => (await axe.run(document, {rules})).violations")
+        troubles += [
+            f"{name}: {violation['impact']}: {violation['id']}: {violation['nodes'][0]['html'][:200]}"
+            for violation in violations
+        ]
+    assert not troubles, "\n".join(troubles)
 
 
-def test_answers_beside_the_page(opened, made: Path, runs: Runs, tmp_path: Path) -> None:
+def test_answers_beside_the_page(open_page, pages_folder: Path, runs: Runs, tmp_path: Path) -> None:
     out = tmp_path / "a page.html"
     asia, run = "causalbench/causality/method=2,networks=asia+cancer/closed", runs.get("org/careful")
-    folders = [run.folder, made / "runs" / asia]
+    folders = [run.folder, pages_folder / "runs" / asia]
     assert main([*map(str, folders), f"out={out}", "answers=beside"]) == 0
-    page = opened(address("answers", run.id), path=out)
+    page = open_page(address("answers", run.id), path=out)
     expect(page.get_by_text(f"{len(run.replies)} of {len(run.replies)} answers.").first).to_be_visible()
     go(page, address("item", run.id, run.replies[3].item))
     assert page.locator("pre").all_text_contents() == [run.replies[3].reply, *run.replies[3].prompt]
@@ -222,14 +225,14 @@ def test_answers_beside_the_page(opened, made: Path, runs: Runs, tmp_path: Path)
     )
     expect(page.get_by_role("img", name="Graph of always_yes on asia")).to_be_visible()
     shutil.rmtree(tmp_path / "a page_files")
-    page = opened(address("answers", run.id), path=out, expected=("ERR_FILE_NOT_FOUND",))
+    page = open_page(address("answers", run.id), path=out, expected=("ERR_FILE_NOT_FOUND",))
     expect(page.get_by_role("main")).to_contain_text("is not there: keep the folder beside the page")
     go(page, address("board"))
     expect(page.get_by_role("table").first).to_be_visible()
 
 
-def test_nothing_else_may_run_or_be_asked(opened, chromium, report: Path) -> None:
-    page = opened(expected=("Content Security Policy", "https://example.org/"))
+def test_nothing_else_may_run_or_be_asked(open_page, chromium, report: Path) -> None:
+    page = open_page(expected=("Content Security Policy", "https://example.org/"))
     refused = page.evaluate("""async () => {
       const refused = [];
       addEventListener("securitypolicyviolation", (event) => refused.push(event.effectiveDirective));

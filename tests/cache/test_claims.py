@@ -16,10 +16,10 @@ import pytest
 from cache_help import ask, command, count, fill, says
 from openai_server import KEY, WAIT, chat_reply, error, wait_for
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.errors import Interrupted
-from harness.models.scripted import Scripted
 from harness.runtime.signals import STOP
 from harness.storage import records
 from harness.types import Failure
@@ -29,7 +29,7 @@ CACHE = ".cache/answers.sqlite"
 
 
 def start(folder: Path, server, name: str, *more: str) -> forks.Command:
-    """A run whose results stand in a folder of its own; its key ends in its name."""
+    """Start a run with a results folder of its own, whose API key ends in its name."""
     arguments = ["model=gpt4", f"model.base_url={server.url}", f"results={name}", *more]
     return forks.Command("harness", arguments, folder, os.environ | {"OPENAI_API_KEY": f"{KEY}-{name}"})
 
@@ -66,7 +66,7 @@ def left(folder: Path) -> list[str]:
 
 
 def answer(path, body, number):
-    """By the words alone, so that it does not matter who asks."""
+    """Answer by the words alone, so that it does not matter who asks."""
     return chat_reply("Yes" if len(json.dumps(body["messages"])) % 2 else "No")
 
 
@@ -206,7 +206,7 @@ def path(tmp_path) -> Path:
 
 @pytest.fixture
 def holder(path):
-    """Another process that lives and has claimed the answers to some requests."""
+    """Yield a function that starts a process which claims the answers to some requests and lives."""
     jobs = []
 
     def hold(requests, **model):
@@ -229,7 +229,7 @@ def holder(path):
 
 
 def ask_all(path, requests, says=says, **settings) -> tuple[list, list, list[str]]:
-    """Outcomes, what the model was asked, and what was said."""
+    """Return the outcomes, the requests that the model got, and the lines shown."""
     inner, lines = Scripted(says), []
     with closing(Store(path)) as store:
         found = list(each(CachedModel(inner, store, say=lines.append, **settings).respond(requests)))
@@ -276,8 +276,8 @@ def test_one_that_dies_while_it_is_waited_for(path, holder):
 def test_no_more_than_so_many_are_set_apart_before_they_are_waited_for(path, holder, monkeypatch):
     monkeypatch.setattr("harness.cache.asking._APART", 4)
     monkeypatch.setattr("harness.cache.asking._AHEAD", 4)
-    requests = [ask(f"{k}?") for k in range(200)]
-    holder(requests[:150])
+    requests = [ask(f"{k}?") for k in range(80)]
+    holder(requests[:60])
     pulled, at_line = [], []
 
     def source():
@@ -286,10 +286,10 @@ def test_no_more_than_so_many_are_set_apart_before_they_are_waited_for(path, hol
             yield request
 
     with closing(Store(path)) as store:
-        model = CachedModel(Scripted(says), store, patience=0.3, say=lambda _: at_line.append(len(pulled)))
+        model = CachedModel(Scripted(says), store, patience=0.1, say=lambda _: at_line.append(len(pulled)))
         found = list(each(model.respond(source())))
     assert sorted(map(str, (request for request, _ in found))) == sorted(map(str, requests))
-    assert at_line[0] < 60
+    assert at_line[0] < 40
 
 
 def test_other_models_samples_and_modes_know_no_claims_of_it(path, holder):
@@ -339,7 +339,8 @@ def test_an_owner_that_somebody_made_up_is_no_path(path):
     assert (path.parent / "x.lock").exists()
 
 
-def test_ctrl_c_ends_the_wait_with_the_sentence_of_the_mode(path, holder):
+def test_ctrl_c_ends_the_wait_with_the_sentence_of_the_mode(path, holder, monkeypatch):
+    monkeypatch.setattr("harness.cache.asking._SLOW", 0.05)
     holder([ask("1?")])
     try:
         for mode, said in (("on", "the same command goes on"), ("refresh", "cache=on asks for the rest only")):

@@ -16,10 +16,10 @@ from contextlib import closing
 import pytest
 from cache_help import ask, command, count, fill, says
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store, corruption, maintenance
 from harness.errors import StoreError
-from harness.models.scripted import Scripted
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def path(tmp_path):
 
 
 def replay(path, number, asked=None):
-    """Opens the cache and asks for so many answers; whatever is missing goes to a model."""
+    """Open the cache and ask for `number` answers; return how many came. What is missing goes to a model."""
     model = Scripted(says)
     try:
         with closing(Store(path)) as store:
@@ -39,7 +39,7 @@ def replay(path, number, asked=None):
 
 
 def set_aside(path, error) -> str:
-    """The name that the sentence tells; the file is there."""
+    """Return the file that the message names, after checking that it is there."""
     name = re.search(r"set aside as (\S+?\.damaged-[\d_-]+a*)", str(error.value))
     assert name, str(error.value)
     assert path.parent.joinpath(name[1]).exists() and not path.exists()
@@ -187,7 +187,7 @@ def test_what_only_reads_moves_nothing(path):
     for name in ("stats", "verify", "prune model=m"):
         done = command(*name.split(), f"cache={path}")
         assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
-    assert path.exists() and not corruption.earlier(path)
+    assert path.exists() and not corruption.damaged_files(path)
 
 
 def test_many_processes_set_it_aside_once(path):
@@ -207,7 +207,7 @@ def test_many_processes_set_it_aside_once(path):
         job.stdin.flush()
     said = [job.communicate(timeout=120)[1] for job in jobs]
     assert all(one.startswith("StoreError") and "set aside" in one for one in said), said
-    assert len(corruption.earlier(path)) == 1 and not path.exists()
+    assert len(corruption.damaged_files(path)) == 1 and not path.exists()
 
 
 def test_a_process_that_still_writes_to_it_loses_no_answer(path):
@@ -215,7 +215,7 @@ def test_a_process_that_still_writes_to_it_loses_no_answer(path):
     writer = Store(path)
     corruption.set_aside(path, corruption.inode(path), "as another process found")
     list(each(CachedModel(Scripted(says), writer).respond([ask("late")])))
-    aside = corruption.earlier(path)[0]
+    aside = corruption.damaged_files(path)[0]
     assert command("import", aside, f"cache={path}").returncode == 0
     assert count(path) == 1001
     writer.close()
@@ -225,7 +225,7 @@ def test_a_process_that_still_writes_to_it_loses_no_answer(path):
 
 def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers(tmp_path):
     moments, left = random.Random(6), 0
-    for k in range(60):
+    for k in range(24):
         path = tmp_path / f"{k}.sqlite"
         starts, started = os.pipe()
         if not (child := os.fork()):
@@ -283,4 +283,4 @@ def test_a_log_torn_by_kill_9_is_no_damage(path):
     with log.open("ab") as file:
         file.write(os.urandom(1000))  # half a frame, as a full disk leaves it
     assert count(path) >= handed == 400
-    assert not corruption.earlier(path)
+    assert not corruption.damaged_files(path)

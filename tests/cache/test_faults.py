@@ -30,7 +30,7 @@ def keys(path: Path) -> set[str]:
 
 
 def sound(place: Path, limit: int) -> None:
-    """What stands in a results folder at any moment: no result, or one that its records bear out."""
+    """Check that a results folder has no result, or one that its records bear out."""
     if not (place / "result.json").exists():
         return
     result = json.loads((place / "result.json").read_text())
@@ -39,7 +39,7 @@ def sound(place: Path, limit: int) -> None:
     assert json.loads((place / "manifest.json").read_text())["configuration"]
 
 
-@pytest.mark.parametrize("times", [4, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [3, pytest.param(50, marks=pytest.mark.slow)])
 def test_kill_9_at_random_moments(serve, tmp_path, times):
     server = serve(lambda *_: chat_reply("No"), delay=0.02)
     moments = random.Random(times)
@@ -72,7 +72,7 @@ def test_kill_9_at_random_moments(serve, tmp_path, times):
     assert json.loads((place / "result.json").read_text())["complete"]
 
 
-@pytest.mark.parametrize("processes", [2, 4])
+@pytest.mark.parametrize("processes", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_processes_on_one_cache_at_once(serve, tmp_path, processes):
     server = serve(lambda *_: chat_reply("No"))
     jobs = [start(tmp_path, server, f"results=r{k}", "task.limit=200") for k in range(processes)]

@@ -56,7 +56,7 @@ def server() -> Iterator[InThread]:
 
 @pytest.fixture(scope="module")
 def sound(server, tmp_path_factory) -> Path:
-    """A folder with a cache of ROWS sound answers."""
+    """Return a folder with a cache of ROWS sound answers."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "sk-hostile-0123456789")
         folder = tmp_path_factory.mktemp("sound")
@@ -65,7 +65,7 @@ def sound(server, tmp_path_factory) -> Path:
 
 
 def command(*arguments: object) -> str:
-    """What a command of python -m harness.cache says; a refusal is one sentence."""
+    """Return what a command of python -m harness.cache prints; check that a refusal is one sentence."""
     said = io.StringIO()
     before, sys.argv = sys.argv, ["harness.cache", *map(str, arguments)]
     try:
@@ -81,7 +81,7 @@ def command(*arguments: object) -> str:
 
 
 def complaints(folder: Path, server: InThread, strange: set[str]) -> list[str]:
-    """What is wrong with a run on a folder's cache and the same command again; `strange` prompts may be asked anew."""
+    """Return what is wrong with a run on a cache and with its repetition; `strange` prompts may be asked anew."""
     before = server.requests.copy()
     first = whole_command.run(folder, server.url, ROWS)
     asked = set(server.requests - before)
@@ -115,7 +115,7 @@ def spoilt(sound: Path, folder: Path, responses: list[tuple[str, object]]) -> se
 
 
 def search(sound: Path, folder: Path, server: InThread, responses: list[tuple[str, object]]) -> list[str]:
-    """The complaints, by the responses that are the cause."""
+    """Return the complaints, by the responses that are the cause."""
     strange = spoilt(sound, folder, responses)
     if not (found := complaints(folder, server, strange)):
         return []
@@ -167,7 +167,7 @@ def imported(sound: Path, folder: Path, changes: list[tuple[str, object]]) -> tu
 
 
 def changes_of(line: dict) -> list[tuple[str, object]]:
-    """Lines of an export with one field changed: of the response, and of all that stands beside it."""
+    """Yield lines of an export with one field changed, in the response or beside it."""
     found: list[tuple[str, object]] = [(name, {"response": value}) for name, value in mutated(RESPONSE)]
     found += [(f"response: {name}", {"response": value}) for name, value in _values()]
     for field in ("schema", "key", "model", "task", "stored", "identity", "request"):

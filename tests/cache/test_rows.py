@@ -12,11 +12,11 @@ import pytest
 from cache_help import ask, command, count, fill, says
 from openai_server import KEY, chat_reply
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store, rows
 from harness.codec import left_out, response_from_json
 from harness.errors import StoreError
-from harness.models.scripted import Scripted
 from harness.types import Failure, Response, Usage
 
 ODD = [
@@ -70,7 +70,7 @@ def key_of(path: Path, text: str) -> str:
 
 
 def write(path: Path, key: str, response: str, digest: str | None = None) -> None:
-    """In the place of a stored response, by default with the digest that fits."""
+    """Replace a stored response, by default with the digest that fits."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         named = digest or rows.digest_of(key, response)
         assert db.execute("UPDATE answers SET response=?, digest=? WHERE key=?", (response, named, key)).rowcount
@@ -180,7 +180,7 @@ def test_no_row_whatever_stands_in_it_ends_a_command_otherwise_than_with_a_sente
 
 
 def here(*arguments) -> str:
-    """What a command says, run in this process: it raises nothing but what it should."""
+    """Return what a command prints, run in this process: it raises nothing but what it should."""
     import contextlib
     import io
 

@@ -9,9 +9,9 @@ from contextlib import closing
 import pytest
 from cache_help import ask, command, count, fill, says
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store
-from harness.models.scripted import Scripted
 from harness.types import PairRequest, Response
 
 

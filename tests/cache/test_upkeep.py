@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from cache_help import ask, command, count, fill, says
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.cache.__main__ import CACHE
-from harness.models.scripted import Scripted
 from harness.settings import CONFIGS
 
 

@@ -15,7 +15,7 @@ from harness.charts import as_json, charts_of
 from harness.cost.ledger import Ledger
 from harness.cost.price import Price
 from harness.leaderboard.build import build
-from harness.leaderboard.rows import below
+from harness.leaderboard.rows import find_rows
 from harness.types import ChatRequest, Message, Response, Usage
 
 
@@ -24,44 +24,44 @@ def swept(tmp_path_factory) -> Path:
     """A real sweep: three baselines and the reasoner, as the questions are and permuted."""
     folder = tmp_path_factory.mktemp("swept")
     sweep = ["model=reasoner,always_yes,random_uniform", "task.perturbation=none,permutation", "task.limit=40"]
-    done = forks.run("harness", ["-m", *sweep, "cache=off"], folder, os.environ)
-    assert done.returncode == 0, done.stderr
+    process = forks.run("harness", ["-m", *sweep, "cache=off"], folder, os.environ)
+    assert process.returncode == 0, process.stderr
     return folder / "results"
 
 
-def drawn(*folders):
-    """The charts as JSON by their ids, which are unique."""
-    found = [as_json(chart) for chart in charts_of(below([str(folder) for folder in folders]))]
-    charts = {chart["id"]: json.loads(json.dumps(chart)) for chart in found}
-    assert len(charts) == len(found) and list(charts.values()) == found
+def charts_by_id(*folders):
+    """Return the charts as JSON by their ids, which are unique."""
+    chart_list = [as_json(chart) for chart in charts_of(find_rows([str(folder) for folder in folders]))]
+    charts = {chart["id"]: json.loads(json.dumps(chart)) for chart in chart_list}
+    assert len(charts) == len(chart_list) and list(charts.values()) == chart_list
     return charts
 
 
 def test_values_are_those_of_result_json(swept):
-    charts = drawn(swept)
+    charts = charts_by_id(swept)
     for row in charts["corr2cause/limit=40/scores/f1"]["rows"]:
-        said = json.loads((swept / row["run"] / "result.json").read_text(encoding="utf-8"))["scores"]["published"]
-        overall = said["overall"]["all"]
+        scores = json.loads((swept / row["run"] / "result.json").read_text(encoding="utf-8"))["scores"]["published"]
+        overall = scores["overall"]["all"]
         assert row["value"] == overall["f1"] and row["interval"] == overall["intervals"].get("f1")
         assert (row["items"], row["clusters"]) == (40, overall["clusters"])
         heat = charts["corr2cause/limit=40/heat/relation"]
-        cells = next(one["cells"] for one in heat["rows"] if one["run"] == row["run"])
+        cells = next(other["cells"] for other in heat["rows"] if other["run"] == row["run"])
         assert heat["metrics"] == ["f1", "precision", "recall", "accuracy"]
         for column, cell in zip(heat["columns"], cells, strict=True):
-            group = said["relation"][column["group"]]
+            group = scores["relation"][column["group"]]
             assert cell["values"] == {name: group[name] for name in heat["metrics"]}
             assert cell["intervals"]["accuracy"] == group.get("intervals", {}).get("accuracy")
             assert (column["items"], column["positives"]) == (group["items"], group["positives"])
         counts = next(
-            one["counts"] for one in charts["corr2cause/limit=40/confusion"]["rows"] if one["run"] == row["run"]
+            other["counts"] for other in charts["corr2cause/limit=40/confusion"]["rows"] if other["run"] == row["run"]
         )
         assert {name: n for name, n in counts.items() if name in overall["confusion"]} == overall["confusion"]
         assert len(counts) == 8 and sum(counts.values()) == 40
 
 
 def test_order_and_names_are_those_of_the_tables(swept):
-    tables = build(below([str(swept)]))
-    charts = [chart for chart in drawn(swept).values() if chart["kind"] == "scores" and chart["metric"] == "f1"]
+    tables = build(find_rows([str(swept)]))
+    charts = [chart for chart in charts_by_id(swept).values() if chart["kind"] == "scores" and chart["metric"] == "f1"]
     assert len(charts) == len(tables) == 2
     for chart, table in zip(charts, tables, strict=True):
         assert [row["label"] for row in chart["rows"]] == [line.cells[0].text for line in table.lines]
@@ -74,13 +74,13 @@ def test_order_and_names_are_those_of_the_tables(swept):
 
 
 def test_robustness_pairs_the_perturbations_of_each_model(swept):
-    chart = drawn(swept)["corr2cause/limit=40/robustness/accuracy"]
+    chart = charts_by_id(swept)["corr2cause/limit=40/robustness/accuracy"]
     assert chart["steps"] == ["original", "permutation"] and len(chart["rows"]) == 3
     for row in chart["rows"]:
         for point, variant in zip(row["points"], ("default,limit", "perturbation=permutation"), strict=True):
-            said = json.loads((swept / point["run"] / "result.json").read_text(encoding="utf-8"))
-            assert point["value"] == said["scores"]["published"]["overall"]["all"]["accuracy"]
-            assert said["run"]["model"] == row["label"] and variant.partition(",")[2] in said["run"]["variant"]
+            content = json.loads((swept / point["run"] / "result.json").read_text(encoding="utf-8"))
+            assert point["value"] == content["scores"]["published"]["overall"]["all"]["accuracy"]
+            assert content["run"]["model"] == row["label"] and variant.partition(",")[2] in content["run"]["variant"]
         assert row["run"] == row["points"][0]["run"]
 
 
@@ -89,22 +89,22 @@ def test_runs_that_differ_in_more_than_the_perturbation_are_no_pair(tmp_path):
     put(tmp_path, "m", prompt="cot", variant="perturbation=permutation", items="b")
     put(tmp_path, "n", kind="openai")
     put(tmp_path, "n", kind="nli", variant="perturbation=permutation", items="b")
-    assert not [name for name in drawn(tmp_path) if "robustness" in name]
+    assert not [name for name in charts_by_id(tmp_path) if "robustness" in name]
     put(tmp_path, "n", variant="perturbation=paraphrase", items="c", f1=None)
-    (row,) = drawn(tmp_path)["corr2cause/robustness/f1"]["rows"]
+    (row,) = charts_by_id(tmp_path)["corr2cause/robustness/f1"]["rows"]
     assert row["label"] == "n" and [point["value"] for point in row["points"]] == [0.5, None]
 
 
 def test_other_questions_are_no_robustness_of_the_same_chart_and_headings_tell_which(tmp_path):
     def headings():
-        charts = [chart for name, chart in drawn(tmp_path).items() if name.endswith("robustness/f1")]
+        charts = [chart for name, chart in charts_by_id(tmp_path).items() if name.endswith("robustness/f1")]
         return {chart["heading"]: [row["label"] for row in chart["rows"]] for chart in charts}
 
     def chain(model, headline="published", labels="", **items):
-        for step, one in items.items():
+        for step, items_of_step in items.items():
             settings = [labels, f"perturbation={step}" if step != "none" else ""]
             variant = ",".join(filter(None, settings)) or "default"
-            put(tmp_path, model, variant=variant, items=one, headline=headline)
+            put(tmp_path, model, variant=variant, items=items_of_step, headline=headline)
 
     chain("m", none="a", permutation="b")
     assert headings() == {"": ["m"]}
@@ -130,19 +130,19 @@ def test_other_items_other_labels_and_incomplete_runs_are_never_mixed(tmp_path):
     put(tmp_path, "b", items="b", variant="version=v1")
     put(tmp_path, "c", headline="audited", variant="labels=audited")
     put(tmp_path, "d", complete=False)
-    charts = drawn(tmp_path)
+    charts = charts_by_id(tmp_path)
     sets = {name: [row["label"] for row in chart["rows"]] for name, chart in charts.items()}
     places = ("", "labels=audited/", "version=v1/")
     assert [sets[f"corr2cause/{place}scores/f1"] for place in places] == [["a"], ["c"], ["b"]]
     assert all(len(set(labels)) == 1 and "d" not in labels for labels in sets.values())
     assert charts["corr2cause/scores/f1"]["heading"].startswith("variant default; published labels")
-    said = charts["corr2cause/labels=audited/scores/f1"]["heading"]
-    assert said == "variant labels=audited; 100 items, item set aaaaaaaa"
+    heading = charts["corr2cause/labels=audited/scores/f1"]["heading"]
+    assert heading == "variant labels=audited; 100 items, item set aaaaaaaa"
 
 
 def test_a_run_more_passes_no_name_to_other_runs(tmp_path):
     def runs():
-        return {name: {row["run"] for row in chart["rows"]} for name, chart in drawn(tmp_path).items()}
+        return {name: {row["run"] for row in chart["rows"]} for name, chart in charts_by_id(tmp_path).items()}
 
     put(tmp_path, "m", items="d")
     for perturbation, items in (("paraphrase", "a"), ("permutation", "c")):
@@ -166,7 +166,7 @@ def test_labels_say_what_differs_and_no_more(tmp_path):
     put(tmp_path, "m", 0.8, prompt="cot")
     put(tmp_path, "m", 0.7, prompt="cot", variant="unreadable=no")
     put(tmp_path, "n", 0.6, prompt="cot", variant="unreadable=no")
-    labels = [row["label"] for row in drawn(tmp_path)["corr2cause/scores/f1"]["rows"]]
+    labels = [row["label"] for row in charts_by_id(tmp_path)["corr2cause/scores/f1"]["rows"]]
     assert labels == ["m · plain", "m · cot · default", "m · cot · unreadable=no", "n"]
 
 
@@ -174,7 +174,7 @@ def test_the_same_run_in_two_folders_is_told_apart(tmp_path):
     for folder in ("A", "B", "A/inner"):
         put(tmp_path / folder, "m")
     put(tmp_path / "A", "n")
-    rows = drawn(tmp_path / "A", tmp_path / "B")["corr2cause/scores/f1"]["rows"]
+    rows = charts_by_id(tmp_path / "A", tmp_path / "B")["corr2cause/scores/f1"]["rows"]
     names = [row["run"] for row in rows]
     assert len(set(names)) == 4 == len({row["label"] for row in rows})
     assert names[-1] == "corr2cause/default/plain/n" and f"{tmp_path / 'B'}//corr2cause/default/plain/m" in names
@@ -187,7 +187,7 @@ def test_cost_is_per_thousand_items_and_of_models_alone(tmp_path):
     put(tmp_path, "free", 0.5, usage=Usage(4000, 0), kind="nli")
     put(tmp_path, "partly", 0.4, cost={**ledger.told["cost"], "answers_without_cost": 1})
     put(tmp_path, "always_no", 0.1, kind="baseline", usage=Usage(1, 1))
-    charts = drawn(tmp_path)
+    charts = charts_by_id(tmp_path)
     usd, tokens = (charts[f"corr2cause/cost/f1/{unit}"] for unit in ("usd", "tokens"))
     assert [(row["label"], row["x"], row["value"]) for row in usd["rows"]] == [("paid", pytest.approx(0.3), 0.6)]
     assert (
@@ -202,8 +202,8 @@ def test_networks_stand_by_their_size(tmp_path):
     parts = {"network": {name: scores(value) for name, value in (("alarm", 0.2), ("asia", 0.8), ("cancer", None))}}
     put(tmp_path, "m", task="causalbench/causality", headline="exact", parts=parts)
     put(tmp_path, "hc", 0.1, task="causalbench/causality", headline="exact", data=(500, 0), kind="x")
-    chart = drawn(tmp_path)["causalbench/causality/scale/f1"]
-    assert [(one["name"], one["nodes"], one["edges"]) for one in chart["networks"]] == [
+    chart = charts_by_id(tmp_path)["causalbench/causality/scale/f1"]
+    assert [(network["name"], network["nodes"], network["edges"]) for network in chart["networks"]] == [
         ("cancer", 5, 4),
         ("asia", 8, 8),
         ("alarm", 37, 46),
@@ -216,13 +216,13 @@ def test_networks_stand_by_their_size(tmp_path):
 
 
 def test_ids_are_paths_of_plain_words(swept):
-    assert all(re.fullmatch(r"[a-z0-9_]+(/[a-z0-9_]+(=[a-z0-9_+=]+)?)+", name) for name in drawn(swept))
+    assert all(re.fullmatch(r"[a-z0-9_]+(/[a-z0-9_]+(=[a-z0-9_+=]+)?)+", name) for name in charts_by_id(swept))
 
 
 def test_without_settings_names_tell_the_role(tmp_path):
     for model in ("always_no", "reasoner", "gpt4"):
         put(tmp_path, model, items=None)
-    rows = drawn(tmp_path)["corr2cause/scores/f1"]["rows"]
+    rows = charts_by_id(tmp_path)["corr2cause/scores/f1"]["rows"]
     assert {row["label"]: row["role"] for row in rows} == {
         "always_no": "baseline",
         "reasoner": "reasoner",

@@ -23,7 +23,7 @@ WORDS = "The premise says that A causes B, and that nothing else does. " * 5
 
 
 def sometimes(share: float, habit: Habit) -> Habit:
-    """A habit of some calls only."""
+    """Return a habit of some calls only."""
 
     def now_and_then(done: Done) -> None:
         if done.random.random() < share:
@@ -41,7 +41,7 @@ def usage(value: object) -> Habit:
 
 
 def hidden(done: Done) -> None:
-    """A proxy's own prompt, before each."""
+    """Add a proxy's own prompt to each call."""
     done.input += 5000
     done.counted()
 
@@ -57,13 +57,13 @@ def hidden_more_and_more(done: Done) -> None:
 
 
 def writes_on(done: Done) -> None:
-    """Ten times max_tokens, and more."""
+    """Write ten times max_tokens, and more."""
     done.output = 2000
     done.counted()
 
 
 def thinks_beside(done: Done) -> None:
-    """Reasoning that is billed as output and not counted as such."""
+    """Bill reasoning as output without counting it as such."""
     wrote = done.output
     done.output += 900
     done.counted(completion_tokens=wrote, completion_tokens_details={"reasoning_tokens": 900})
@@ -177,7 +177,7 @@ def server_with(*habits: Habit, seed: int = 0) -> Iterator[BillingServer]:
 
 
 def ask(server: BillingServer, *, number: int = 3000, **limits: float) -> tuple[int, str]:
-    """How many answers there are, and why there are no more."""
+    """Return how many answers there are, and why there are no more."""
     model = Chat(name="m", model="m", base_url=server.url, max_wait=0.02, timeout=30.0)
     requests = (ChatRequest((Message("user", f"{WORDS}{k}"),), max_tokens=16) for k in range(number))
     answers = 0

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from openai_server import Server, chat_reply, error
 from outcomes import each
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.cost import till as till_module
@@ -19,7 +20,6 @@ from harness.cost.till import Till
 from harness.cost.token_estimate import size
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.openai import Chat, Completions
-from harness.models.scripted import Scripted
 from harness.runtime.signals import STOP
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, PairRequest, Response, Usage
 
@@ -37,7 +37,7 @@ def asks(number: int) -> list[ChatRequest]:
 
 
 def spend(model, asked, price: Price | None = PRICE, **limits) -> tuple[list, str, Till]:
-    """What was answered, why it stopped, and the till."""
+    """Return the answers, why they stopped, and the till."""
     till = Till(Budget(**limits), price, model)
     answered: list = []
     try:
@@ -188,7 +188,8 @@ def test_a_model_that_forgets_requests_does_not_hang():
 
 def test_an_answer_without_a_count_keeps_what_was_set_aside():
     answered, _, till = spend(Scripted(lambda request: Response("No")), asks(100), tokens=2000)
-    assert till.spent.tokens == sum(size(request, None).tokens_most for request, _ in answered) <= 2000
+    sizes = [size(request, None) for request, _ in answered]
+    assert till.spent.tokens == sum(most.input_most + most.output_most for most in sizes) <= 2000
 
 
 def test_what_the_cache_answers_takes_nothing_and_all_that_was_asked_is_kept(serve, key, tmp_path: Path):

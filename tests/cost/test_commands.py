@@ -15,7 +15,7 @@ A_CALL = (8 * 10 + 3 * 1 + 2 * 100) / 1e6  # of the server's replies: 11 in, 3 o
 
 @pytest.fixture
 def paid(harness, serve) -> Callable:
-    """Runs the command with a priced model at a local server, and counts its calls."""
+    """Return a function that runs the command with a priced model at a local server and counts its calls."""
     server = serve()
 
     def call(*arguments: str, **environment: str):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from openai_server import chat_reply
 from outcomes import each
+from scripted import Scripted
 
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
@@ -10,7 +11,6 @@ from harness.cost.ledger import Ledger, Metered
 from harness.cost.price import Price
 from harness.cost.till import Till
 from harness.models.api.openai import Chat
-from harness.models.scripted import Scripted
 from harness.types import ChatRequest, Failure, Message, Response, Usage
 
 PRICE = Price(((0, 10.0),), ((0, 100.0),), source="test")
@@ -42,10 +42,10 @@ def test_what_was_not_counted_is_said_and_what_is_unknown_is_unknown():
     unknown = Ledger(None, paid=True)
     unknown.add(ask("one"), Response("No", usage=Usage(100, 2)))
     assert unknown.lines() == ["Cost of these answers: unknown, as the model's price is (model.price tells it)."]
-    assert unknown.told["cost"]["usd"] is None and unknown.usage == Usage(100, 2)
+    assert unknown.cost_json["cost"]["usd"] is None and unknown.usage == Usage(100, 2)
     free = Ledger(None, paid=False)
     free.add(ask("one"), Response("No", usage=Usage(100, 2)))
-    assert free.lines() == [] and free.told == {} and free.usage == Usage(100, 2)
+    assert free.lines() == [] and free.cost_json == {} and free.usage == Usage(100, 2)
 
 
 def test_outcomes_pass_as_they_are_and_failures_cost_nothing():
@@ -68,5 +68,5 @@ def test_replies_that_were_no_answer_are_told_as_spent_and_stand_in_no_result(se
     cost = PRICE.cost(Usage(11, 2, 3))
     assert ledger.usd == ledger.usd_now == pytest.approx(2 * cost)
     assert ledger.usd_discarded == pytest.approx(2 * cost) and ledger.spent_now == pytest.approx(4 * cost)
-    assert ledger.told["cost"]["usd"] == pytest.approx(2 * cost)
+    assert ledger.cost_json["cost"]["usd"] == pytest.approx(2 * cost)
     assert "asked now: $0.001240, $0.000620 of it for replies that were no answer." in ledger.lines()[0]

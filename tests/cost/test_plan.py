@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.cost import plan_text
@@ -15,7 +16,6 @@ from harness.cost.plan import plan_of
 from harness.cost.price import Price, dollars
 from harness.models.api.openai import Chat
 from harness.models.api.token_bound import tokens_at_least
-from harness.models.scripted import Scripted
 from harness.prompting.prompts import load
 from harness.run import ask
 from harness.settings import build
@@ -48,16 +48,16 @@ def test_the_calls_of_a_plan_are_those_of_the_run(case, tmp_path: Path):
     before = plan_of(one, prompt, ChatRequest, model, cached.peek)
     found = list(ask(one.items(), prompt, cached, ChatRequest))
     assert before.items == len(found)
-    assert before.asked.calls == len(model.asked) and before.answered == 0
+    assert before.total.calls == len(model.asked) and before.answered == 0
     assert (before.turns.calls > 0) == (case in ("two turns", "data"))
     after = plan_of(one, prompt, ChatRequest, model, cached.peek)
-    assert (after.asked.calls, after.answered) == (0, len(model.asked))
+    assert (after.total.calls, after.answered) == (0, len(model.asked))
     longest = sum(request.max_tokens for request in model.asked)
-    assert (before.asked.output_least, before.asked.output_most) == (len(model.asked), longest)
+    assert (before.total.output_least, before.total.output_most) == (len(model.asked), longest)
 
 
 def test_a_plan_follows_the_replies_that_the_cache_has(tmp_path: Path):
-    """Two turns are answered, the third failed: what comes after it is asked, and its input is known to a range."""
+    """Check a plan where two turns are answered and the third failed: later input is known to a range."""
     one = task("causalbench/causality", networks=["asia"], format="data", limit=20)
     prompt = load(one.name, "closed", (), format="data")
     calls = []
@@ -81,7 +81,7 @@ def test_what_does_not_fit_the_context_is_not_counted_as_a_call():
     small = Chat(name="small", model="small", base_url="http://localhost:1/v1", context=250)
     one = task("corr2cause", limit=60)
     plan = plan_of(one, load("corr2cause", "plain", ()), ChatRequest, small)
-    assert plan.declined > 0 and plan.declined + plan.asked.calls == 60
+    assert plan.declined > 0 and plan.declined + plan.total.calls == 60
     assert "longer than the model's context and not sent" in "\n".join(
         plan_text.lines(plan, small, PRICE, Budget(), paid=True)
     )
@@ -107,7 +107,7 @@ def test_memory_does_not_grow_by_more_than_a_few_bytes_an_item():
     plan = plan_of(Many(18_000), prompt, ChatRequest, Scripted(lambda r: Response("")), examples=2)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert plan.asked.calls == 18_000 and len(plan.examples) == 2
+    assert plan.total.calls == 18_000 and len(plan.examples) == 2
     assert peak < 18_000 * 130
 
 
@@ -127,7 +127,7 @@ def test_cost_and_time_are_what_arithmetic_says():
     model = Scripted(lambda request: Response(""))
     said = lines(model, PRICE, usd=5)
     plan = plan_of(Many(1000), load("corr2cause", "plain", ()), ChatRequest, model)
-    least = (plan.asked.input * 10 + 1000 * 100) / 1e6
+    least = (plan.total.input * 10 + 1000 * 100) / 1e6
     assert (
         f"Cost: {dollars(least)} to {dollars(least + 15 * 1000 * 100 / 1e6)} ($10 in, $100 out per million tokens"
         in said
@@ -145,5 +145,5 @@ def test_the_estimate_is_near_the_lower_bound_that_is_close_for_english():
     one, prompt = task("corr2cause"), load("corr2cause", "plain", ())
     plan = plan_of(one, prompt, ChatRequest, Scripted(lambda r: Response("")))
     least = sum(tokens_at_least(prompt.render(i.fields, (), ChatRequest).messages[0].content) for i in one.items())
-    assert plan.asked.calls == 1162
-    assert least < plan.asked.input < 1.1 * least
+    assert plan.total.calls == 1162
+    assert least < plan.total.input < 1.1 * least

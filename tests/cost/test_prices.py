@@ -12,7 +12,7 @@ import pytest
 from genai_prices.types import ConditionalPrice, ModelPrice, StartDateConstraint, Tier, TieredPrices
 
 from harness.cost import price_lookup
-from harness.cost.price import Price, dollars, from_told
+from harness.cost.price import Price, dollars, from_json
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
@@ -86,7 +86,7 @@ def test_the_entry_that_was_taken_is_named():
     ],
 )
 def test_an_unknown_price_is_none(model):
-    assert price_lookup.price_of(model) is None and price_lookup.paid(model)
+    assert price_lookup.price_of(model) is None and price_lookup.costs_money(model)
 
 
 def test_a_price_of_the_config_wins_and_this_machine_is_free():
@@ -96,9 +96,9 @@ def test_a_price_of_the_config_wins_and_this_machine_is_free():
         30
     )
     for url in ("http://localhost:8000/v1", "http://127.0.0.1/v1", "http://[::1]:1/v1", "http://0.0.0.0:8000/v1"):
-        assert price_lookup.price_of(service("gpt-4", url)).free and not price_lookup.paid(service("gpt-4", url))
-        assert price_lookup.paid(service("gpt-4", url, price=own))
-    assert price_lookup.paid(service("x", "http://192.168.0.7/v1")) and not price_lookup.paid(
+        assert price_lookup.price_of(service("gpt-4", url)).free and not price_lookup.costs_money(service("gpt-4", url))
+        assert price_lookup.costs_money(service("gpt-4", url, price=own))
+    assert price_lookup.costs_money(service("x", "http://192.168.0.7/v1")) and not price_lookup.costs_money(
         Baseline("b", 0.5).traits.service
     )
 
@@ -136,8 +136,8 @@ def test_a_price_that_will_change_is_remembered_until_then_only(monkeypatch):
     ]
     price = listed(monkeypatch, dated)
     assert price.until == "2999-01-01"
-    remembered = json.loads(json.dumps({**price.told, "key": price_lookup.key_of(service("m"))}))
-    monkeypatch.setattr(price_lookup, "_listed", lambda *_: None)
+    remembered = json.loads(json.dumps({**price.to_json(), "key": price_lookup.key_of(service("m"))}))
+    monkeypatch.setattr(price_lookup, "_table_price", lambda *_: None)
     assert price_lookup.price_of(service("m"), remembered) == price
     assert price_lookup.price_of(service("other"), remembered) is None
     yesterday = str(datetime.now(UTC).date())
@@ -148,13 +148,13 @@ def test_a_price_that_will_change_is_remembered_until_then_only(monkeypatch):
 
 def test_a_remembered_price_needs_no_table(tmp_path):
     price = price_lookup.price_of(service("gpt-4o"))
-    assert from_told(json.loads(json.dumps(price.told))) == price
+    assert from_json(json.loads(json.dumps(price.to_json()))) == price
     program = f"""
 import sys
 from harness.models.api.openai import Chat
 from harness.cost import price_lookup as table
 model = Chat(name="m", model="gpt-4o", base_url={OPENAI!r})
-assert table.price_of(model, {{**{price.told!r}, "key": table.key_of(model)}})
+assert table.price_of(model, {{**{price.to_json()!r}, "key": table.key_of(model)}})
 assert not {{"genai_prices", "httpx2"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)

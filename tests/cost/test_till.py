@@ -7,13 +7,13 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted import Scripted
 
 from harness.cost.budget import Budget
 from harness.cost.price import Price, countable
 from harness.cost.till import Till
 from harness.cost.token_estimate import size
 from harness.errors import BudgetReached
-from harness.models.scripted import Scripted
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Request, Response, Usage
 
 PRICE = Price(((0, 10.0), (1000, 20.0)), ((0, 100.0),), ((0, 1.0),), ((0, 12.0),))
@@ -26,7 +26,7 @@ def ask(text: str) -> ChatRequest:
 
 
 A, B, C = ask("Is it A? "), ask("Is it B? "), ask("Is it C? ")
-MOST = size(A, None).tokens_most
+MOST = size(A, None).input_most + size(A, None).output_most
 
 
 def till_of(*under_way: Request, **limits: float) -> Till:
@@ -83,7 +83,8 @@ def test_one_of_a_ranked_requests_calls_was_refused_and_the_others_may_be_billed
     till = till_of(request, tokens=1e6)
     till.failed(request, None)
     assert till.spent.requests == 2
-    assert till.spent.tokens == pytest.approx(size(request, None).tokens_most / 2, abs=2)
+    most = size(request, None)
+    assert till.spent.tokens == pytest.approx((most.input_most + most.output_most) / 2, abs=2)
 
 
 def test_what_a_reply_takes_beyond_its_most_is_expected_of_every_other():

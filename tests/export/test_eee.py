@@ -31,8 +31,8 @@ LOG, ROW = (
 HOSTILE = 'No.\u2028\u0085\x0c\x1c {"a": 1}\r\n</script> \x00 🙂'
 
 
-def said(path, body, number):
-    """The kinds of outcome, one after the other."""
+def answer(path, body, number):
+    """Return the kinds of outcome, one after the other."""
     if "part" in body["messages"][-1]["content"] and "matrix:\n" in body["messages"][-1]["content"]:
         return chat_reply("Noted.")
     if number % 4 == 3:
@@ -41,13 +41,13 @@ def said(path, body, number):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
+def runs_folder(tmp_path_factory) -> Path:
     """Runs of an API model, one of them in turns, of an algorithm and of a baseline, made by the commands."""
     folder = tmp_path_factory.mktemp("made")
-    servers = [Server(said), Server(said)]  # one each: what they say goes by the number of the call
+    servers = [Server(answer), Server(answer)]  # one each: what they say goes by the number of the call
     first, second = (
-        ("model=openai", "model.model=meta-llama/Llama-9", f"model.base_url={one.url}", "model.max_concurrency=1")
-        for one in servers
+        ("model=openai", "model.model=meta-llama/Llama-9", f"model.base_url={server.url}", "model.max_concurrency=1")
+        for server in servers
     )
     data = ["task=causalbench/causality", "task.networks=[cancer]", "task.format=data", "task.parts=2", "task.rows=8"]
     commands = [
@@ -58,9 +58,9 @@ def made(tmp_path_factory) -> Path:
     ]
     environment = os.environ | {"OPENAI_API_KEY": "none"}
     running = [forks.Command(module, arguments, folder, environment) for module, *arguments in commands]
-    for one in running:
-        told = one.communicate(timeout=120)[1]
-        assert one.returncode == 0, told
+    for process in running:
+        stderr = process.communicate(timeout=120)[1]
+        assert process.returncode == 0, stderr
     for server in servers:
         server.close()
     assert main([str(folder / "results"), "to=eee", f"out={folder / 'out'}"]) == 0
@@ -68,7 +68,7 @@ def made(tmp_path_factory) -> Path:
 
 
 def log_of(out: Path, part: str) -> tuple[dict, list[dict]]:
-    """The only evaluation in a folder whose name has that part, with its rows."""
+    """Return the only evaluation in a folder whose name has that part, with its rows."""
     (file,) = (file for file in out.rglob("*.json") if part in str(file))
     log = json.loads(file.read_text(encoding="utf-8"))
     samples = file.with_name(f"{file.stem}_samples.jsonl")
@@ -76,19 +76,19 @@ def log_of(out: Path, part: str) -> tuple[dict, list[dict]]:
 
 
 def by_id(log: dict) -> dict[str, dict]:
-    found = {one["evaluation_result_id"]: one for one in log["evaluation_results"]}
-    assert len(found) == len(log["evaluation_results"])
-    return found
+    results = {result["evaluation_result_id"]: result for result in log["evaluation_results"]}
+    assert len(results) == len(log["evaluation_results"])
+    return results
 
 
-def folder_of(made: Path, part: str) -> Path:
-    """The only run's folder that has the part in its name."""
-    (file,) = (file for file in (made / "results").rglob(RESULT) if part in str(file))
+def folder_of(runs_folder: Path, part: str) -> Path:
+    """Return the only run's folder that has the part in its name."""
+    (file,) = (file for file in (runs_folder / "results").rglob(RESULT) if part in str(file))
     return file.parent
 
 
 def check(out: Path) -> int:
-    """Everything that the schemas and the data store ask of the files of an export; how many evaluations."""
+    """Assert what the schemas and the data store ask of the files of an export; return how many evaluations."""
     files = sorted(out.rglob("*.json"))
     for file in files:
         log = json.loads(file.read_text(encoding="utf-8"))
@@ -99,9 +99,9 @@ def check(out: Path) -> int:
         for part in place.parts[1:4]:
             assert not re.search(r'[<>:"\\|?*\x00-\x1f]|[. ]$', part)
             assert part.partition(".")[0].upper() not in {"CON", "PRN", "AUX", "NUL", "DATA"}
-        for one in log["evaluation_results"]:
-            config = one["metric_config"]
-            assert config["min_score"] <= one["score_details"]["score"] <= float(config["max_score"])
+        for result in log["evaluation_results"]:
+            config = result["metric_config"]
+            assert config["min_score"] <= result["score_details"]["score"] <= float(config["max_score"])
         samples = file.with_name(f"{file.stem}_samples.jsonl")
         detail = log.get("detailed_evaluation_results")
         assert (detail is not None) == samples.exists()
@@ -120,20 +120,24 @@ def check(out: Path) -> int:
     return len(files)
 
 
-def test_what_real_runs_left_is_valid(made):
-    assert check(made / "out") == 4
+def test_what_real_runs_left_is_valid(runs_folder):
+    assert check(runs_folder / "out") == 4
 
 
-def test_a_second_export_is_the_same_in_every_byte(made, tmp_path):
-    assert main([str(made / "results"), "to=eee", f"out={tmp_path / 'again'}"]) == 0
-    files = [file.relative_to(made / "out") for file in (made / "out").rglob("*.*")]
+def test_a_second_export_is_the_same_in_every_byte(runs_folder, tmp_path):
+    assert main([str(runs_folder / "results"), "to=eee", f"out={tmp_path / 'again'}"]) == 0
+    files = [file.relative_to(runs_folder / "out") for file in (runs_folder / "out").rglob("*.*")]
     assert sorted(files) == sorted(file.relative_to(tmp_path / "again") for file in (tmp_path / "again").rglob("*.*"))
-    assert all((made / "out" / file).read_bytes() == (tmp_path / "again" / file).read_bytes() for file in files)
+    assert all((runs_folder / "out" / file).read_bytes() == (tmp_path / "again" / file).read_bytes() for file in files)
 
 
-def test_rows_of_an_api_model(made):
-    log, rows = log_of(made / "out", "data/corr2cause/meta-llama/Llama-9")
-    lines = (folder_of(made, "corr2cause/limit=12/plain/meta-llama") / RECORDS).read_text(encoding="utf-8").split("\n")
+def test_rows_of_an_api_model(runs_folder):
+    log, rows = log_of(runs_folder / "out", "data/corr2cause/meta-llama/Llama-9")
+    lines = (
+        (folder_of(runs_folder, "corr2cause/limit=12/plain/meta-llama") / RECORDS)
+        .read_text(encoding="utf-8")
+        .split("\n")
+    )
     records = [json.loads(line) for line in lines if line]
     assert [row["sample_id"] for row in rows] == [record["item"] for record in records]
     assert rows[0]["input"]["raw"] == records[0]["request"]["messages"][0]["text"]
@@ -143,7 +147,7 @@ def test_rows_of_an_api_model(made):
         failed, unreadable = row["output"]["raw"] == [], row["output"]["raw"] == ["Perhaps it does."]
         assert row["input"]["reference"] == ["Yes" if record["gold"] else "No"]
         assert row["evaluation"] == {"score": float(record["correct"] or 0), "is_correct": bool(record["correct"])}
-        assert [one["extracted_value"] for one in row["answer_attribution"]] == (
+        assert [attribution["extracted_value"] for attribution in row["answer_attribution"]] == (
             [] if failed or unreadable else ["Yes" if record["answer"]["label"] else "No"]
         )
         assert ("error" in row) == failed == ("evaluation_result_id" not in row) == ("token_usage" not in row)
@@ -160,14 +164,14 @@ def test_rows_of_an_api_model(made):
     assert answered["performance"]["latency_ms"] > 0
     assert answered["metadata"] | {"served_model": "served-name-2024", "sample": "0"} == answered["metadata"]
     # The result that rows name is their mean.
-    named = [row["evaluation"]["score"] for row in rows if "evaluation_result_id" in row]
-    assert by_id(log)["published/overall/all/accuracy"]["score_details"]["score"] == pytest.approx(fmean(named))
+    values = [row["evaluation"]["score"] for row in rows if "evaluation_result_id" in row]
+    assert by_id(log)["published/overall/all/accuracy"]["score_details"]["score"] == pytest.approx(fmean(values))
 
 
-def test_scores_of_an_api_model(made):
-    log, _ = log_of(made / "out", "data/corr2cause/meta-llama/Llama-9")
-    stored = json.loads((folder_of(made, "corr2cause/limit=12/plain/meta-llama") / RESULT).read_text())
-    found = by_id(log)
+def test_scores_of_an_api_model(runs_folder):
+    log, _ = log_of(runs_folder / "out", "data/corr2cause/meta-llama/Llama-9")
+    stored = json.loads((folder_of(runs_folder, "corr2cause/limit=12/plain/meta-llama") / RESULT).read_text())
+    results = by_id(log)
     expected = {
         f"{labels}/{breakdown}/{group}/{metric}": row[metric]
         for labels, breakdowns in stored["scores"].items()
@@ -176,25 +180,25 @@ def test_scores_of_an_api_model(made):
         for metric in ("f1", "precision", "recall", "accuracy")
         if (labels == "published" or breakdown == "overall") and row[metric] is not None
     }
-    assert {name: one["score_details"]["score"] for name, one in found.items()} == expected
-    assert {name.rpartition("/")[0] for name in found} > {"audited/overall/all", "published/relation/ancestor"}
-    one = found["published/overall/all/accuracy"]
+    assert {name: result["score_details"]["score"] for name, result in results.items()} == expected
+    assert {name.rpartition("/")[0] for name in results} > {"audited/overall/all", "published/relation/ancestor"}
+    result = results["published/overall/all/accuracy"]
     row = stored["scores"]["published"]["overall"]["all"]
-    assert one["evaluation_name"] == "corr2cause.limit=12.published"
-    assert one["score_details"]["uncertainty"]["num_samples"] == 9
+    assert result["evaluation_name"] == "corr2cause.limit=12.published"
+    assert result["score_details"]["uncertainty"]["num_samples"] == 9
     assert (
-        one["score_details"]["details"] | {"items": "12", "failed": "3", "unreadable": "3"}
-        == one["score_details"]["details"]
+        result["score_details"]["details"] | {"items": "12", "failed": "3", "unreadable": "3"}
+        == result["score_details"]["details"]
     )
     intervals = {
-        name.rpartition("/")[2]: (given["lower"], given["upper"], given["confidence_level"])
-        for name, one in found.items()
+        name.rpartition("/")[2]: (interval["lower"], interval["upper"], interval["confidence_level"])
+        for name, result in results.items()
         if name.startswith("published/overall/all/")
-        and (given := one["score_details"]["uncertainty"].get("confidence_interval"))
+        and (interval := result["score_details"]["uncertainty"].get("confidence_interval"))
     }
     assert intervals == {name: (*ends, 0.95) for name, ends in row["intervals"].items()} != {}
-    assert one["source_data"]["hf_repo"] == "causalnlp/corr2cause"
-    words = one["generation_config"]["generation_args"]
+    assert result["source_data"]["hf_repo"] == "causalnlp/corr2cause"
+    words = result["generation_config"]["generation_args"]
     assert (words["temperature"], words["max_tokens"]) == (0, 16)
     assert words["prompt_template"] in (PROMPTS / "corr2cause" / "plain.yaml").read_text().replace("\n  ", "\n")
     assert (log["eval_library"]["name"], log["model_info"]["developer"]) == ("harness", "meta-llama")
@@ -203,40 +207,44 @@ def test_scores_of_an_api_model(made):
     assert "inference_platform" not in log["model_info"]  # a server on this machine
 
 
-def test_a_conversation_has_its_turns(made):
-    _, rows = log_of(made / "out", "causalbench_causality/meta-llama")
+def test_a_conversation_has_its_turns(runs_folder):
+    _, rows = log_of(runs_folder / "out", "causalbench_causality/meta-llama")
     for row in rows:
-        turns = [(one["turn_idx"], one["role"]) for one in row["messages"]]
+        turns = [(message["turn_idx"], message["role"]) for message in row["messages"]]
         roles = [role for _, role in turns]
         failed = "error" in row
         assert [number for number, _ in turns] == list(range(len(turns)))
         assert roles[-1] == ("user" if failed else "assistant") and roles.count("assistant") > 1 - failed
         assert row["interaction_type"] == "multi_turn" and "output" not in row
-        assert row["input"]["raw"] == [one["content"] for one in row["messages"] if one["role"] == "user"][-1]
-        for one in row["answer_attribution"]:
-            assert one["turn_idx"] == len(turns) - 1 and one["source"] == f"messages[{len(turns) - 1}].content"
+        questions = [message["content"] for message in row["messages"] if message["role"] == "user"]
+        assert row["input"]["raw"] == questions[-1]
+        for attribution in row["answer_attribution"]:
+            assert (
+                attribution["turn_idx"] == len(turns) - 1
+                and attribution["source"] == f"messages[{len(turns) - 1}].content"
+            )
 
 
-def test_distances_are_better_when_lower_and_have_no_upper_end(made):
-    log, rows = log_of(made / "out", "causalbench_causality/harness/hc")
-    stored = json.loads((folder_of(made, "/hc/") / RESULT).read_text())["scores"]["exact"]["overall"]["all"]
-    found = by_id(log)
+def test_distances_are_better_when_lower_and_have_no_upper_end(runs_folder):
+    log, rows = log_of(runs_folder / "out", "causalbench_causality/harness/hc")
+    stored = json.loads((folder_of(runs_folder, "/hc/") / RESULT).read_text())["scores"]["exact"]["overall"]["all"]
+    results = by_id(log)
     for name in ("shd", "sid"):
-        one = found[f"exact/overall/all/{name}"]
-        assert one["score_details"]["score"] == stored[name]
-        config = one["metric_config"]
+        result = results[f"exact/overall/all/{name}"]
+        assert result["score_details"]["score"] == stored[name]
+        config = result["metric_config"]
         assert (config["lower_is_better"], config["min_score"], config["max_score"]) == (True, 0, "Infinity")
-    assert not found["exact/overall/all/accuracy"]["metric_config"]["lower_is_better"]
+    assert not results["exact/overall/all/accuracy"]["metric_config"]["lower_is_better"]
     assert {"density", "acyclic"} <= set(stored)
-    assert not [name for name in found if name.endswith(("/density", "/acyclic"))]
-    assert found["exact/overall/all/shd"]["source_data"]["source_type"] == "url"
-    assert "prompt_template" not in found["exact/overall/all/shd"]["generation_config"]["generation_args"]
+    assert not [name for name in results if name.endswith(("/density", "/acyclic"))]
+    assert results["exact/overall/all/shd"]["source_data"]["source_type"] == "url"
+    assert "prompt_template" not in results["exact/overall/all/shd"]["generation_config"]["generation_args"]
     assert {row["input"]["raw"] for row in rows} == {""} and not [row for row in rows if "sample_hash" in row]
     assert len(rows) == stored["items"]
 
 
-def test_rows_of_several_answers_name_no_result_because_the_score_is_the_votes(made):
-    log, rows = log_of(made / "out", "harness/random_uniform")
+def test_rows_of_several_answers_name_no_result_because_the_score_is_the_votes(runs_folder):
+    log, rows = log_of(runs_folder / "out", "harness/random_uniform")
     assert len(rows) == 24 and {row["metadata"]["sample"] for row in rows} == {"0", "1"}
     assert not [row for row in rows if "evaluation_result_id" in row]
     assert by_id(log)["published/overall/all/accuracy"]["score_details"]["uncertainty"]["num_samples"] == 12
@@ -244,15 +252,15 @@ def test_rows_of_several_answers_name_no_result_because_the_score_is_the_votes(m
 
 def test_rankings_pairs_and_hostile_words(tmp_path):
     odd = "\ud83d \x00\u2028\u0085</script>"
-    made = Path(put(tmp_path / "r", always(1, count=2)))
+    runs_folder = Path(put(tmp_path / "r", always(1, count=2)))
     requests = [PairRequest(odd, "h"), ChoiceRequest((Message("system", odd), Message("user", "q")), ("Yes", "No"))]
-    with (made / RECORDS).open("w", encoding="utf-8") as file:
+    with (runs_folder / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published", lambda response: 0.25)
         for number, request in enumerate(requests):
             response = Response("Yes", logprobs={"Yes": -0.1, "No": -2.0}, finish_reason=odd)
             record = Record(f"{odd}{number}", odd, {odd: odd}, {"published": 1}, "d", response, Answer(1, 0.75, odd))
             writer.write(record, request)
-    assert main([str(made), "to=eee", f"out={tmp_path / 'o'}"]) == 0
+    assert main([str(runs_folder), "to=eee", f"out={tmp_path / 'o'}"]) == 0
     assert check(tmp_path / "o") == 1
     _, (pair, choice) = log_of(tmp_path / "o", "data")
     clean = odd.replace("\ud83d", "?")
@@ -264,8 +272,8 @@ def test_rankings_pairs_and_hostile_words(tmp_path):
     assert choice["sample_hash"] != pair["sample_hash"]
 
 
-def test_without_records_there_are_the_scores(made, tmp_path, capsys):
-    shutil.copytree(made / "results", tmp_path / "results")
+def test_without_records_there_are_the_scores(runs_folder, tmp_path, capsys):
+    shutil.copytree(runs_folder / "results", tmp_path / "results")
     for file in (tmp_path / "results").rglob(RECORDS):
         file.unlink()
     assert main([str(tmp_path / "results"), "to=eee", f"out={tmp_path / 'o'}"]) == 0
@@ -273,25 +281,25 @@ def test_without_records_there_are_the_scores(made, tmp_path, capsys):
     assert check(tmp_path / "o") == 4
     assert not list((tmp_path / "o").rglob("*.jsonl"))
     log, _ = log_of(tmp_path / "o", "data/corr2cause/meta-llama")
-    whole, _ = log_of(made / "out", "data/corr2cause/meta-llama")
+    with_records, _ = log_of(runs_folder / "out", "data/corr2cause/meta-llama")
     assert log["source_metadata"]["source_type"] == "documentation"
-    assert [one["score_details"] for one in log["evaluation_results"]] == [
-        one["score_details"] for one in whole["evaluation_results"]
+    assert [result["score_details"] for result in log["evaluation_results"]] == [
+        result["score_details"] for result in with_records["evaluation_results"]
     ]
 
 
 def test_a_broken_line_leaves_no_half_a_file(tmp_path, capsys):
-    made = Path(put(tmp_path / "r", always(1, count=3)))
-    with (made / RECORDS).open("a", encoding="utf-8") as file:
+    runs_folder = Path(put(tmp_path / "r", always(1, count=3)))
+    with (runs_folder / RECORDS).open("a", encoding="utf-8") as file:
         file.write("{}\n")
-    assert main([str(made), "to=eee", f"out={tmp_path / 'o'}"]) == 1
+    assert main([str(runs_folder), "to=eee", f"out={tmp_path / 'o'}"]) == 1
     assert "line 4 is not a record" in capsys.readouterr().err
     assert not [file for file in (tmp_path / "o").rglob("*") if file.is_file()]
 
 
-def test_a_run_given_twice_is_refused(made, tmp_path, capsys):
-    shutil.copytree(made / "results", tmp_path / "copy")
-    assert main([str(made / "results"), str(tmp_path / "copy"), "to=eee", f"out={tmp_path / 'o'}"]) == 1
+def test_a_run_given_twice_is_refused(runs_folder, tmp_path, capsys):
+    shutil.copytree(runs_folder / "results", tmp_path / "copy")
+    assert main([str(runs_folder / "results"), str(tmp_path / "copy"), "to=eee", f"out={tmp_path / 'o'}"]) == 1
     assert "holds the same run as another" in capsys.readouterr().err
 
 

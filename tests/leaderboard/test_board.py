@@ -13,7 +13,7 @@ from row_help import board_row
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import Choice, build
-from harness.leaderboard.rows import chosen
+from harness.leaderboard.rows import select_rows
 from harness.storage.result_json import result_json
 from harness.tables.latex_html import html, latex, tex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
@@ -106,32 +106,32 @@ def test_html_is_escaped():
 
 
 def test_numbers_stand_below_their_headings_beside_intervals_or_the_room_of_one():
-    found = build([run("a"), run("b", None), run("c", 0.1)], Choice(("f1",)))
-    page, room = html(found), '<span style="min-width:12ch">'
+    tables = build([run("a"), run("b", None), run("c", 0.1)], Choice(("f1",)))
+    page, room = html(tables), '<span style="min-width:12ch">'
     assert f'<th class="number"><span class="whole">F1 {room}</span></span></th>' in page
     assert f"<b>50.00</b> {room}[40.0, 70.0]</span>" in page and f"– {room}</span>" in page
     room = r"\phantom{ {[}"
-    assert f"model & F1{room}" in latex(found) and f"b & --{room}" in latex(found)
+    assert f"model & F1{room}" in latex(tables) and f"b & --{room}" in latex(tables)
 
 
 def test_csv_and_json_hold_the_values_and_who_they_are_of():
-    found = build([run("a"), run("b", complete=False)], Choice(("f1",)))
-    rows = list(csv.DictReader(io.StringIO(as_csv(found))))
+    tables = build([run("a"), run("b", complete=False)], Choice(("f1",)))
+    rows = list(csv.DictReader(io.StringIO(as_csv(tables))))
     assert (rows[0]["model"], rows[0]["variant"], rows[0]["f1"], rows[0]["f1_low"]) == ("a", "default", "0.5", "0.4")
     assert (rows[1]["model"], rows[1]["complete"], rows[1]["f1"]) == ("b", "False", "")
-    table = json.loads(as_json(found))["tables"][0]
+    table = json.loads(as_json(tables))["tables"][0]
     assert table["rows"][0]["f1"]["value"] == 0.5 and table["rows"][0]["prompt"] == "plain"
     assert table["not_complete"] == [{"variant": "default", "prompt": "plain", "model": "b"}]
 
 
 def test_other_items_and_other_labels_have_tables_of_their_own():
     rows = [run("a"), run("b", items="b" * 64, variant="version=v1"), run("c", headline="audited", variant="x")]
-    found = build(rows)
-    assert [len(table.lines) for table in found] == [1, 1, 1]
-    assert found[0].heading == "variant default; published labels; 100 items, item set aaaaaaaa"
-    assert found[0].above == "Best F1 first, metrics in percent; prompt plain."
-    assert {table.heading for table in found} >= {"variant x; audited labels; 100 items, item set aaaaaaaa"}
-    assert markdown(found).count("## corr2cause\n") == 1
+    tables = build(rows)
+    assert [len(table.lines) for table in tables] == [1, 1, 1]
+    assert tables[0].heading == "variant default; published labels; 100 items, item set aaaaaaaa"
+    assert tables[0].above == "Best F1 first, metrics in percent; prompt plain."
+    assert {table.heading for table in tables} >= {"variant x; audited labels; 100 items, item set aaaaaaaa"}
+    assert markdown(tables).count("## corr2cause\n") == 1
 
 
 def test_columns_for_each_group():
@@ -158,11 +158,11 @@ def test_what_no_run_has_is_named(choice):
 
 def test_rows_by_name_glob_or_list_and_names_with_commas():
     rows = [run("gpt4"), run("gpt35", variant="labels=audited,limit=20"), run("b", variant="labels=audited")]
-    assert [row.model for row in chosen(rows, model="gpt*")] == ["gpt4", "gpt35"]
-    assert [row.model for row in chosen(rows, model="gpt4, b")] == ["gpt4", "b"]
-    assert [row.model for row in chosen(rows, variant="labels=audited,limit=20")] == ["gpt35"]
+    assert [row.model for row in select_rows(rows, model="gpt*")] == ["gpt4", "gpt35"]
+    assert [row.model for row in select_rows(rows, model="gpt4, b")] == ["gpt4", "b"]
+    assert [row.model for row in select_rows(rows, variant="labels=audited,limit=20")] == ["gpt35"]
     with pytest.raises(ConfigError, match="no model 'c'"):
-        chosen(rows, model="c")
+        select_rows(rows, model="c")
 
 
 def test_several_folders_formats_and_published_rows(tmp_path, capsys):
@@ -170,9 +170,9 @@ def test_several_folders_formats_and_published_rows(tmp_path, capsys):
     saved(tmp_path / "B", run("a", 0.25))
     folders = [str(tmp_path / "A"), str(tmp_path / "B")]
     assert leaderboard.main([*folders, "published=true", f"out={tmp_path / 'x.html'}"]) == 0
-    said = capsys.readouterr().out
-    assert folders[0] in said and folders[1] in said
-    assert "### PUBLISHED, not measured here: Table 4 (data v1.0" in said and "GPT-4" in said
+    output = capsys.readouterr().out
+    assert folders[0] in output and folders[1] in output
+    assert "### PUBLISHED, not measured here: Table 4 (data v1.0" in output and "GPT-4" in output
     assert (tmp_path / "x.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert leaderboard.main([*folders, "format=csv", "model=a"]) == 0
     assert capsys.readouterr().out.count("\n") == 3

@@ -19,10 +19,15 @@ from preset_help import (
     value,
 )
 
-from harness.leaderboard.rows import below
+from harness.leaderboard.rows import find_rows
 from harness.tables.latex_html import latex
 
 RESULTS = Path(__file__).parents[2] / "results"
+
+
+def test_the_note_on_parentheses_depends_on_the_prompt_and_not_on_the_name_of_a_model():
+    notes = [" ".join(one("4", run("corr2cause", "gpt4 (June)", prompt=p)).notes) for p in ("plain", "pair")]
+    assert ["In parentheses: the prompt" in text for text in notes] == [False, True]
 
 
 def test_v1_and_v2_stand_apart_and_v1_is_the_one_to_compare():
@@ -33,10 +38,10 @@ def test_v1_and_v2_stand_apart_and_v1_is_the_one_to_compare():
         "Measured here: data v1",
         "Measured here: data v2",
     ]
-    for told, found in (("v1", old), ("v2", new)):
+    for version, row in (("v1", old), ("v2", new)):
         for metric in ("f1", "accuracy"):
-            shown = cell(table, metric, model="gpt4", block=f"Measured here: data {told}")
-            assert shown.value == found.result.overall[metric] and shown.text == f"{100 * shown.value:.2f}"
+            shown_cell = cell(table, metric, model="gpt4", block=f"Measured here: data {version}")
+            assert shown_cell.value == row.result.overall[metric] and shown_cell.text == f"{100 * shown_cell.value:.2f}"
     notes = [note for note in table.notes if "the ones to compare" in note]
     assert len(notes) == 1 and notes[0].startswith("Measured here: data v1 (")
     assert {line.group for line in table.lines if line.run} == {"GPT-Based Models"}
@@ -46,7 +51,7 @@ def test_the_best_is_marked_within_a_set_alone():
     runs = [run("corr2cause", model) for model in ("gpt4", "gpt35", "llama_7b")]
     table = one("4", *runs)
     text = latex([table])
-    best = max(found.result.overall["f1"] for found in runs)
+    best = max(row.result.overall["f1"] for row in runs)
     assert f"\\textbf{{{100 * best:.2f}}}" in text and r"\textbf{33.38}" in text and r"\underline{29.08}" in text
     assert "not ranked together" in table.notes[0]
     assert r"\textbf{0" not in latex(laid("III", *every_run()))
@@ -92,20 +97,20 @@ def test_runs_on_perturbed_data_make_one_row():
 
 @pytest.mark.parametrize(("name", "key"), [("6", "group"), ("12", "model")])
 def test_relations(name, key):
-    found = run("corr2cause", "gpt4", variant="version=v1")
-    table = one(name, found)
+    row = run("corr2cause", "gpt4", variant="version=v1")
+    table = one(name, row)
     for relation in ("parent", "collider"):
-        shown = cell(table, "recall", relation=relation, **{key: "gpt4"})
-        assert shown.value == value(found, "published", "relation", relation, "recall")
+        shown_cell = cell(table, "recall", relation=relation, **{key: "gpt4"})
+        assert shown_cell.value == value(row, "published", "relation", relation, "recall")
     if name == "12":
-        assert cell(table, "f1", relation="all", model="gpt4").value == found.result.overall["f1"]
+        assert cell(table, "f1", relation="all", model="gpt4").value == row.result.overall["f1"]
 
 
 def test_queries_are_compared_where_a_model_was_asked_both():
     runs = [run("corr2cause", m, prompt=p) for m, p in (("gpt35", "plain"), ("gpt35", "enhanced"), ("gpt4", "plain"))]
     table = one("13", *runs)
-    shown = [line.cells[0].text for line in table.lines]
-    assert shown == ["GPT-3.5 (plain query; original)", "GPT-3.5 (enhanced query)", "gpt35", "gpt35 (enhanced)"]
+    names = [line.cells[0].text for line in table.lines]
+    assert names == ["GPT-3.5 (plain query; original)", "GPT-3.5 (enhanced query)", "gpt35", "gpt35 (enhanced)"]
 
 
 NETWORKED = [
@@ -122,22 +127,22 @@ NETWORKED = [
 
 @pytest.mark.parametrize(("name", "variant", "columns"), NETWORKED)
 def test_networks(name, variant, columns):
-    found = run(CAUSALITY, "gpt4", variant=variant)
-    table = one(name, found)
+    row = run(CAUSALITY, "gpt4", variant=variant)
+    table = one(name, row)
     where = {"network": "asia", "group": "gpt4"} if name == "III" else {"model": "gpt4"}
     for column, metric in columns.items():
-        assert cell(table, column, **where).value == value(found, "paper", "network", "asia", metric)
+        assert cell(table, column, **where).value == value(row, "paper", "network", "asia", metric)
     other = {"method=2": "default", "default": "method=2"}.get(variant, "default")
     assert not [line for line in one(name, run(CAUSALITY, "gpt4", variant=other)).lines if line.run]
 
 
 def test_shares_are_shown_as_the_paper_shows_them():
-    found = run(CAUSALITY, "gpt4", variant="method=2")
-    shown = cell(one("III", found), "f1", network="asia", group="gpt4")
-    assert shown.text == f"{shown.value:.4f}"
-    (nine,) = laid("IX", found)
+    row = run(CAUSALITY, "gpt4", variant="method=2")
+    shown_cell = cell(one("III", row), "f1", network="asia", group="gpt4")
+    assert shown_cell.text == f"{shown_cell.value:.4f}"
+    (nine,) = laid("IX", row)
     accuracy = nine.lines[0].cells[-1]
-    assert accuracy.value == value(found, "paper", "network", "asia", "cell_accuracy")
+    assert accuracy.value == value(row, "paper", "network", "asia", "cell_accuracy")
     assert accuracy.text == f"{100 * accuracy.value:.2f}"
 
 
@@ -147,25 +152,28 @@ def test_formats_stand_beside_each_other(name):
     runs = {f: run(CAUSALITY, "gpt4", variant=variant) for f, variant in variants.items()}
     table = one(name, *runs.values())
     where = {"network": "hepar2", **({"group": "gpt4"} if name == "VI" else {"model": "gpt4"})}
-    printed = {"background": "background_knowledge", "data": "training_data", "variable_name": "variable_name"}
-    printed["background_data"] = "background_knowledge+training_data"
+    paper_names = {"background": "background_knowledge", "data": "training_data", "variable_name": "variable_name"}
+    paper_names["background_data"] = "background_knowledge+training_data"
     for form in FORMATS[: 2 if name == "VI" else 4]:
         for metric, column in (("macro_f1", "f1"), ("cell_shd", "shd")):
-            wanted = value(runs[form], "paper", "network", "hepar2", metric)
-            assert cell(table, f"{column}/{printed[form]}", **where).value == wanted
+            expected = value(runs[form], "paper", "network", "hepar2", metric)
+            assert cell(table, f"{column}/{paper_names[form]}", **where).value == expected
 
 
 def test_direct_and_indirect_correlation_by_the_exact_convention():
-    known = {"exact": True, "paper": False}
-    runs = {k: run("causalbench/correlation", "gpt4", variant=f"kind={k}", known=known) for k in ("direct", "indirect")}
+    with_values = {"exact": True, "paper": False}
+    runs = {
+        k: run("causalbench/correlation", "gpt4", variant=f"kind={k}", known=with_values)
+        for k in ("direct", "indirect")
+    }
     everything = run("causalbench/correlation", "gpt4")
     table = one("II", everything, *runs.values())
     assert blocks(table)[1:] == ["Measured here", "Measured here: exact convention"]
-    for kind, found in runs.items():
-        shown = cell(table, f"f1/correlation_{kind}", network="asia", block="Measured here: exact convention")
-        assert shown.value == value(found, "exact", "network", "asia", "f1")
-    shown = cell(table, "f1/correlation_direct", network="asia", block="Measured here")
-    assert shown.value == value(everything, "paper", "network", "asia", "macro_f1")
+    for kind, row in runs.items():
+        shown_cell = cell(table, f"f1/correlation_{kind}", network="asia", block="Measured here: exact convention")
+        assert shown_cell.value == value(row, "exact", "network", "asia", "f1")
+    shown_cell = cell(table, "f1/correlation_direct", network="asia", block="Measured here")
+    assert shown_cell.value == value(everything, "paper", "network", "asia", "macro_f1")
     assert cell(table, "f1/correlation_indirect", network="asia", block="Measured here").text == "–"
 
 
@@ -173,10 +181,10 @@ def test_direct_and_indirect_correlation_by_the_exact_convention():
     ("name", "task", "template"), [("X", CAUSALITY, "cause"), ("XXI", "causalbench/correlation", "correlation")]
 )
 def test_wordings(name, task, template):
-    found = run(task, "gpt4")
+    row = run(task, "gpt4")
     kind = {"X": "causality_type1", "XXI": "correlation"}[name]
-    shown = cell(one(name, found), "accuracy", template=f"{kind}:question_3", model="gpt4")
-    assert shown.value == value(found, "paper", "template", template, "cell_accuracy")
+    shown_cell = cell(one(name, row), "accuracy", template=f"{kind}:question_3", model="gpt4")
+    assert shown_cell.value == value(row, "paper", "template", template, "cell_accuracy")
 
 
 def test_structures_stand_beside_the_printed_ones_and_chains_have_their_mean():
@@ -197,10 +205,10 @@ def test_structures_stand_beside_the_printed_ones_and_chains_have_their_mean():
 
 
 def test_chains_are_the_published_questions():
-    found = run("causalbench/cot", "gpt4")
-    table = one("V", found)
-    assert cell(table, "accuracy", model="gpt4").value == value(found, "exact", "kind", "chain", "accuracy")
-    assert cell(table, "max_chain_length", model="gpt4").value == found.result.overall["longest_chain"]
+    row = run("causalbench/cot", "gpt4")
+    table = one("V", row)
+    assert cell(table, "accuracy", model="gpt4").value == value(row, "exact", "kind", "chain", "accuracy")
+    assert cell(table, "max_chain_length", model="gpt4").value == row.result.overall["longest_chain"]
     assert [c.text for c in table.lines[4].cells] == ["LLAMA-7B", "100%", "24"]
 
 
@@ -215,13 +223,13 @@ def test_algorithms_stand_in_their_columns_and_others_in_one_of_their_own():
     measured = [f"Measured here: {name}" for name in (*reversed(prompts), "gpt4_1106")]
     assert blocks(table) == ["Published, not measured here: the paper's own data", *measured]
     assert [c.title for c in table.columns][-2:] == ["ENSAOBS", "boss"]
-    for (name, prompt), found in runs.items():
+    for (name, prompt), row in runs.items():
         column = {"hc": "shd/HC", "boss": "shd/boss"}[name]
-        shown = cell(table, column, network="alarm", block=f"Measured here: {prompt}")
-        assert shown.value == value(found, "exact", "network/structure", "alarm/direct", "shd")
+        shown_cell = cell(table, column, network="alarm", block=f"Measured here: {prompt}")
+        assert shown_cell.value == value(row, "exact", "network/structure", "alarm/direct", "shd")
     column = "shd/GPT4-Turbo with B. K. + T. D."
-    shown = cell(table, column, network="alarm", block="Measured here: gpt4_1106")
-    assert shown.value == value(model, "paper", "network", "alarm", "cell_shd")
+    shown_cell = cell(table, column, network="alarm", block="Measured here: gpt4_1106")
+    assert shown_cell.value == value(model, "paper", "network", "alarm", "cell_shd")
     assert [line.cells[-1].text for line in printed_lines(table)] == ["–"] * 14
 
 
@@ -234,15 +242,15 @@ def test_the_skeletons_own_questions_are_a_set_of_their_own():
 
 
 def test_the_numbers_made_by_hand_differ():
-    found = [number(network, metric) for network in NETWORKS for metric in ("f1", "shd")]
-    assert len(set(found)) == len(found)
+    numbers = [number(network, metric) for network in NETWORKS for metric in ("f1", "shd")]
+    assert len(set(numbers)) == len(numbers)
 
 
 @pytest.mark.parametrize(
     ("name", "at"), [("4", ("published", "overall", "all", "f1")), ("XV", ("paper", "network", "asia", "macro_f1"))]
 )
 def test_the_projects_own_results(name, at):
-    rows = below([str(RESULTS)])
+    rows = find_rows([str(RESULTS)])
     table = one(name, *rows)
     column = [c.name for c in table.columns].index("f1/asia" if name == "XV" else "f1")
     lines = [line for line in table.lines if line.run]
@@ -250,6 +258,6 @@ def test_the_projects_own_results(name, at):
     assert any("Intervals over 21 clusters are wide" in note for note in table.notes) == (name == "4")
     for line in lines:
         place = RESULTS / table.task / line.run["variant"] / line.run["prompt"] / line.run["model"] / "result.json"
-        said = json.loads(place.read_text(encoding="utf-8"))["scores"]
+        scores = json.loads(place.read_text(encoding="utf-8"))["scores"]
         labels = "audited" if "audited" in line.run["variant"] else at[0]
-        assert line.cells[column].value == said[labels][at[1]][at[2]][at[3]]
+        assert line.cells[column].value == scores[labels][at[1]][at[2]][at[3]]

@@ -25,29 +25,29 @@ NAMES = "4 5 6 12 13 II III IV V VI VII IX X XI XIII XIV XV XVI XVII XVIII XIX X
 
 
 def test_there_is_one_for_every_table_with_results():
-    assert [one.name for _, one in presets()] == NAMES
+    assert [preset.name for _, preset in presets()] == NAMES
 
 
 @pytest.mark.parametrize("name", [*NAMES, "5a", "5b", "6a", "6b"])
 def test_without_runs_the_printed_digits_are_all_there_and_nothing_else(name):
     table = one(name)
-    wanted = Counter()
+    expected = Counter()
     for row in published_rows():
         if row.benchmark == preset(name).benchmark and row.table in preset(name).published:
-            wanted.update(row.printed.values())
+            expected.update(row.printed.values())
     if name == "V":
-        wanted = Counter(f"{float(v):.0%}" if float(v) <= 1 else v for v in wanted.elements())
+        expected = Counter(f"{float(v):.0%}" if float(v) <= 1 else v for v in expected.elements())
     numbers = [
         c
         for line in table.lines
         for c, column in zip(line.cells, table.columns, strict=True)
         if column.kind == "metric"
     ]
-    assert Counter(c.text.rstrip("*") for c in numbers if c.text != "–") == wanted
+    assert Counter(c.text.rstrip("*") for c in numbers if c.text != "–") == expected
     for c in numbers:
         if c.text != "–":
-            shown = float(c.text.rstrip("*%"))
-            assert c.value == pytest.approx(shown) or c.value == pytest.approx(shown / 100)
+            digits = float(c.text.rstrip("*%"))
+            assert c.value == pytest.approx(digits) or c.value == pytest.approx(digits / 100)
     assert "Nothing is measured yet" in table.notes[-1] and preset(name).command in table.notes[-1]
     assert printed_lines(table) == table.lines
 
@@ -55,16 +55,16 @@ def test_without_runs_the_printed_digits_are_all_there_and_nothing_else(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_printed_rows_keep_the_papers_order(name):
     """The file has the paper's order; a row stands where it is first told of."""
-    found, table = preset(name), one(name)
-    stubs = len(found.rows)
+    layout, table = preset(name), one(name)
+    stubs = len(layout.rows)
     keys = [tuple(c.value for c in line.cells[:stubs]) for line in table.lines]
     assert len(set(keys)) == len(keys)
-    wanted = []
+    expected = []
     for row in published_rows():
-        if row.benchmark == found.benchmark and row.table in found.published:
-            axis = row.setting.get(found.axis.setting, "") if found.axis else ""
-            wanted.append(tuple(row.model if kind == "model" else axis for kind in found.rows))
-    assert [key for key in keys if key in wanted] == list(dict.fromkeys(wanted))
+        if row.benchmark == layout.benchmark and row.table in layout.published:
+            axis = row.setting.get(layout.axis.setting, "") if layout.axis else ""
+            expected.append(tuple(row.model if kind == "model" else axis for kind in layout.rows))
+    assert [key for key in keys if key in expected] == list(dict.fromkeys(expected))
 
 
 def test_rows_groups_and_columns_that_the_papers_have():
@@ -149,17 +149,17 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert leaderboard.main(["preset=4"]) == 0
     assert "Nothing is measured yet" in capsys.readouterr().out
-    found = run("corr2cause", "gpt4", variant="version=v1")
+    row = run("corr2cause", "gpt4", variant="version=v1")
     place = tmp_path / "results" / "gpt4"
     place.mkdir(parents=True)
-    names = {"task": found.task, "variant": found.variant, "prompt": found.prompt, "model": found.model}
-    said = {"run": names, "complete": True, **result_json(found.result)}
-    (place / "result.json").write_text(json.dumps(said), encoding="utf-8")
-    write_manifest(place, names, found.result)
+    names = {"task": row.task, "variant": row.variant, "prompt": row.prompt, "model": row.model}
+    content = {"run": names, "complete": True, **result_json(row.result)}
+    (place / "result.json").write_text(json.dumps(content), encoding="utf-8")
+    write_manifest(place, names, row.result)
     for ending in ("md", "csv", "json", "tex", "html"):
         assert leaderboard.main(["results", "preset=4", f"out=x.{ending}"]) == 0
-        shown = f"{100 * found.result.overall['f1']:.2f}"
-        assert (str(found.result.overall["f1"]) if ending == "csv" else shown) in (tmp_path / f"x.{ending}").read_text()
+        percent = f"{100 * row.result.overall['f1']:.2f}"
+        assert (str(row.result.overall["f1"]) if ending == "csv" else percent) in (tmp_path / f"x.{ending}").read_text()
     assert not list(tmp_path.rglob("LEADERBOARD.md"))
     capsys.readouterr()
     for wrong in (["nowhere", "preset=4"], ["preset=4", "metrics=f1"], ["preset=4", "published=true"]):
@@ -185,7 +185,7 @@ def test_latex_sets_a_whole_leaderboard_with_published_rows(paper, tmp_path, mon
 
 
 def _set(paper, tables, folder):
-    """Sets the tables in a paper whose margins are LaTeX's own: none is too high, too wide or held back too long."""
+    """Set the tables in a paper whose margins are LaTeX's own: none is too high, too wide or held back too long."""
     kind = paper if "{" in paper else f"{{{paper}}}"
     text = (
         f"\\documentclass{kind}\\usepackage[T1]{{fontenc}}"
@@ -193,6 +193,6 @@ def _set(paper, tables, folder):
     )
     (folder / "all.tex").write_text(text, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    made = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
-    assert made.returncode == 0, made.stdout[-2000:]
-    assert "Overfull" not in made.stdout and "Float too large" not in made.stdout
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
+    assert process.returncode == 0, process.stdout[-2000:]
+    assert "Overfull" not in process.stdout and "Float too large" not in process.stdout

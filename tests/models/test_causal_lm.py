@@ -26,7 +26,7 @@ def parts(path):
 
 
 def by_hand(path, prompt: str, continuation: str) -> float:
-    """One unpadded forward pass, by transformers alone."""
+    """Return the scores of one unpadded forward pass, by transformers alone."""
     import torch
 
     tokenizer, model = parts(path)
@@ -55,7 +55,7 @@ def test_a_chat_template_is_used_where_there_is_one(llama_path):
 
 
 def written_by_hand(path, text: str, tokens: int) -> str:
-    """Greedy, one token at a time, without a cache."""
+    """Return what is written greedily, one token at a time, without a cache."""
     import torch
 
     tokenizer, model = parts(path)
@@ -168,7 +168,7 @@ def test_a_template_that_refuses_the_turns_is_a_sentence(tmp_path):
 
 
 def merging(path):
-    """A tokenizer that merges the end of the prompt with the beginning of one choice only."""
+    """Return a tokenizer that merges the end of the prompt with the beginning of one choice only."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 

@@ -42,7 +42,7 @@ def numbered(count: int) -> list[ChatRequest]:
 
 
 def handed_out(landing: Iterator[Outcomes]) -> tuple[list[str], BaseException | None]:
-    """What a store has got that takes all that landed together at once, and what came then."""
+    """Return what a store got that takes all that landed together at once, and what came then."""
     stored: list[str] = []
     try:
         while True:
@@ -54,7 +54,7 @@ def handed_out(landing: Iterator[Outcomes]) -> tuple[list[str], BaseException | 
 
 
 async def nothing() -> None:
-    """Closes nothing."""
+    """Close nothing."""
 
 
 @pytest.mark.parametrize("error", [KeyError("bug"), RunStopped("stop"), MemoryError(), RecursionError("deep")])

@@ -81,7 +81,7 @@ def asked(kind: Kind, server: InThread, prompts: tuple[str, ...], endpoint: type
 
 
 def problems(kind: Kind, server: InThread, outcome: Outcome, prompts: tuple[str, ...]) -> Iterator[str]:
-    """Everything that may not be."""
+    """Yield everything that may not be."""
     if outcome.error is not None and not isinstance(outcome.error, RunStopped):
         yield f"crashed: {type(outcome.error).__name__}: {str(outcome.error)[:200]}"
     elif outcome.error is not None and "stops" not in kind.ends:
@@ -111,7 +111,7 @@ def problems(kind: Kind, server: InThread, outcome: Outcome, prompts: tuple[str,
 
 
 def wrong(kind: Kind, faults: int, prompt: str, got: Response | Failure) -> str:
-    """What is wrong with the outcome of one item; empty where nothing is."""
+    """Return what is wrong with the outcome of one item; empty where nothing is."""
     if isinstance(got, Failure):
         if not (isinstance(got.kind, str) and isinstance(got.detail, str) and got.kind.isidentifier()):
             return f"a failure without a name: {str(got)[:200]}"
@@ -169,7 +169,7 @@ def test_no_other_fault_does_harm(kind):
 
 @cache
 def waited() -> dict[str, list[str]]:
-    """All kinds that take a second of waiting, at the same time."""
+    """Return the problems of all kinds that wait a second, run at the same time."""
     with ThreadPoolExecutor(len(WAITS)) as pool:
         return dict(zip((kind.name for kind in WAITS), pool.map(run, WAITS), strict=True))
 
@@ -201,7 +201,7 @@ def test_no_fault_does_harm_to_completions(kind):
 
 @contextmanager
 def room(size: int) -> Iterator[None]:
-    """No more memory than there is now and `size` bytes."""
+    """Limit memory to what is used now and `size` bytes more."""
     now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (now + size, before[1]))

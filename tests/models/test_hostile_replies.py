@@ -67,7 +67,7 @@ KINDS = {"invalid_reply", "invalid_logprobs", "content_filter", "refusal"}
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a reply, the whole first."""
+    """Yield every place in a reply, the whole first."""
     yield path
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, below in parts:
@@ -75,7 +75,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def mutated(reply: Any, path: tuple[Any, ...], value: Any) -> bytes:
-    """The reply with another value in one place."""
+    """Return the reply with another value in one place."""
     reply = copy.deepcopy(reply)
     if path:
         where = reply
@@ -90,14 +90,14 @@ def mutated(reply: Any, path: tuple[Any, ...], value: Any) -> bytes:
 
 
 def mutations(reply: Any, good: bytes) -> list[bytes]:
-    """Every value in every place; good replies before and among them, so that nothing looks like a dead server."""
+    """Yield every value in every place; good replies are among them, so that nothing looks like a dead server."""
     bad = [mutated(reply, path, value) for path in places(reply) for value in VALUES]
     parts = [[good, *bad[start : start + 5]] for start in range(0, len(bad), 5)]
     return [good] * 16 + [body for part in parts for body in part]
 
 
 def check(outcome: Response | Failure) -> None:
-    """What a store, a ledger and a result can take."""
+    """Check that a store, a ledger and a result can take an outcome."""
     if isinstance(outcome, Failure):
         assert outcome.kind in KINDS and outcome.detail.isprintable() and len(outcome.detail) < 500
         return

@@ -34,7 +34,7 @@ COMPILED = [regex.compile(pattern) for pattern in PATTERNS.values()]
 
 
 def fewest(text: str) -> int:
-    """Pieces under the pattern that makes the fewest."""
+    """Return the number of pieces under the pattern that makes the fewest."""
     found = [pattern.findall(text) for pattern in COMPILED]
     assert all("".join(pieces) == text for pieces in found)
     return min(map(len, found))

@@ -122,7 +122,7 @@ def test_a_server_that_answered_one_turn_may_be_away_before_the_next(monkeypatch
 
 @pytest.fixture
 def restarting() -> Iterator[Callable[..., list[RawServer]]]:
-    """Starts a server whose process ends after so many answers; `[1]` is what comes back in its place."""
+    """Start a server whose process ends after so many answers; `[1]` is what comes back in its place."""
     servers: list[RawServer] = []
 
     def start(after: int, refusals: Callable[[], bool]) -> list[RawServer]:

@@ -76,7 +76,7 @@ MALFORMED = {
 @pytest.fixture(autouse=True)
 def _key(key, monkeypatch):
     async def at_once(policy, seconds):
-        """A retry waits for nothing."""
+        """Make retries wait for nothing."""
 
     monkeypatch.setattr(Policy, "_sleep", at_once)
 
@@ -157,7 +157,7 @@ def test_one_redirect_among_answers_is_that_items_failure(raw):
 
 
 def bomb(megabytes: int) -> bytes:
-    """So many megabytes of spaces, packed into a thousandth of it."""
+    """Return so many megabytes of spaces, packed into a thousandth of it."""
     packer = zlib.compressobj(9, wbits=31)
     first, later = (packer.compress(b" " * (1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
     return first + later * (megabytes - 1)  # after a full flush nothing refers to what came before

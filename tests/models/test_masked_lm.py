@@ -34,7 +34,7 @@ def choice(text: str, choices=("Yes", "No")) -> ChoiceRequest:
 
 
 def by_hand(path, text: str, word: str) -> float:
-    """The mask written into the text, one unpadded forward pass, by transformers alone."""
+    """Return the scores of one unpadded pass with the mask written into the text, by transformers alone."""
     import torch
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 

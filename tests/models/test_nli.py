@@ -22,7 +22,7 @@ def nli(path, **settings) -> NLI:
 
 
 def by_hand(path, request: PairRequest, **tokenizing) -> dict[str, float]:
-    """The three log-probabilities by transformers alone, one pair at a time."""
+    """Return the three log-probabilities by transformers alone, one pair at a time."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 

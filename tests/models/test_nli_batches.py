@@ -21,7 +21,7 @@ LABELS = {0: "contradiction", 1: "neutral", 2: "entailment"}
 
 @pytest.fixture(scope="module")
 def pairs() -> list[PairRequest]:
-    """All 1,162 of the test split."""
+    """Return all 1,162 pairs of the test split."""
     prompt = prompts.load("corr2cause", "pair", ())
     items = Corr2Cause(name="corr2cause", prompts=("pair",)).items()
     return [prompt.render(item.fields, (), PairRequest) for item in items]
@@ -29,7 +29,7 @@ def pairs() -> list[PairRequest]:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """A checkpoint that takes the longest of the pairs."""
+    """Return a checkpoint that takes the longest of the pairs."""
     return nli_checkpoint(tmp_path_factory.mktemp("long"), LABELS, max_positions=1024)
 
 
@@ -38,7 +38,7 @@ def nli(path, **settings) -> NLI:
 
 
 def shares(model: NLI, pairs: list[PairRequest]) -> tuple[float, list[tuple[int, int]]]:
-    """(the share of padding in what goes into the model, the shapes of the batches)."""
+    """Return the share of padding in what goes into the model, and the shapes of the batches."""
     shapes: list[tuple[int, int]] = []
     tokens = 0
 

@@ -314,7 +314,7 @@ def test_completions_send_one_text(serve, key):
 
 
 def echo(path, body, number):
-    """Scores " Yes" at -0.5 and " No" at -1.5 - 0.25, in two tokens, as a server with echo does."""
+    """Score " Yes" at -0.5 and " No" at -1.5 - 0.25, in two tokens, as a server with echo does."""
     prompt = body["prompt"]
     start = prompt.rindex(" ")
     tail = [(start, -0.5)] if prompt.endswith(" Yes") else [(start, -1.5), (start + 2, -0.25)]

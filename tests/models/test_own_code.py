@@ -29,7 +29,7 @@ def lm(path, **settings) -> CausalLM:
 
 
 def by_hand(path, ids):
-    """The logits of the next token: what the checkpoint's code computes, computed here."""
+    """Return the logits of the next token: what the checkpoint's code computes, computed here."""
     import torch
     from safetensors.torch import load_file
 

@@ -53,7 +53,7 @@ class Limited:
 
 @pytest.fixture
 def retries_wait(monkeypatch):
-    """Retries wait until something is the case, however long that takes, in place of the time they are told."""
+    """Make retries wait until a condition holds, in place of the time that the server asks for."""
 
     def until(there) -> None:
         async def sleep(policy, seconds) -> None:

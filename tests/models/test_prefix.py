@@ -14,7 +14,7 @@ SEQUENCES = st.lists(st.lists(st.integers(0, 2), max_size=6).map(tuple), max_siz
 
 
 def beginning(tree: Tree, node: int) -> tuple[int, ...]:
-    """The tokens on the way down to a node."""
+    """Return the tokens on the way down to a node."""
     found: list[int] = []
     while node >= 0:
         found.append(tree.tokens[node])

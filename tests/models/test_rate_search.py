@@ -17,14 +17,14 @@ def add_successes(search: RateSearch, clock: Clock, number: int, apart: float) -
 
 
 def at_a_hundred_a_second() -> tuple[RateSearch, Clock]:
-    """A search that has seen nothing but successes."""
+    """Return a search that has seen nothing but successes."""
     search, clock = RateSearch(), Clock()
     add_successes(search, clock, 50, 0.01)
     return search, clock
 
 
 def with_a_limit(under_way: int = 0) -> tuple[RateSearch, Clock]:
-    """A search that has found a limit and has met it once, while so many calls were under way."""
+    """Return a search that has met a limit once, while so many calls were under way."""
     search, clock = at_a_hundred_a_second()
     search.add_refusal(clock.now, 0)
     add_successes(search, clock, TRIAL, 0.02)

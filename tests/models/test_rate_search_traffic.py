@@ -65,19 +65,19 @@ class Traffic:
 
 
 def steady(rate: float) -> Traffic:
-    """Traffic to a server with one limit."""
+    """Return the traffic to a server with one limit."""
     return Traffic(Limit(lambda at: rate))
 
 
 def changing(before: float, after: float) -> Traffic:
-    """Traffic to a server whose limit is another one from second 20 on, when those 20 are over."""
+    """Return the traffic to a server whose limit changes at second 20, from then on."""
     traffic = Traffic(Limit(lambda at: before if at < 20 else after))
     traffic.until(20)
     return traffic
 
 
 def at_random(share: float, seed: int) -> Traffic:
-    """Traffic to a server that refuses such a share of the calls, whatever the rate."""
+    """Return the traffic to a server that refuses such a share of the calls, whatever the rate."""
     draw = random.Random(seed)
     return Traffic(lambda at: draw.random() >= share)
 

@@ -72,7 +72,7 @@ def test_a_server_that_is_far_too_busy_is_not_hammered(monkeypatch):
 )
 def test_what_may_pass_is_tried_again_and_has_a_name_in_the_end(serve, monkeypatch, status, kind):
     async def at_once(policy, seconds):
-        """A retry waits for nothing."""
+        """Make retries wait for nothing."""
 
     monkeypatch.setattr(Policy, "_sleep", at_once)
     server = serve(

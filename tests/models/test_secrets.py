@@ -248,7 +248,7 @@ CODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "
 
 
 def decoded(text: str) -> str:
-    """A text with its escapes and references undone, until nothing changes."""
+    """Return a text with its escapes and references undone, until nothing changes."""
     for _ in range(5):
         text = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda sign: chr(int(sign[1], 16)), unescape(unquote(text)))
     return text

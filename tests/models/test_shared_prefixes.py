@@ -36,7 +36,7 @@ WRITTEN += [(kind, 40, True) for kind in SHARING]  # there 8 tokens are written 
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
-    """For models this small a second thread is nothing but waiting."""
+    """Use one thread: for models this small a second one only waits."""
     import torch
 
     threads = torch.get_num_threads()
@@ -46,7 +46,7 @@ def one_thread():
 
 
 def model_of(kind: str, size: int):
-    """A model with random weights, large enough that every token counts."""
+    """Return a model with random weights, large enough that every token counts."""
     import torch
     import transformers
 
@@ -76,7 +76,7 @@ def model_of(kind: str, size: int):
 
 @pytest.fixture(scope="session")
 def checkpoint(gpt2_path, llama_path, tmp_path_factory):
-    """The folder of a checkpoint, by kind; made when it is first asked for."""
+    """Return a function that gives a checkpoint's folder by kind, made at the first call."""
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()  # tests look at what is said on stderr
@@ -108,7 +108,7 @@ def writing(text: str, **settings) -> ChatRequest:
 
 
 def scored_alone(model: CausalLM, request: ChoiceRequest) -> dict[str, float]:
-    """One forward pass for each choice, by transformers alone."""
+    """Return the scores of one forward pass for each choice, by transformers alone."""
     import torch
 
     tokenizer, network = model._parts
@@ -124,7 +124,7 @@ def scored_alone(model: CausalLM, request: ChoiceRequest) -> dict[str, float]:
 
 
 def written_alone(model: CausalLM, request: ChatRequest) -> list[int]:
-    """One token after the other, without a cache, to the end token or the limit."""
+    """Return the tokens written one by one, without a cache, to the end token or the limit."""
     import torch
 
     tokenizer, network = model._parts
@@ -140,7 +140,7 @@ def written_alone(model: CausalLM, request: ChatRequest) -> list[int]:
 
 
 def read_tokens(model: CausalLM) -> list[int]:
-    """How many tokens each forward pass from now on reads."""
+    """Return a list that gets how many tokens each forward pass from now on reads."""
     _ = model._engine  # whose trial does not count
     counted: list[int] = []
     embeddings = model._parts[1].get_input_embeddings()
@@ -149,12 +149,12 @@ def read_tokens(model: CausalLM) -> list[int]:
 
 
 def beginnings(model: CausalLM, requests) -> int:
-    """How many tokens there are to read where each distinct beginning is read once."""
+    """Return how many tokens there are to read where each distinct beginning is read once."""
     return len({tuple(read[:k]) for read in reads(model, requests) for k in range(1, len(read) + 1)})
 
 
 def reads(model: CausalLM, requests) -> list[tuple[int, ...]]:
-    """The tokens of each prompt, and of all but the last token of each choice."""
+    """Return the tokens of each prompt with all but the last token of each choice."""
     found: list[tuple[int, ...]] = []
     for request in requests:
         if isinstance(request, ChatRequest):
@@ -251,7 +251,7 @@ def test_shared_writing_is_that_of_one_token_at_a_time(kind, batch_tokens, on_gp
     assert set(found) == set(requests)
     for request, response in found.items():
         expected = written_alone(model, request)
-        assert response.text == model._turns.decoded(expected)
+        assert response.text == model._turns.decode(expected)
         assert response.usage.output == len(expected)
         assert response.finish_reason == ("length" if len(expected) == request.max_tokens else "stop")
 
@@ -269,7 +269,7 @@ def test_writing_ends_at_the_end_token(checkpoint, tmp_path):
     model = lm(path, method="generate")
     counted = read_tokens(model)
     (response,) = dict(each(model.respond([request]))).values()
-    assert (response.text, response.finish_reason) == (model._turns.decoded(tokens[:place]), "stop")
+    assert (response.text, response.finish_reason) == (model._turns.decode(tokens[:place]), "stop")
     assert response.usage.output == place
     assert sum(counted) == len(model._parts[0](TEXTS[0])["input_ids"]) + place  # no token after the end is read
 
@@ -277,7 +277,7 @@ def test_writing_ends_at_the_end_token(checkpoint, tmp_path):
 @pytest.mark.parametrize(("kind", "sharing"), [("llama", True), ("gpt2", False), ("rwkv", False)])
 def test_writing_ends_at_a_stop_string(kind, sharing, checkpoint):
     model = lm(checkpoint(kind), method="generate", share_prefixes=sharing)
-    text = model._turns.decoded(written_alone(model, writing(TEXTS[0], max_tokens=12)))
+    text = model._turns.decode(written_alone(model, writing(TEXTS[0], max_tokens=12)))
     stop = text[5:7]
     request = writing(TEXTS[0], max_tokens=12, stop=("no such words", stop))
     counted = read_tokens(model)
@@ -304,15 +304,13 @@ def test_equal_prompts_are_one_text(checkpoint):
     requests = [writing(TEXTS[0], sample=k) for k in range(5)] + [writing(TEXTS[0], max_tokens=3)]
     found = dict(each(model.respond(requests)))
     assert sum(counted) == beginnings(model, requests) + 7
-    assert {found[request].text for request in requests[:5]} == {
-        model._turns.decoded(written_alone(model, requests[0]))
-    }
-    assert found[requests[5]].text == model._turns.decoded(written_alone(model, requests[5]))
+    assert {found[request].text for request in requests[:5]} == {model._turns.decode(written_alone(model, requests[0]))}
+    assert found[requests[5]].text == model._turns.decode(written_alone(model, requests[5]))
 
 
 @pytest.fixture
 def memory_for(monkeypatch):
-    """Lets a pass run out of memory, after it has written keys and values of one layer: (number of pass, tokens,
+    """Let a pass run out of memory, after it has written keys and values of one layer: (number of pass, tokens,
     tokens remembered)."""
     import torch
 
@@ -368,7 +366,7 @@ def test_without_any_memory_the_run_ends_and_keeps_its_answers(checkpoint, memor
 def test_out_of_memory_while_writing_keeps_what_is_written(at, checkpoint, memory_for, capsys):
     model = lm(checkpoint("llama"), method="generate", batch_tokens=200)
     requests = [writing(text, max_tokens=2 + 3 * (k % 3)) for k, text in enumerate(TEXTS)]
-    expected = {request: model._turns.decoded(written_alone(model, request)) for request in requests}
+    expected = {request: model._turns.decode(written_alone(model, request)) for request in requests}
     _ = model._engine
     memory_for(lambda number, tokens, held: number == at)
     answered = list(each(model.respond(requests)))
@@ -416,7 +414,7 @@ def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, c
     found = dict(each(model.respond(requests)))
     for request in requests:
         if isinstance(request, ChatRequest):
-            assert found[request].text == model._turns.decoded(written_alone(model, request))
+            assert found[request].text == model._turns.decode(written_alone(model, request))
         else:
             assert found[request].logprobs == pytest.approx(scored_alone(model, request), abs=1e-4)
     said = capsys.readouterr().err

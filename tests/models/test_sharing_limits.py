@@ -37,7 +37,7 @@ LOW = ("bfloat16", "float16")
 
 @pytest.fixture
 def memories(monkeypatch):
-    """Every memory that is made from now on."""
+    """Return a list that gets every memory made from now on."""
     made: list[Memory] = []
     init = Memory.__init__
     monkeypatch.setattr(Memory, "__init__", lambda self, model: (made.append(self), init(self, model))[1])
@@ -94,7 +94,7 @@ def test_out_of_memory_while_prompts_are_read_goes_on_with_less(checkpoint, memo
     passed = memory_for(lambda number, tokens, held: tokens > 30)
     found = dict(each(model.respond(requests)))
     assert {request: found[request].text for request in requests} == {
-        request: model._turns.decoded(tokens) for request, tokens in expected.items()
+        request: model._turns.decode(tokens) for request, tokens in expected.items()
     }
     # Nothing is read twice; the last token of a text is not read.
     assert sum(passed) == beginnings(model, requests) + sum(len(tokens) - 1 for tokens in expected.values())
@@ -111,7 +111,7 @@ def test_out_of_memory_while_writing_lowers_what_was_in_use(checkpoint, memory_f
     memory_for(lambda number, tokens, held: tokens + held > longest + 100)
     found = dict(each(model.respond(requests)))
     assert {request: found[request].text for request in requests} == {
-        request: model._turns.decoded(tokens) for request, tokens in expected.items()
+        request: model._turns.decode(tokens) for request, tokens in expected.items()
     }
     assert 1 <= capsys.readouterr().err.count("out of memory with") <= 4  # not one for each half of a million
     assert model._engine.at_once.tokens > 16  # what is read at once was not to blame for all of it
@@ -185,7 +185,7 @@ def test_the_second_ctrl_c_ends_writing_at_once(checkpoint):
     hook.remove()
     found = dict(each(model.respond(requests[:2])))
     assert {request: found[request].text for request in requests[:2]} == {
-        request: model._turns.decoded(written_alone(model, request)) for request in requests[:2]
+        request: model._turns.decode(written_alone(model, request)) for request in requests[:2]
     }
 
 
@@ -198,7 +198,7 @@ def test_texts_do_not_depend_on_who_shares_the_batch(kind, checkpoint):
         alone = dict(each(model.respond([request])))[request]
         assert (found[request].text, found[request].usage) == (alone.text, alone.usage)
         if kind != "longrope":  # whose positions change in the middle of a text
-            assert alone.text == model._turns.decoded(written_alone(model, request))
+            assert alone.text == model._turns.decode(written_alone(model, request))
 
 
 def test_scores_do_not_depend_on_who_shares_the_batch(checkpoint):
@@ -223,7 +223,7 @@ def test_short_texts_share_where_long_ones_could_not(checkpoint, capsys):
 def test_what_pads_a_stopped_text_is_not_counted(checkpoint):
     model = lm(checkpoint("gpt2"), share_prefixes=False)
     model._parts[1].generation_config.pad_token_id = 5  # no end token
-    text = model._turns.decoded(written_alone(model, writing(TEXTS[0], max_tokens=12)))
+    text = model._turns.decode(written_alone(model, writing(TEXTS[0], max_tokens=12)))
     stopped, other = (writing(TEXTS[0], max_tokens=12, stop=(stop,)) for stop in (text[3:5], "no such words"))
     alone = dict(each(model.respond([stopped])))[stopped]
     together = dict(each(model.respond([stopped, other])))

@@ -12,7 +12,7 @@ from charts_help import put, scores
 from harness.charts import charts_of
 from harness.charts.marks import MARKS
 from harness.leaderboard.build import build
-from harness.leaderboard.rows import below
+from harness.leaderboard.rows import find_rows
 from harness.plot import __main__, bars, lines
 from harness.plot.__main__ import main
 from harness.plot.paper import COLOURS, TEXT, in_lines, ink, shorten, style, text_width, wrap
@@ -40,8 +40,8 @@ def draw_charts(results, out, *settings):
 
 
 def svg_texts(file):
-    """The texts of an SVG, in their order."""
-    return ["".join(one.itertext()).strip() for one in ElementTree.parse(file).iter(TEXTS)]
+    """Return the texts of an SVG, in their order."""
+    return ["".join(element.itertext()).strip() for element in ElementTree.parse(file).iter(TEXTS)]
 
 
 def test_a_pdf_embeds_its_fonts_as_truetype_and_has_no_date(results, tmp_path):
@@ -60,7 +60,7 @@ def test_a_png_is_as_wide_as_asked_at_300_dots_per_inch(results, tmp_path):
 
 
 def test_an_svg_says_the_names_and_numbers_of_the_tables_in_their_order(results, tmp_path):
-    table = build(below([str(results)]))[0]
+    table = build(find_rows([str(results)]))[0]
     (file,) = draw_charts(results, tmp_path / "out", "chart=corr2cause/scores/f1", "format=svg")
     texts = svg_texts(file)
     names = [line.cells[0].text for line in table.lines]
@@ -80,8 +80,8 @@ def test_every_kind_is_drawn_one_file_for_each_chart_and_nothing_twice(results, 
             "corr2cause-perturbation=permutation-confusion",
         ]
     )
-    printed = capsys.readouterr().out
-    assert printed.count(".svg: ") == len(files) and "For the captions:\nLines: 95% intervals" in printed
+    output = capsys.readouterr().out
+    assert output.count(".svg: ") == len(files) and "For the captions:\nLines: 95% intervals" in output
     heat = svg_texts(tmp_path / "out/corr2cause-heat-relation-f1.svg")
     assert {"parent", "child", "collider", "90", "10", "–"} <= set(heat)
     bars = svg_texts(tmp_path / "out/corr2cause-confusion.svg")
@@ -91,10 +91,10 @@ def test_every_kind_is_drawn_one_file_for_each_chart_and_nothing_twice(results, 
 def test_the_same_chart_gives_the_same_bytes_whatever_the_users_style(results, tmp_path):
     import matplotlib
 
-    chosen = ["chart=corr2cause/robustness/f1", "format=pdf,svg,png"]
-    first = draw_charts(results, tmp_path / "a", *chosen)
+    options = ["chart=corr2cause/robustness/f1", "format=pdf,svg,png"]
+    first = draw_charts(results, tmp_path / "a", *options)
     with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red", "savefig.dpi": 50, "text.usetex": True}):
-        second = draw_charts(results, tmp_path / "b", *chosen)
+        second = draw_charts(results, tmp_path / "b", *options)
     assert len(first) == 3 and [f.read_bytes() for f in first] == [f.read_bytes() for f in second]
 
 
@@ -115,15 +115,15 @@ def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
     for model, role in kinds.items():
         data, kind = ((500, 0), "x") if role == "algorithm" else (None, role)
         put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, data=data, kind=kind)
-    charts = {chart.kind: chart for chart in charts_of(below([str(tmp_path)])) if chart.kind in ("scores", "scale")}
+    charts = {chart.kind: chart for chart in charts_of(find_rows([str(tmp_path)])) if chart.kind in ("scores", "scale")}
     shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
     colours = {"#0072B2": "blue", "#D55E00": "orange", "#009E73": "green", "#6E6E6E": "grey"}
     with style():
-        one, many = bars.scores(charts["scores"], 6.75).figure, lines.scale(charts["scale"], 6.75).figure
-    assert len(one.axes) == 1 and len(many.axes) == 12
-    for figure, chart in ((one, charts["scores"]), (many, charts["scale"])):
-        marked = [line for axes in figure.axes for line in axes.lines if line.get_marker() != "None"]
-        for line, row in zip(marked, chart.rows, strict=True):
+        single, many = bars.scores(charts["scores"], 6.75).figure, lines.scale(charts["scale"], 6.75).figure
+    assert len(single.axes) == 1 and len(many.axes) == 12
+    for figure, chart in ((single, charts["scores"]), (many, charts["scale"])):
+        lines_with_mark = [line for axes in figure.axes for line in axes.lines if line.get_marker() != "None"]
+        for line, row in zip(lines_with_mark, chart.rows, strict=True):
             mark = MARKS[row.role]
             assert row.role == kinds.get(row.label, "model")
             assert (shapes[line.get_marker()], colours[line.get_color()]) == (mark.shape, mark.colour)
@@ -136,19 +136,23 @@ def test_lines_in_one_frame_are_told_apart_and_marked_as_elsewhere(tmp_path):
     kinds = {"m": "model", "n": "model", "always_no": "baseline", "always_yes": "baseline", "reasoner": "reasoner"}
     for model, role in kinds.items():
         put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, kind=role)
-    (chart,) = (chart for chart in charts_of(below([str(tmp_path)])) if chart.kind == "scale" and chart.metric == "f1")
+    (chart,) = (
+        chart for chart in charts_of(find_rows([str(tmp_path)])) if chart.kind == "scale" and chart.metric == "f1"
+    )
     with style():
         (axes,) = lines.scale(chart, 6.75).figure.axes
     drawn_lines = [line for line in axes.lines if line.get_marker() != "None"]
-    looks = {row.label: line for line, row in zip(drawn_lines, chart.rows, strict=True)}
+    line_of = {row.label: line for line, row in zip(drawn_lines, chart.rows, strict=True)}
     markers = {"model": "o", "baseline": "s", "reasoner": "D"}
-    assert {model: line.get_marker() for model, line in looks.items()} == {m: markers[kinds[m]] for m in kinds}
-    assert len({line.get_color() for line in looks.values()}) == len({str(line._dash_pattern) for line in drawn_lines})
-    assert len({line.get_color() for line in looks.values()}) == len(kinds)
+    assert {model: line.get_marker() for model, line in line_of.items()} == {m: markers[kinds[m]] for m in kinds}
+    assert len({line.get_color() for line in line_of.values()}) == len(
+        {str(line._dash_pattern) for line in drawn_lines}
+    )
+    assert len({line.get_color() for line in line_of.values()}) == len(kinds)
     assert all(line.get_color() in COLOURS for line in drawn_lines)
     # In their own colour, as they are in the charts of scores: the reasoner, and the first model.
-    assert looks["reasoner"].get_color() == "#009E73"
-    assert looks[next(row.label for row in chart.rows if row.role == "model")].get_color() == "#0072B2"
+    assert line_of["reasoner"].get_color() == "#009E73"
+    assert line_of[next(row.label for row in chart.rows if row.role == "model")].get_color() == "#0072B2"
 
 
 def test_names_that_are_too_long_take_several_lines_and_lose_nothing(tmp_path):
@@ -230,8 +234,8 @@ def test_incomplete_runs_are_nothing_to_draw(tmp_path, capsys):
 
 def test_names_fit_and_stay_different():
     names = [f"{'x' * 40}{number}{'y' * 40}" for number in range(12)]
-    found = shorten(names, 1.0)
-    assert len(set(found)) == 12 and all(text_width(name) <= 1.0 for name in found)
+    short_names = shorten(names, 1.0)
+    assert len(set(short_names)) == 12 and all(text_width(name) <= 1.0 for name in short_names)
     assert shorten(["short"], text_width("short")) == ["short"]
     assert all(text_width(line, TEXT) <= 1.0 for line in wrap(f"some words and {'z' * 60}", 1.0, TEXT))
 
@@ -265,7 +269,7 @@ XYZ = [(0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.95
 
 
 def lab(linear):
-    """CIE L*a*b* of linear sRGB, white D65."""
+    """Return CIE L*a*b* of linear sRGB, white D65."""
     x, y, z = (
         sum(a * b for a, b in zip(row, linear, strict=True)) / white
         for row, white in zip(XYZ, (0.9505, 1, 1.089), strict=True)
@@ -281,10 +285,10 @@ def test_the_colour_blind_tell_the_colours_apart(sight):
 
     from matplotlib.colors import to_rgb
 
-    seen = []
+    colours = []
     for colour in COLOURS:
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
         mixed = [sum(a * b for a, b in zip(row, linear, strict=True)) for row in DICHROMATS[sight]]
-        seen.append(lab([min(max(c, 0.0), 1.0) for c in mixed]))
+        colours.append(lab([min(max(c, 0.0), 1.0) for c in mixed]))
     # 2.3 is a just noticeable difference.
-    assert min(dist(one, other) for one, other in combinations(seen, 2)) > 10
+    assert min(dist(colour, other) for colour, other in combinations(colours, 2)) > 10

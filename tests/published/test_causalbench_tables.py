@@ -8,9 +8,9 @@ from importlib import resources
 from unittest.mock import patch
 
 import pytest
+from scripted import Scripted
 
 from harness.models.baselines import Baseline
-from harness.models.scripted import Scripted
 from harness.prompting.prompts import load as prompt_named
 from harness.run import ask
 from harness.scoring.graphs import true_degree
@@ -87,16 +87,16 @@ def correlation(model: str) -> list:
 
 
 def rest(kind: str, model: str) -> list:
-    asked = {"Causality": CAUSALITY, "Correlation": CORRELATION}[kind][model]
-    left = tuple(template for template in getattr(questions, kind.upper()) if template not in asked)
-    return [answered(kind, model, left, networks=list(NETWORKS[:11]))] if model == "yes" else []
+    templates_of_model = {"Causality": CAUSALITY, "Correlation": CORRELATION}[kind][model]
+    others = tuple(template for template in getattr(questions, kind.upper()) if template not in templates_of_model)
+    return [answered(kind, model, others, networks=list(NETWORKS[:11]))] if model == "yes" else []
 
 
 def rows(results: list, breakdown: str) -> dict:
-    found = {}
+    rows_by_group = {}
     for result in results:
-        found |= result.scores["paper"].get(breakdown, {})
-    return found
+        rows_by_group |= result.scores["paper"].get(breakdown, {})
+    return rows_by_group
 
 
 def closed_forms(model: str, n: int, ones: int, yes_errors: int, no_errors: int) -> dict[str, float]:
@@ -161,20 +161,20 @@ def test_constant_models_hit_the_closed_forms(task, forms, model):
     assert set().union(*by_network) == set(SIZES)
     assert all(list(of) == [name for name in SIZES if name in of] for of in by_network)
     for name in SIZES:
-        wanted = forms(model, name)
-        found = [by_template[f"{name}/{template}"] for template in templates[name]]
-        for row in (*found, *(of[name] for of in by_network if name in of)):
-            assert {metric.name: metric.value for metric in row.metrics} == pytest.approx(wanted, rel=1e-12), name
+        expected = forms(model, name)
+        template_rows = [by_template[f"{name}/{template}"] for template in templates[name]]
+        for row in (*template_rows, *(of[name] for of in by_network if name in of)):
+            assert {metric.name: metric.value for metric in row.metrics} == pytest.approx(expected, rel=1e-12), name
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_networks_weigh_alike_in_every_mean(model):
     # asia weighs as much as win95pts, which has a hundred times its questions.
     fourteen = causality(model)[0].scores["paper"]
-    wanted = {name: causality_forms(model, name) for name in NETWORKS[:14]}
+    expected = {name: causality_forms(model, name) for name in NETWORKS[:14]}
 
     def mean(names: tuple[str, ...]) -> dict[str, float]:
-        return {m: sum(wanted[name][m] for name in names) / len(names) for m in wanted["asia"]}
+        return {m: sum(expected[name][m] for name in names) / len(names) for m in expected["asia"]}
 
     for row, names in (
         (fourteen["overall"]["all"], NETWORKS[:14]),
@@ -189,27 +189,27 @@ def test_networks_weigh_alike_in_every_mean(model):
 
 
 def test_a_model_of_tables_xv_and_xvi_always_said_yes():
-    found = rows(causality("yes"), "network")
+    measured = rows(causality("yes"), "network")
     alike = {
         name
         for name in OPT_F1
-        if round(found[name]["macro_f1"], 4) == OPT_F1[name]
-        and round(found[name]["cell_accuracy"], 4) == OPT_ACCURACY[name]
+        if round(measured[name]["macro_f1"], 4) == OPT_F1[name]
+        and round(measured[name]["cell_accuracy"], 4) == OPT_ACCURACY[name]
     }
     assert set(OPT_F1) == set(OPT_ACCURACY) == set(NETWORKS[:14])
     assert set(OPT_F1) - alike == {"barley", "win95pts"}
     for name in ("barley", "win95pts"):
-        assert round(found[name]["macro_f1"], 4) != OPT_F1[name]
-        assert round(found[name]["cell_accuracy"], 4) != OPT_ACCURACY[name]
+        assert round(measured[name]["macro_f1"], 4) != OPT_F1[name]
+        assert round(measured[name]["cell_accuracy"], 4) != OPT_ACCURACY[name]
 
 
 def test_table_ix_average_degrees_of_the_truth():
-    found = {name: round(true_degree(matrix(load(name).dag)), 2) for name in DEGREES}
-    assert found == DEGREES
-    assert found == {name: round(2 * e / n, 2) for name, (n, e) in SIZES.items() if name in DEGREES}
+    degrees = {name: round(true_degree(matrix(load(name).dag)), 2) for name in DEGREES}
+    assert degrees == DEGREES
+    assert degrees == {name: round(2 * e / n, 2) for name, (n, e) in SIZES.items() if name in DEGREES}
 
 
-def printed(table: str) -> dict[tuple[str, str], float]:
+def printed_values(table: str) -> dict[tuple[str, str], float]:
     """(network, model) → number, of the package's copy of the printed tables."""
     file = resources.files("harness") / "data" / "published" / "causalbench.csv"
     lines = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
@@ -221,14 +221,16 @@ def printed(table: str) -> dict[tuple[str, str], float]:
     [("Table XVI", "cell_accuracy", 180), ("Table XV", "macro_f1", 151)],
 )
 def test_always_no_beats_most_of_the_papers_numbers(table, metric, beaten):
-    found, numbers = rows(causality("no"), "network"), printed(table)
+    measured, numbers = rows(causality("no"), "network"), printed_values(table)
     assert len(numbers) == 182
-    assert sum(found[network][metric] > value for (network, _), value in numbers.items()) == beaten
+    assert sum(measured[network][metric] > value for (network, _), value in numbers.items()) == beaten
 
 
 def test_the_packages_copy_of_the_tables_says_the_same_of_opt():
-    assert {network: v for (network, model), v in printed("Table XV").items() if model == "OPT2D7B"} == OPT_F1
-    assert {network: v for (network, model), v in printed("Table XVI").items() if model == "OPT2D7B"} == OPT_ACCURACY
+    assert {network: v for (network, model), v in printed_values("Table XV").items() if model == "OPT2D7B"} == OPT_F1
+    assert {
+        network: v for (network, model), v in printed_values("Table XVI").items() if model == "OPT2D7B"
+    } == OPT_ACCURACY
 
 
 def test_a_low_sid_may_only_mean_many_edges():

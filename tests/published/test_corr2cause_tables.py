@@ -19,26 +19,33 @@ def scores(p_yes: float, seed: int = 0):
     return task.summarize(record for record, _ in records).scores["published"]
 
 
-def shown(row, *names: str) -> list[float]:
+def percentages(row, *names: str) -> list[float]:
     return [round(100 * row[name], 2) for name in names]
 
 
 def test_table_4_always_majority_and_gpt3_ada():
     row = scores(0)["overall"]["all"]
-    assert shown(row, "f1", "recall", "accuracy") == [0.0, 0.0, 84.77]
+    assert percentages(row, "f1", "recall", "accuracy") == [0.0, 0.0, 84.77]
     assert row["precision"] is None  # printed as 0.0
 
 
 def test_table_4_gpt3_curie_said_yes_to_everything():
-    assert shown(scores(1)["overall"]["all"], "f1", "precision", "recall", "accuracy") == [26.43, 15.23, 100.0, 15.23]
+    assert percentages(scores(1)["overall"]["all"], "f1", "precision", "recall", "accuracy") == [
+        26.43,
+        15.23,
+        100.0,
+        15.23,
+    ]
 
 
 def test_table_12_rows_without_a_single_yes():
     # "When the F1 score is zero, the accuracy number is a result of always predicting the negative class" (App. F):
     # RoBERTa MNLI's parent, ancestor, child and descendant. GPT-4's parent and child rows are the same.
     rows = scores(0)["relation"]
-    found = {name: shown(rows[name], "accuracy")[0] for name in ("parent", "ancestor", "child", "descendant")}
-    assert found == {"parent": 82.67, "ancestor": 91.2, "child": 84.53, "descendant": 92.53}
+    accuracies = {
+        name: percentages(rows[name], "accuracy")[0] for name in ("parent", "ancestor", "child", "descendant")
+    }
+    assert accuracies == {"parent": 82.67, "ancestor": 91.2, "child": 84.53, "descendant": 92.53}
 
 
 def test_table_4_random_uniform_drew_yes_a_third_of_the_time():
@@ -53,8 +60,8 @@ def test_table_4_random_uniform_drew_yes_a_third_of_the_time():
 
 def test_table_1_but_for_the_six_classes_counted_twice():
     sizes = {n: measure(n) for n in (2, 3, 4, 5)}
-    found = {n: (s.dags, round(s.edges_per_dag, 2), s.classes, round(s.dags_per_class, 2)) for n, s in sizes.items()}
-    assert found == {2: (2, 0.5, 2, 1.0), 3: (6, 1.67, 5, 1.2), 4: (31, 3.48, 20, 1.55), 5: (302, 5.89, 142, 2.13)}
+    counts = {n: (s.dags, round(s.edges_per_dag, 2), s.classes, round(s.dags_per_class, 2)) for n, s in sizes.items()}
+    assert counts == {2: (2, 0.5, 2, 1.0), 3: (6, 1.67, 5, 1.2), 4: (31, 3.48, 20, 1.55), 5: (302, 5.89, 142, 2.13)}
 
 
 def test_derived_labels_at_n_5_are_those_of_the_mended_generator():

@@ -8,13 +8,13 @@ import pytest
 
 from harness import published
 from harness.leaderboard.published_numbers import rows, table
-from harness.leaderboard.published_tables import published as printed_beside
+from harness.leaderboard.published_tables import published_tables as printed_beside
 from harness.scoring.classification import decisions
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.corr2cause.benchmark import BENCHMARK, METRICS
 
-KNOWN = table("4") + table("5a")
-PRINTED = [(row, name) for row in KNOWN for name in METRICS]
+ROWS_WITH_COUNTS = table("4") + table("5a")
+PRINTED_METRICS = [(row, name) for row in ROWS_WITH_COUNTS for name in METRICS]
 CONTRADICTED = ("BERT-Base MNLI", "accuracy")
 
 
@@ -24,7 +24,7 @@ def own(row, name):
     return 100 * (value or 0)
 
 
-@pytest.mark.parametrize(("row", "name"), PRINTED, ids=[f"{r.table}-{r.model}-{n}" for r, n in PRINTED])
+@pytest.mark.parametrize(("row", "name"), PRINTED_METRICS, ids=[f"{r.table}-{r.model}-{n}" for r, n in PRINTED_METRICS])
 def test_every_printed_digit_follows_from_the_counts(row, name):
     if (row.model, name) == CONTRADICTED:
         assert row.contradicted == ("accuracy",)
@@ -35,37 +35,41 @@ def test_every_printed_digit_follows_from_the_counts(row, name):
 
 
 def test_no_other_counts_fit():
-    for row in KNOWN:
-        printed = {name: Decimal(value) for name, value in row.printed.items() if name not in row.contradicted}
-        found = [
+    for row in ROWS_WITH_COUNTS:
+        digits = {name: Decimal(value) for name, value in row.printed.items() if name not in row.contradicted}
+        fitting_counts = [
             (tp, fp)
             for tp in range(343)
-            if Decimal(f"{100 * tp / 342:.2f}") == printed["recall"]
+            if Decimal(f"{100 * tp / 342:.2f}") == digits["recall"]
             for fp in range(1905)
-            if Decimal(f"{200 * tp / (tp + fp + 342):.2f}") == printed["f1"]
-            and Decimal(f"{100 * tp / max(1, tp + fp):.2f}") == printed["precision"]
-            and ("accuracy" not in printed or Decimal(f"{100 * (tp + 1904 - fp) / 2246:.2f}") == printed["accuracy"])
+            if Decimal(f"{200 * tp / (tp + fp + 342):.2f}") == digits["f1"]
+            and Decimal(f"{100 * tp / max(1, tp + fp):.2f}") == digits["precision"]
+            and ("accuracy" not in digits or Decimal(f"{100 * (tp + 1904 - fp) / 2246:.2f}") == digits["accuracy"])
         ]
-        assert found == [(row.counts.tp, row.counts.fp)], row.model
+        assert fitting_counts == [(row.counts.tp, row.counts.fp)], row.model
 
 
 def test_the_counts_are_of_the_v1_test_set():
     items = list(Corr2Cause("corr2cause", (), version="v1").items())
     positives = sum(item.labels["published"] for item in items)
-    assert {(row.counts.items, row.counts.positives) for row in KNOWN} == {(len(items), positives)} == {(2246, 342)}
+    assert (
+        {(row.counts.items, row.counts.positives) for row in ROWS_WITH_COUNTS}
+        == {(len(items), positives)}
+        == {(2246, 342)}
+    )
 
 
 def test_37_rows_have_counts_and_no_other():
-    assert len(KNOWN) == 37
-    assert [row for row in rows() if row.counts] == KNOWN
+    assert len(ROWS_WITH_COUNTS) == 37
+    assert [row for row in rows() if row.counts] == ROWS_WITH_COUNTS
     assert all(not row.intervals for row in rows() if not row.counts)
 
 
 def test_intervals_hold_what_is_printed():
-    for row in KNOWN:
-        for name, found in row.intervals.items():
-            if found and name not in row.contradicted:
-                assert found[0] - 1e-4 <= float(row.printed[name]) / 100 <= found[1] + 1e-4
+    for row in ROWS_WITH_COUNTS:
+        for name, interval in row.intervals.items():
+            if interval and name not in row.contradicted:
+                assert interval[0] - 1e-4 <= float(row.printed[name]) / 100 <= interval[1] + 1e-4
 
 
 def test_gpt4s_row():
@@ -91,12 +95,12 @@ def test_other_tables_say_that_they_have_no_interval(name, capsys):
 
 
 def test_shares_are_fractions_to_programs_whatever_the_paper_prints():
-    shown = {found.heading.split(" (")[0][-9:].strip(): found for found in printed_beside("causalbench/causality", [])}
-    ninth, third = shown["Table IX"], shown["Table III"]
+    tables = {table.heading.split(" (")[0][-9:].strip(): table for table in printed_beside("causalbench/causality", [])}
+    ninth, third = tables["Table IX"], tables["Table III"]
     assert "percent" in ninth.above and "fractions" in third.above
-    for found, text in ((ninth, "41.92"), (third, "0.4192")):
-        column = [one.name for one in found.columns].index("accuracy")
-        cell = next(line.cells[column] for line in found.lines if line.cells[column].text == text)
+    for layout, text in ((ninth, "41.92"), (third, "0.4192")):
+        column = [column.name for column in layout.columns].index("accuracy")
+        cell = next(line.cells[column] for line in layout.lines if line.cells[column].text == text)
         assert cell.value == pytest.approx(0.4192)
     assert {line.cells[-2].text for line in ninth.lines if line.cells[0].text == "ground truth"} >= {"2.00", "4.12"}
 
@@ -114,10 +118,10 @@ def test_tables_of_what_the_data_consist_of_are_measured(given, here, paper, cap
 
 def test_without_a_table_all_are_listed(capsys):
     assert published.main([]) == 0
-    said = capsys.readouterr().out
-    assert "| corr2cause  | 5a    |   17 |" in said
+    output = capsys.readouterr().out
+    assert "| corr2cause  | 5a    |   17 |" in output
     order = ["4", "5a", "5b", "6a", "6b", "12", "13", "II", "III", "IV", "V", "VI", "VII", "IX", "X", "XI", "XIII"]
-    assert [line.split("|")[2].strip() for line in said.splitlines()[2:]][: len(order)] == order
+    assert [line.split("|")[2].strip() for line in output.splitlines()[2:]][: len(order)] == order
 
 
 @pytest.mark.parametrize(
@@ -145,5 +149,5 @@ def test_a_table_that_is_not_one_of_scores_is_told_as_such(capsys):
 @pytest.mark.parametrize("given", [["table=14"], ["tabel=4"], ["results"], ["table=4", "nowhere"], ["--table"]])
 def test_mistakes_are_one_sentence(given, capsys):
     assert published.main(given) == 1
-    said = capsys.readouterr()
-    assert said.out == "" and said.err.startswith("error: ") and said.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert output.out == "" and output.err.startswith("error: ") and output.err.count("\n") == 1

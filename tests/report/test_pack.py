@@ -13,25 +13,25 @@ DATA = {"title": "t", "runs": []}
 
 
 def write(out, *values, **settings):
-    chunks = {f"answers/{k}": bundle.packed(value) for k, value in enumerate(values)}
+    chunks = {f"answers/{k}": bundle.pack(value) for k, value in enumerate(values)}
     return bundle.write(out, "t", DATA, chunks, **settings)
 
 
 @pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001, 2500])
 def test_long_lists_are_packed_in_slices(count):
     value = {"a": list(range(count)), "b": {"c": [[k, "é"] for k in range(count)], "d": {}}, "e": [], "f": None}
-    assert unpacked(bundle.packed(value)) == value
-    assert bundle.packed(value) == bundle.packed(value)
+    assert unpacked(bundle.pack(value)) == value
+    assert bundle.pack(value) == bundle.pack(value)
 
 
 def test_half_characters_become_question_marks():
-    assert unpacked(bundle.packed({"a": ["\ud83d", "\u2028\x00"]})) == {"a": ["?", "\u2028\x00"]}
+    assert unpacked(bundle.pack({"a": ["\ud83d", "\u2028\x00"]})) == {"a": ["?", "\u2028\x00"]}
 
 
 @pytest.mark.parametrize("count", [1, 2500])
 def test_what_json_has_no_number_for_is_null(count):
     values = [float("nan"), float("inf"), 0.5] * count
-    assert unpacked(bundle.packed({"a": values, "b": [{"c": -float("inf")}]})) == {
+    assert unpacked(bundle.pack({"a": values, "b": [{"c": -float("inf")}]})) == {
         "a": [None, None, 0.5] * count,
         "b": [{"c": None}],
     }
@@ -113,8 +113,8 @@ def test_what_cannot_be_is_one_sentence(arguments, sentence, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a file").touch()
     assert main(arguments) == 1
-    said = capsys.readouterr().err
-    assert sentence in said and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert sentence in message and message.count("\n") == 1
 
 
 def test_help_names_every_setting(capsys):
@@ -126,6 +126,6 @@ def test_ctrl_c(monkeypatch, capsys):
     def interrupted(folders):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("harness.report.__main__.below", interrupted)
+    monkeypatch.setattr("harness.report.__main__.find_rows", interrupted)
     assert main(["results"]) == 130
     assert "one that was there is as it was" in capsys.readouterr().err

@@ -21,11 +21,11 @@ HOSTILE = (
 ITEMS = 24
 
 
-def says(path, body, number):
-    asked = body["messages"][-1]["content"]
-    if len(asked) % 7 == 0:
+def answer(path, body, number):
+    question = body["messages"][-1]["content"]
+    if len(question) % 7 == 0:
         return error(400, "The </script> prompt was filtered.", "content_filter")
-    return chat_reply("perhaps" if len(asked) % 7 == 1 else HOSTILE[len(asked) % 3])
+    return chat_reply("perhaps" if len(question) % 7 == 1 else HOSTILE[len(question) % 3])
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def results(tmp_path_factory):
     """Two API models, a baseline with compressed records, the reasoner on audited labels, one run cut short, one
     without its records, and a network."""
     folder, limit = tmp_path_factory.mktemp("results"), f"task.limit={ITEMS}"
-    server = Server(says)
+    server = Server(answer)
     stopped = Server(lambda path, body, number: chat_reply("No") if number < 5 else error(401, "no"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "unused")
@@ -60,14 +60,14 @@ def results(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(results, tmp_path_factory):
+def page(results, tmp_path_factory):
     out = tmp_path_factory.mktemp("page") / "report.html"
     assert main([str(results), f"out={out}", "title=</title><script>x()</script>"]) == 0
     return Page(out)
 
 
 def find(page, model, task="corr2cause"):
-    return next(one for one in page.runs.values() if one["model"] == model and one["task"] == task)
+    return next(run for run in page.runs.values() if run["model"] == model and run["task"] == task)
 
 
 def lines(results, place):
@@ -86,15 +86,15 @@ def lines(results, place):
         ("random_uniform", "causalbench/causality/*/*/random_uniform"),
     ],
 )
-def test_every_record_is_in_the_page(made, results, model, place):
-    told = find(made, model, "causalbench/causality" if place.startswith("causal") else "corr2cause")
-    items, answers = (made.chunk(told["answers"][name]) for name in ("items", "answers"))
-    prompts = made.chunk(told["answers"]["prompts"])
+def test_every_record_is_in_the_page(page, results, model, place):
+    run = find(page, model, "causalbench/causality" if place.startswith("causal") else "corr2cause")
+    items, answers = (page.chunk(run["answers"][name]) for name in ("items", "answers"))
+    prompts = page.chunk(run["answers"]["prompts"])
     rows = {(items["ids"][item], 0): row for row, item in enumerate(answers["item"])}
-    found = lines(results, place)
+    records = lines(results, place)
     texts = {}  # a text stands in full where it comes first
-    assert len(rows) == len(found) == told["answers"]["count"]
-    for line in found:
+    assert len(rows) == len(records) == run["answers"]["count"]
+    for line in records:
         row = rows[line["item"], line["sample"]]
         item = answers["item"][row]
         at = {name: column[row] for name, column in answers.items() if isinstance(column, list)}
@@ -109,44 +109,44 @@ def test_every_record_is_in_the_page(made, results, model, place):
         assert items["clusters"][item] == line["cluster"]
         for name, column in items["groups"].items():
             assert column["names"][column["codes"][item]] == line["groups"][name]
-        texts |= {one["sha256"]: one["text"] for one in line["request"]["messages"] if "text" in one}
-        asked = [[one["role"], texts[one["sha256"]]] for one in line["request"]["messages"]]
-        assert [[role, prompts["texts"][text]] for role, text in prompts["messages"][item]] == asked
-        assert items["words"][item].removesuffix(".") in asked[-1][1]
+        texts |= {message["sha256"]: message["text"] for message in line["request"]["messages"] if "text" in message}
+        messages = [[message["role"], texts[message["sha256"]]] for message in line["request"]["messages"]]
+        assert [[role, prompts["texts"][text]] for role, text in prompts["messages"][item]] == messages
+        assert items["words"][item].removesuffix(".") in messages[-1][1]
 
 
-def test_runs_share_what_they_have_in_common(made):
-    a, b, no, audited = (find(made, name)["answers"] for name in ("<b>a", "org/b", "always_no", "reasoner"))
+def test_runs_share_what_they_have_in_common(page):
+    a, b, no, audited = (find(page, name)["answers"] for name in ("<b>a", "org/b", "always_no", "reasoner"))
     assert a["items"] == b["items"] == no["items"] != audited["items"]
     assert a["prompts"] == b["prompts"]
-    assert made.chunk(a["items"])["classes"] == made.chunk(audited["items"])["classes"]
-    assert made.chunk(audited["items"])["headline"] == "audited"
+    assert page.chunk(a["items"])["classes"] == page.chunk(audited["items"])["classes"]
+    assert page.chunk(audited["items"])["headline"] == "audited"
 
 
-def test_runs_without_records_and_incomplete_ones_are_told_as_such(made):
-    without, stopped = find(made, "random_uniform"), find(made, "stopped")
+def test_runs_without_records_and_incomplete_ones_are_told_as_such(page):
+    without, stopped = find(page, "random_uniform"), find(page, "stopped")
     assert without["answers"] is None and "command of its run makes them again" in without["no_answers"]
     assert stopped["complete"] is False and stopped["answers"]["count"] > 0
-    ranked = [row["run"] for table in made.data["tables"] for row in table["rows"]]
-    assert sorted([*ranked, stopped["id"]]) == sorted(made.runs)
-    assert {run["role"] for run in made.runs.values()} == {"model", "baseline", "reasoner"}
+    ranked = [row["run"] for table in page.data["tables"] for row in table["rows"]]
+    assert sorted([*ranked, stopped["id"]]) == sorted(page.runs)
+    assert {run["role"] for run in page.runs.values()} == {"model", "baseline", "reasoner"}
 
 
-def test_no_reply_is_markup_or_even_readable_in_the_file(made):
-    assert not any(part in made.text for part in (*HOSTILE, "window.owned", "onerror=alert", "esrever", "{{"))
-    assert "perhaps" not in made.text and "<b>a" not in made.text and "\x00" not in made.text
+def test_no_reply_is_markup_or_even_readable_in_the_file(page):
+    assert not any(part in page.text for part in (*HOSTILE, "window.owned", "onerror=alert", "esrever", "{{"))
+    assert "perhaps" not in page.text and "<b>a" not in page.text and "\x00" not in page.text
     head = ["html", "head", "meta", "meta", "meta", "meta", "title", "style"]
     body = ["body", "a", "header", "p", "a", "nav", "ul", "main", "p", "footer", "div"]
-    scripts = ["script"] * (1 + len(made.packed) + 1)
-    assert made.tags == head + body + scripts
-    assert [one.get("type") for one in made.scripts] == ["text/plain"] * (1 + len(made.packed)) + [None]
-    assert made.data["title"] == "</title><script>x()</script>"
+    scripts = ["script"] * (1 + len(page.packed) + 1)
+    assert page.tags == head + body + scripts
+    assert [script.get("type") for script in page.scripts] == ["text/plain"] * (1 + len(page.packed)) + [None]
+    assert page.data["title"] == "</title><script>x()</script>"
 
 
-def test_graphs_tell_what_was_not_asked(made):
-    told = find(made, "random_uniform", "causalbench/causality")["graphs"]
-    assert told["networks"] == ["cancer"]
-    cancer = made.chunk(told["chunk"])["networks"]["cancer"]
+def test_graphs_tell_what_was_not_asked(page):
+    graphs = find(page, "random_uniform", "causalbench/causality")["graphs"]
+    assert graphs["networks"] == ["cancer"]
+    cancer = page.chunk(graphs["chunk"])["networks"]["cancer"]
     assert len(cancer["nodes"]) == 5 and len(cancer["edges"]) == 4
     lost = [edge[2] for template in cancer["templates"].values() for edge in template["lost"]]
     assert lost and set(lost) == {"not asked"}
@@ -155,9 +155,9 @@ def test_graphs_tell_what_was_not_asked(made):
 def test_a_task_that_cannot_be_made_again_is_told_by_the_records(results, tmp_path):
     shutil.copytree(next(results.glob("corr2cause/*/*/org__b")), tmp_path / "r" / "b")
     manifest = tmp_path / "r" / "b" / "manifest.json"
-    said = json.loads(manifest.read_text())
-    said["config"]["task"] |= {"source": "hub"}
-    manifest.write_text(json.dumps(said))
+    content = json.loads(manifest.read_text())
+    content["config"]["task"] |= {"source": "hub"}
+    manifest.write_text(json.dumps(content))
     assert main([str(tmp_path / "r"), f"out={tmp_path}/x.html"]) == 0
     page = Page(tmp_path / "x.html")
     items = page.chunk(find(page, "org/b")["answers"]["items"])
@@ -186,18 +186,18 @@ def test_without_answers(results, tmp_path):
     assert all(run["no_answers"] == "This page was made without answers (answers=none)." for run in page.runs.values())
 
 
-def test_answers_beside_the_page(results, made, tmp_path, capsys):
+def test_answers_beside_the_page(results, page, tmp_path, capsys):
     out = tmp_path / "a b#.html"
     assert main([str(results), f"out={out}", "answers=beside"]) == 0
     assert "keep it beside the page" in capsys.readouterr().out
     beside = Page(out)
-    assert not beside.packed and set(beside.data["beside"]) == set(made.packed)
+    assert not beside.packed and set(beside.data["beside"]) == set(page.packed)
     for name, file in beside.data["beside"].items():
         assert file.startswith("a%20b%23_files/")
-        said = (tmp_path / "a b#_files" / file.rpartition("/")[2]).read_text()
+        script = (tmp_path / "a b#_files" / file.rpartition("/")[2]).read_text()
         start, end = f'harnessChunk("{name}","', '");\n'
-        assert said.startswith(start) and said.endswith(end)
-        assert unpacked(said[len(start) : -len(end)]) == made.chunk(name)
+        assert script.startswith(start) and script.endswith(end)
+        assert unpacked(script[len(start) : -len(end)]) == page.chunk(name)
 
 
 def test_the_same_runs_give_the_same_page(results, tmp_path):

@@ -27,7 +27,7 @@ IMPORT = re.compile(r'^(?:import|export)\s[^;]*?from "([^"]+)";$|^import "([^"]+
 
 
 def imports() -> dict[str, set[str]]:
-    """What each module imports, by their paths below the page's folder."""
+    """Return what each module imports, by their paths below the page's folder."""
     modules = {}
     for file in sorted(PAGE.rglob("*.js")):
         if file.name == bundle.SCRIPT:

@@ -12,18 +12,18 @@ NETWORKS = "task.networks=[asia,cancer]"
 
 
 @pytest.fixture(scope="module", params=["causality method=2", "causality method=1", "correlation", "skeleton"])
-def finished(request, tmp_path_factory):
+def finished_run(request, tmp_path_factory):
     task, *settings = request.param.split()
     folder = tmp_path_factory.mktemp("runs")
-    chosen = [f"task.{one}" for one in settings]
-    run(folder, "model=random_uniform", f"task=causalbench/{task}", NETWORKS, *chosen)
+    overrides = [f"task.{setting}" for setting in settings]
+    run(folder, "model=random_uniform", f"task=causalbench/{task}", NETWORKS, *overrides)
     return load(next(folder.rglob("result.json")).parent)
 
 
-def test_edges_come_to_the_scores(finished):
-    found = graphs(finished)["networks"]
-    assert list(found) == ["asia", "cancer"]
-    for network, graph in found.items():
+def test_edges_come_to_the_scores(finished_run):
+    networks = graphs(finished_run)["networks"]
+    assert list(networks) == ["asia", "cancer"]
+    for network, graph in networks.items():
         nodes = range(len(graph["nodes"]))
         assert len(graph["edges"]) == {"asia": 8, "cancer": 4}[network]
         for name, template in graph["templates"].items():
@@ -41,19 +41,19 @@ def test_edges_come_to_the_scores(finished):
                 assert true == {tuple(edge) for edge in graph["edges"]}
 
 
-def test_lost_graphs_come_from_the_records(finished):
-    texts = from_records(finished)
-    assert graphs(finished, texts) == graphs(finished)
+def test_lost_graphs_come_from_the_records(finished_run):
+    texts = from_records(finished_run)
+    assert graphs(finished_run, texts) == graphs(finished_run)
 
 
-def test_unreadable_and_failed_answers_are_lost_edges(finished, tmp_path):
-    folder = finished.folder
-    name, first = next((n, t) for n, t in graphs(finished)["networks"]["cancer"]["templates"].items())
+def test_unreadable_and_failed_answers_are_lost_edges(finished_run, tmp_path):
+    folder = finished_run.folder
+    name, first = next((n, t) for n, t in graphs(finished_run)["networks"]["cancer"]["templates"].items())
     text = (folder / "graphs" / "cancer" / f"{name}.csv").read_text()
     rows = [line.split(",") for line in text.splitlines()]
     for row, column, what in ((1, 2, "unreadable"), (2, 1, "unreadable"), (3, 5, "failed"), (5, 3, "failed")):
         rows[row][column] = what
     texts = {f"graphs/cancer/{name}.csv": "\n".join(map(",".join, rows))}
-    lost = graphs(finished, texts)["networks"]["cancer"]["templates"][name]["lost"]
+    lost = graphs(finished_run, texts)["networks"]["cancer"]["templates"][name]["lost"]
     both = [[0, 1, "unreadable"], [1, 0, "unreadable"], [2, 4, "failed"], [4, 2, "failed"]]
     assert sorted(lost) == sorted(both if first["directed"] else [both[0], both[2]])

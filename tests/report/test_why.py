@@ -19,9 +19,9 @@ def explained(items):
     classes = Classes()
     for item in items:
         classes.add(item)
-    said = classes.json()
-    for item, of, why, code in zip(items, said["of"], said["why"], said["names"]["codes"], strict=True):
-        yield item, said["classes"][of], said["names"]["table"][code], why
+    texts = classes.json()
+    for item, of, why, code in zip(items, texts["of"], texts["why"], texts["names"]["codes"], strict=True):
+        yield item, texts["classes"][of], texts["names"]["table"][code], why
 
 
 def task(**settings):
@@ -31,14 +31,14 @@ def task(**settings):
 @pytest.mark.parametrize(("version", "perturbation"), [*TEST, ("v1", "none")])
 def test_every_item_of_the_test_sets(version, perturbation):
     differing = 0
-    for item, found, names, why in explained(list(task(version=version, perturbation=perturbation).items())):
-        graph = found["members"][why["member"]]
+    for item, explanation, names, why in explained(list(task(version=version, perturbation=perturbation).items())):
+        graph = explanation["members"][why["member"]]
         i, j = (names.index(item.fields[name]) for name in ("var_i", "var_j"))
-        holds = relations(from_edges(found["nodes"], graph))[Relation(item.fields["relation"])][i] >> j & 1
+        holds = relations(from_edges(explanation["nodes"], graph))[Relation(item.fields["relation"])][i] >> j & 1
         assert why["holds"] == item.labels["audited"] == holds
         assert all(edge in graph for edge in why["marked"])
         assert why["said"].startswith("Follows: " if holds else "Does not follow: ")
-        assert len(found["members"]) <= min(found["total"], 60)
+        assert len(explanation["members"]) <= min(explanation["total"], 60)
         differs = item.labels["published"] != item.labels["audited"]
         assert ("published label" in why["said"]) == differs
         differing += differs
@@ -48,7 +48,7 @@ def test_every_item_of_the_test_sets(version, perturbation):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "sentence"),
     [
         ("n2-g1-parent-A-B", "in graph 2 of 2, the edge points the other way (B → A). It holds in 1 of the 2."),
         ("n3-g6-collider-A-B", "in the only graph that fits the premise, A and B have a common effect (A → C ← B)."),
@@ -60,20 +60,20 @@ def test_every_item_of_the_test_sets(version, perturbation):
         ),
     ],
 )
-def test_sentences(name, said):
+def test_sentences(name, sentence):
     items = [item for item in task().items() if item.id == name]
-    assert [why["said"].partition(": ")[2] for *_, why in explained(items)] == [said]
+    assert [why["said"].partition(": ")[2] for *_, why in explained(items)] == [sentence]
 
 
 def test_large_classes_show_some_members_and_those_that_refute():
     complete = (1 << 15) - 1  # no independence at all: every order of six variables is a member
-    made = [Writer("none", 0).item(claim) for claim in claims(6, complete, seed=0)]
-    found = list(explained(made))
-    assert {members["total"] for _, members, _, _ in found} == {720}
-    shown = found[0][1]["members"]
-    assert 40 < len(shown) <= 60 and len({str(graph) for graph in shown}) == len(shown)
-    for item, _, names, why in found:
-        graph = [(names[a], names[b]) for a, b in shown[why["member"]]]
+    items = [Writer("none", 0).item(claim) for claim in claims(6, complete, seed=0)]
+    explanations = list(explained(items))
+    assert {members["total"] for _, members, _, _ in explanations} == {720}
+    members = explanations[0][1]["members"]
+    assert 40 < len(members) <= 60 and len({str(graph) for graph in members}) == len(members)
+    for item, _, names, why in explanations:
+        graph = [(names[a], names[b]) for a, b in members[why["member"]]]
         assert not why["holds"] and f"in graph {why['member'] + 1} of 720" in why["said"]
         if item.fields["relation"] == "parent":
             assert (item.fields["var_j"], item.fields["var_i"]) in graph

@@ -26,14 +26,14 @@ def population(clusters: int, random: np.random.Generator) -> np.ndarray:
 
 
 def naive(counts: np.ndarray, random: np.random.Generator) -> dict[str, tuple[float, float] | None]:
-    """As if items were independent: they are drawn one by one."""
+    """Return intervals as if items were independent: they are drawn item by item."""
     total = counts[:, :4].sum(axis=0)
     resampled = random.multinomial(int(total.sum()), total / total.sum(), size=2000).astype(float)
     return {name: interval(above / below, 10**6) for name, (above, below) in ratios(*resampled.T).items()}
 
 
 def coverage(clusters: int, times: int = 1000) -> tuple[dict[str, float], dict[str, float]]:
-    """(of the clustered interval, of the naive one) by metric."""
+    """Return (that of the clustered interval, that of the naive one) by metric."""
     random = np.random.default_rng(clusters)
     truth = {n: above / below for n, (above, below) in ratios(*population(10**6, random).sum(axis=0)[:4]).items()}
     hits = {name: [[], []] for name in NAMES}

@@ -59,7 +59,7 @@ def as_graph(matrix):
 
 @pytest.fixture(params=NETWORKS)
 def truth(request):
-    """Row to column."""
+    """Return the adjacency matrix of a graph, row to column."""
     dag = load(request.param).dag
     return nx.to_numpy_array(graph_of(dag), nodelist=range(len(dag)), dtype=np.int8)
 

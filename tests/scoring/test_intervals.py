@@ -23,8 +23,8 @@ SIZES = (6, 12, 18, 18, 34, 36, 36, 60, 60, 60, 60, 60, 60, 60, 60, 72, 90, 90, 
 """Items of the 21 premises of the public test split."""
 
 
-def record(cluster, gold, said, probability=None, part="", **groups):
-    failed = said == "failed"
+def record(cluster, gold, reading, probability=None, part="", **groups):
+    failed = reading == "failed"
     return Record(
         item="i",
         cluster=cluster,
@@ -33,29 +33,29 @@ def record(cluster, gold, said, probability=None, part="", **groups):
         labels={"published": gold},
         request="r",
         outcome=Failure("timeout", "") if failed else Response("text"),
-        answer=None if failed else Answer(said, probability),
+        answer=None if failed else Answer(reading, probability),
     )
 
 
 def records(seed=0, *, probable=False, other=True, sizes=SIZES):
     draw = random.Random(seed)
-    found = []
+    made_records = []
     for number, size in enumerate(sizes):
         share, skill = draw.betavariate(1, 4), draw.betavariate(4, 2)
         for _ in range(size):
             gold = int(draw.random() < share)
-            said = gold if draw.random() < skill else 1 - gold
+            reading = gold if draw.random() < skill else 1 - gold
             odd = draw.random() if other else 1
-            said = None if odd < 0.03 else "failed" if odd < 0.05 else said
+            reading = None if odd < 0.03 else "failed" if odd < 0.05 else reading
             p = round(draw.betavariate(3, 2) if gold else draw.betavariate(2, 3), 2)
             kind = draw.choice(["x", "y"])
-            found.append(record(f"premise-{number}", gold, said, p if probable else None, kind=kind))
-    return found
+            made_records.append(record(f"premise-{number}", gold, reading, p if probable else None, kind=kind))
+    return made_records
 
 
-def result_of(found, unreadable="wrong", **settings):
+def result_of(records, unreadable="wrong", **settings):
     return summarize(
-        found, headline="published", orders={}, unreadable=unreadable, **settings
+        records, headline="published", orders={}, unreadable=unreadable, **settings
     )  # fmt: skip
 
 
@@ -67,23 +67,23 @@ def reasons(row):
 def test_a_resample_is_scored_as_any_other_records(unreadable):
     draw = np.random.default_rng(0)
     counts = draw.integers(0, 9, (7, 8)).astype(float)
-    found = intervals({"row": RowData(counts)}, unreadable=unreadable)["row"]
+    intervals_of_row = intervals({"row": RowData(counts)}, unreadable=unreadable)["row"]
     weights = np.concatenate(list(bootstrap.draws(7, 10_000)))
-    scored = [decisions(Counts(*map(int, total)), unreadable=unreadable) for total in weights @ counts]
+    metrics = [decisions(Counts(*map(int, total)), unreadable=unreadable) for total in weights @ counts]
     for place, name in enumerate(("f1", "precision", "recall", "accuracy")):
-        assert found[name] == bootstrap.interval(np.array([row[place].value for row in scored]), 7)
+        assert intervals_of_row[name] == bootstrap.interval(np.array([row[place].value for row in metrics]), 7)
 
 
 def test_intervals_are_scipys():
     # Over the clusters' numbers as one sample of clusters, as scipy sees them.
-    found = records(3)
-    overall = result_of(found).overall
+    run_records = records(3)
+    overall = result_of(run_records).overall
     table = np.zeros((21, 4))
-    for one in found:
-        if one.answer:
-            gold = one.labels["published"]
-            said = 1 - gold if one.answer.label is None else one.answer.label
-            table[int(one.cluster.split("-")[1]), 2 * gold + said] += 1
+    for record in run_records:
+        if record.answer:
+            gold = record.labels["published"]
+            label = 1 - gold if record.answer.label is None else record.answer.label
+            table[int(record.cluster.split("-")[1]), 2 * gold + label] += 1
     fractions = {
         "f1": lambda tn, fp, fn, tp: 2 * tp / (2 * tp + fp + fn),
         "precision": lambda tn, fp, fn, tp: tp / (tp + fp),
@@ -106,12 +106,12 @@ def test_intervals_are_scipys():
 
 
 def test_the_intervals_of_probabilities_are_those_of_scikit_learns_metrics():
-    found = records(5, probable=True)
-    overall = result_of(found).overall
-    there = [one for one in found if one.answer]
-    gold = np.array([one.labels["published"] for one in there])
-    p_yes = np.array([one.answer.probability for one in there])
-    cluster = np.array([sorted({o.cluster for o in found}).index(one.cluster) for one in there])
+    run_records = records(5, probable=True)
+    overall = result_of(run_records).overall
+    there = [record for record in run_records if record.answer]
+    gold = np.array([record.labels["published"] for record in there])
+    p_yes = np.array([record.answer.probability for record in there])
+    cluster = np.array([sorted({o.cluster for o in run_records}).index(record.cluster) for record in there])
     weights = np.concatenate(list(bootstrap.draws(21, overall.resamples)))[:150, cluster]
     by = {
         "auroc": sklearn_metrics.roc_auc_score,
@@ -128,10 +128,10 @@ def test_the_intervals_of_probabilities_are_those_of_scikit_learns_metrics():
 
 @pytest.mark.parametrize("probable", [False, True])
 def test_the_order_of_the_records_means_nothing(probable):
-    found = records(1, probable=probable)
-    mixed = list(found)
+    run_records = records(1, probable=probable)
+    mixed = list(run_records)
     random.Random(2).shuffle(mixed)
-    assert result_json(result_of(found))["scores"] == result_json(result_of(mixed))["scores"]
+    assert result_json(result_of(run_records))["scores"] == result_json(result_of(mixed))["scores"]
 
 
 def test_all_metrics_of_a_row_have_the_same_draws_and_probabilities_change_no_other_interval():
@@ -141,17 +141,19 @@ def test_all_metrics_of_a_row_have_the_same_draws_and_probabilities_change_no_ot
 
 
 def test_a_row_draws_the_clusters_that_have_an_item_in_it():
-    found = records(1)
-    found = [replace(one, groups={"kind": "a" if int(one.cluster[8:]) < 8 else "b"}) for one in found]
-    rows = result_of(found).scores["published"]["kind"]
+    run_records = records(1)
+    run_records = [
+        replace(record, groups={"kind": "a" if int(record.cluster[8:]) < 8 else "b"}) for record in run_records
+    ]
+    rows = result_of(run_records).scores["published"]["kind"]
     assert (rows["a"].clusters, rows["b"].clusters) == (8, 13)
-    alone = result_of([one for one in found if one.groups["kind"] == "a"]).overall
+    alone = result_of([record for record in run_records if record.groups["kind"] == "a"]).overall
     assert alone.metrics == rows["a"].metrics
 
 
 def test_clusters_are_counted_also_where_every_call_failed():
-    found = [record(str(k), 1, "failed") for k in range(7)]
-    overall = result_of(found).overall
+    run_records = [record(str(k), 1, "failed") for k in range(7)]
+    overall = result_of(run_records).overall
     assert overall.clusters == 7 and overall["accuracy"] is None
     assert set(reasons(overall).values()) == {""}  # nothing is defined: the dash says it
 
@@ -169,8 +171,10 @@ def test_few_clusters_have_no_interval(clusters, reason):
 
 
 def test_positives_in_few_clusters():
-    found = [record(str(k), int(k < 5 and j < 3), int(j in (2, k % 4)), 0.1 * j) for k in range(21) for j in range(8)]
-    overall = result_of(found).overall
+    run_records = [
+        record(str(k), int(k < 5 and j < 3), int(j in (2, k % 4)), 0.1 * j) for k in range(21) for j in range(8)
+    ]
+    overall = result_of(run_records).overall
     assert reasons(overall) == {
         "f1": "",
         "precision": "",
@@ -183,11 +187,11 @@ def test_positives_in_few_clusters():
 
 
 def test_a_value_that_no_resample_changes_has_no_interval():
-    found = [record(str(k), int(j < k % 3), 0) for k in range(21) for j in range(8)]
-    overall = result_of(found).overall
+    run_records = [record(str(k), int(j < k % 3), 0) for k in range(21) for j in range(8)]
+    overall = result_of(run_records).overall
     assert reasons(overall) == {"f1": CONSTANT, "precision": "", "recall": CONSTANT, "accuracy": ""}
     assert overall["precision"] is None and overall.metric("accuracy").interval
-    perfect = result_of([replace(one, answer=Answer(one.labels["published"])) for one in found]).overall
+    perfect = result_of([replace(record, answer=Answer(record.labels["published"])) for record in run_records]).overall
     assert set(reasons(perfect).values()) == {CONSTANT}
 
 
@@ -196,18 +200,18 @@ def test_a_value_that_no_resample_changes_has_no_interval():
 
 def test_a_row_of_one_cluster_draws_its_parts():
     draw = random.Random(0)
-    found = [
+    run_records = [
         record(cluster, draw.randrange(2), draw.randrange(2), part=f"{cluster}-{k % 9}", kind=cluster)
         for cluster in "abcdefg"
         for k in range(40)
     ]
-    result = result_of(found, within=lambda one: one.unit, unit="pair")
+    result = result_of(run_records, within=lambda record: record.unit, unit="pair")
     assert (result.overall.clusters, result.overall.unit, result.clusters) == (7, "", 7)
     row = result.scores["published"]["kind"]["c"]
     assert (row.clusters, row.unit) == (9, "pair")
-    parts = [replace(one, cluster=one.unit) for one in found if one.cluster == "c"]
+    parts = [replace(record, cluster=record.unit) for record in run_records if record.cluster == "c"]
     assert result_of(parts).overall.metrics == row.metrics
-    assert result.overall.metrics == result_of(found).overall.metrics
+    assert result.overall.metrics == result_of(run_records).overall.metrics
 
 
 # Means over clusters
@@ -246,9 +250,9 @@ def test_means_that_have_no_interval():
 
 
 def test_ten_thousand_resamples_of_the_test_split_take_less_than_a_second():
-    found = records(0, probable=True)
-    result_of(found[:200])  # imports
+    run_records = records(0, probable=True)
+    result_of(run_records[:200])  # imports
     started = time.process_time()
-    result = result_of(found)
+    result = result_of(run_records)
     assert time.process_time() - started < 3  # 0.3 s here: the machines that test may be slow and busy
-    assert result.overall.resamples == 10_000 and len(found) == 1162
+    assert result.overall.resamples == 10_000 and len(run_records) == 1162

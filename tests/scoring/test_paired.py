@@ -46,13 +46,13 @@ def statistic(cells, metric):
 
 def test_values_are_scikit_learns():
     cells, items = observations(8)
-    found, _ = differences(cells, METRICS, resamples=100)
+    rows, _ = differences(cells, METRICS, resamples=100)
     theirs = {"f1": f1_score, "accuracy": accuracy_score, "precision": precision_score, "recall": recall_score}
-    for one in found:
-        score = theirs[one.metric]
-        assert one.first == pytest.approx(score(items[:, 1], items[:, 2]))
-        assert one.second == pytest.approx(score(items[:, 1], items[:, 3]))
-        assert one.value == pytest.approx(one.second - one.first)
+    for row in rows:
+        score = theirs[row.metric]
+        assert row.first == pytest.approx(score(items[:, 1], items[:, 2]))
+        assert row.second == pytest.approx(score(items[:, 1], items[:, 3]))
+        assert row.value == pytest.approx(row.second - row.first)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -63,10 +63,10 @@ def test_every_swap_is_scipys_exact_permutation_test(metric, seed):
     theirs = stats.permutation_test(
         (first, first + 8), statistic(cells, metric), permutation_type="samples", n_resamples=np.inf
     )
-    (found,), swaps = differences(cells, [metric], resamples=100)
+    (difference,), swaps = differences(cells, [metric], resamples=100)
     assert swaps.exact and swaps.number == 256
-    assert found.value == pytest.approx(theirs.statistic)
-    assert found.p == pytest.approx(theirs.pvalue)
+    assert difference.value == pytest.approx(theirs.statistic)
+    assert difference.p == pytest.approx(theirs.pvalue)
 
 
 def test_random_swaps_agree_with_all_of_them(monkeypatch):
@@ -89,8 +89,8 @@ def test_clusters_that_make_no_difference_do_not_count_as_swaps():
     cells, _ = observations(30)
     cells[5:] = 0
     cells[5:, 1, 1, 1] = 7  # both right
-    (found,), swaps = differences(cells, ["f1"], resamples=100)
-    assert swaps.clusters == 5 and swaps.exact and swaps.least == 2 / 2**5 <= found.p
+    (difference,), swaps = differences(cells, ["f1"], resamples=100)
+    assert swaps.clusters == 5 and swaps.exact and swaps.least == 2 / 2**5 <= difference.p
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -101,10 +101,10 @@ def test_the_interval_is_scipys_bootstrap(metric):
     theirs = stats.bootstrap(
         (first,), lambda x: of(x, x + 40), n_resamples=4000, method="percentile", vectorized=False, rng=0
     )
-    (found,), _ = differences(cells, [metric])
+    (difference,), _ = differences(cells, [metric])
     width = theirs.confidence_interval.high - theirs.confidence_interval.low
-    assert found.interval == pytest.approx(tuple(theirs.confidence_interval), abs=0.08 * width)
-    assert found.error == pytest.approx(theirs.standard_error, rel=0.05)
+    assert difference.interval == pytest.approx(tuple(theirs.confidence_interval), abs=0.08 * width)
+    assert difference.error == pytest.approx(theirs.standard_error, rel=0.05)
 
 
 def test_the_standard_error_of_accuracy_is_millers_clustered_one():
@@ -113,27 +113,27 @@ def test_the_standard_error_of_accuracy_is_millers_clustered_one():
     apart = (items[:, 3] == items[:, 1]).astype(float) - (items[:, 2] == items[:, 1])
     sums = [(apart[items[:, 0] == c] - apart.mean()).sum() for c in range(50)]
     miller = math.sqrt(sum(s * s for s in sums)) / len(items)
-    (found,), _ = differences(cells, ["accuracy"])
-    assert found.error == pytest.approx(miller * math.sqrt(50 / 49), rel=0.04)
+    (difference,), _ = differences(cells, ["accuracy"])
+    assert difference.error == pytest.approx(miller * math.sqrt(50 / 49), rel=0.04)
 
 
 def test_one_cluster_has_values_only():
     cells, _ = observations(1)
-    (found,), swaps = differences(cells, ["f1"])
-    assert found.value is not None and swaps is None
-    assert (found.interval, found.error, found.p) == (None, None, None)
+    (difference,), swaps = differences(cells, ["f1"])
+    assert difference.value is not None and swaps is None
+    assert (difference.interval, difference.error, difference.p) == (None, None, None)
 
 
 def test_five_clusters_have_a_p_and_no_interval():
-    (found,), swaps = differences(observations(5)[0], ["f1"])
-    assert found.interval is None and found.error is None
-    assert found.p >= swaps.least == 1 / 16
+    (difference,), swaps = differences(observations(5)[0], ["f1"])
+    assert difference.interval is None and difference.error is None
+    assert difference.p >= swaps.least == 1 / 16
 
 
 def test_a_metric_that_rests_on_five_clusters_has_no_interval():
     cells, _ = observations(20)
     cells[5:, 1] = 0  # positives stand in five clusters only
-    by_name = {one.metric: one for one in differences(cells, METRICS, resamples=500)[0]}
+    by_name = {row.metric: row for row in differences(cells, METRICS, resamples=500)[0]}
     assert by_name["recall"].value is not None and by_name["recall"].interval is None and not by_name["recall"].same
     assert by_name["accuracy"].interval is not None
 
@@ -141,16 +141,22 @@ def test_a_metric_that_rests_on_five_clusters_has_no_interval():
 def test_equal_runs():
     cells, _ = observations(20)
     cells[:, :, 0, 1] = cells[:, :, 1, 0] = 0
-    (found,), swaps = differences(cells, ["f1"], resamples=100)
-    assert (found.value, found.p, found.interval, found.error, found.same) == (0, 1, None, None, True)
+    (difference,), swaps = differences(cells, ["f1"], resamples=100)
+    assert (difference.value, difference.p, difference.interval, difference.error, difference.same) == (
+        0,
+        1,
+        None,
+        None,
+        True,
+    )
     assert (swaps.clusters, swaps.number, swaps.least) == (0, 1, 1)
 
 
 def test_an_undefined_metric_has_no_difference():
     cells, _ = observations(20)
     cells[:, :, 1] = 0  # the first run never says Yes
-    found, _ = differences(cells, METRICS, resamples=100)
-    by_name = {one.metric: one for one in found}
+    rows, _ = differences(cells, METRICS, resamples=100)
+    by_name = {row.metric: row for row in rows}
     assert by_name["precision"].first is None
     assert (by_name["precision"].value, by_name["precision"].p, by_name["precision"].interval) == (None, None, None)
     assert by_name["f1"].first == 0 and by_name["f1"].p is not None
@@ -158,8 +164,8 @@ def test_an_undefined_metric_has_no_difference():
 
 def test_the_seed_decides():
     cells, _ = observations(40)
-    one, again, other = (differences(cells, ["f1"], resamples=500, seed=seed)[0][0] for seed in (1, 1, 2))
-    assert one == again != other
+    first, again, other = (differences(cells, ["f1"], resamples=500, seed=seed)[0][0] for seed in (1, 1, 2))
+    assert first == again != other
 
 
 def test_many_clusters_are_drawn_in_pieces(monkeypatch):
@@ -181,6 +187,6 @@ def test_swapping_whole_clusters_keeps_its_level():
             leaning = random.random()  # in this cluster, which of the two is right
             firsts = random.binomial(20, leaning)
             cells[c, 1, 1, 0], cells[c, 1, 0, 1] = firsts, 20 - firsts
-        (found,), _ = differences(cells, ["accuracy"], resamples=1)
-        rejected += found.p <= 0.05
+        (difference,), _ = differences(cells, ["accuracy"], resamples=1)
+        rejected += difference.p <= 0.05
     assert rejected / 300 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from scripted import Scripted
 
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
-from harness.models.scripted import Scripted
 from harness.prompting.fit import check_samples
 from harness.prompting.prompts import load
 from harness.run import ask
@@ -43,8 +43,8 @@ def test_the_majority_of_what_can_be_read_is_the_vote_and_a_tie_is_none(labels, 
 def test_draws_may_come_in_any_order_and_items_mixed():
     records = [record(item, k, int(item == "a" or k == 0)) for item in "ab" for k in range(3)]
     for order in itertools.permutations(records):
-        found, _ = votes(*order)
-        assert {vote.item: vote.answer.label for vote in found} == {"a": 1, "b": 0}
+        voted, _ = votes(*order)
+        assert {vote.item: vote.answer.label for vote in voted} == {"a": 1, "b": 0}
 
 
 def test_spread_agreement_and_pass_rates_by_hand():

@@ -20,7 +20,7 @@ DOWN, UP = "from row to column", "from column to row"
 
 
 def matrix_of(dag):
-    """Row to column."""
+    """Return the adjacency matrix of a graph, row to column."""
     return nx.to_numpy_array(graph_of(dag), nodelist=range(len(dag)), dtype=np.int8)
 
 
@@ -43,7 +43,7 @@ def random_digraph(draw, n, share):
 
 @cache
 def paths(dag):
-    """(i, j) → all paths between them, whatever the direction of the edges."""
+    """Return (i, j) → all paths between them, whatever the direction of the edges."""
     skeleton = graph_of(dag).to_undirected()
     return {pair: list(nx.all_simple_paths(skeleton, *pair)) for pair in permutations(range(len(dag)), 2)}
 
@@ -83,7 +83,7 @@ def by_definition(dag, predicted):
 
 
 def parent_sets(n):
-    """2^(n-1) graphs that together give each node each set of parents once; nearly all have cycles."""
+    """Return 2^(n-1) graphs that together give each node each set of parents once; nearly all have cycles."""
     for number in range(2 ** (n - 1)):
         graph = np.zeros((n, n), np.int8)
         for v in range(n):

@@ -9,9 +9,9 @@ from harness.types import Answer, Failure, Record, Response, Usage
 FAILED = object()
 
 
-def record(gold, said, *, cluster="c", groups=None, labels=None, response=None, probability=None, kind="timeout"):
-    """`said` is 1, 0, None (unreadable) or FAILED."""
-    failed = said is FAILED
+def record(gold, reading, *, cluster="c", groups=None, labels=None, response=None, probability=None, kind="timeout"):
+    """Return a record; `reading` is 1, 0, None (unreadable) or FAILED."""
+    failed = reading is FAILED
     return Record(
         item="i",
         cluster=cluster,
@@ -19,7 +19,7 @@ def record(gold, said, *, cluster="c", groups=None, labels=None, response=None, 
         labels={"published": gold} if labels is None else labels,
         request="r",
         outcome=Failure(kind, "") if failed else response or Response("text"),
-        answer=None if failed else Answer(said, probability),
+        answer=None if failed else Answer(reading, probability),
     )
 
 
@@ -84,9 +84,9 @@ def test_each_label_set_is_scored_and_the_headline_comes_first():
 
 
 def test_a_label_set_that_only_some_items_have_is_not_scored():
-    both, one = {"published": 1, "audited": 1}, {"published": 1}
+    both, published_only = {"published": 1, "audited": 1}, {"published": 1}
     assert list(result_of(record(1, 1, labels=both), record(1, 1, labels=both)).scores) == ["published", "audited"]
-    assert list(result_of(record(1, 1, labels=both), record(1, 1, labels=one)).scores) == ["published"]
+    assert list(result_of(record(1, 1, labels=both), record(1, 1, labels=published_only)).scores) == ["published"]
 
 
 def test_failures_are_counted_by_kind():

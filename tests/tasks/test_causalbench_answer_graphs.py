@@ -29,31 +29,31 @@ from harness.tasks.causalbench.networks import edges, load
 
 def test_perfect_answers_about_causes_draw_the_closure():
     task = causalbench("Causality", scale="small")
-    found = task.summarize(records(task)).scores["exact"]["network/template"]
+    rows = task.summarize(records(task)).scores["exact"]["network/template"]
     for name in task.chosen_networks:
         _, true, closed = matrices(name)
         for template in ("cause", "influence"):
-            row = values(found[f"{name}/{template}"])
+            row = values(rows[f"{name}/{template}"])
             assert row["shd_closure"] == 0 and row["sid_closure"] == 0
             assert row["shd"] == (closed - true).sum() and row["acyclic"] == 1
             assert row["sid"] == sid(true, closed, edge_direction=ROW_TO_COLUMN)
             assert row["density"] == closed.sum() / (len(true) * (len(true) - 1))
             assert row["average_in_degree"] == row["average_out_degree"] == closed.sum() / len(true)
         for template in ("causally_related", "causal_connection", "causality_between"):
-            assert set(values(found[f"{name}/{template}"])) == set(COUNTED)
-    assert found["asia/cause"]["shd"] == 10
+            assert set(values(rows[f"{name}/{template}"])) == set(COUNTED)
+    assert rows["asia/cause"]["shd"] == 10
 
 
 def test_perfect_answers_about_structures_draw_the_graph():
     task = causalbench("Causality", scale="small", method=2)
-    found = task.summarize(records(task)).scores["exact"]["network/structure"]
+    rows = task.summarize(records(task)).scores["exact"]["network/structure"]
     for name in task.chosen_networks:
         for structure in ("direct", "reversed_direct"):
-            row = values(found[f"{name}/{structure}"])
+            row = values(rows[f"{name}/{structure}"])
             assert row["shd"] == row["sid"] == 0 and row["acyclic"] == 1
             assert set(row) == {*COUNTED, *DISTANCES}  # no closure: the question asks for the edge
         for structure in ("indirect", "reversed_indirect", "common_effect", "common_cause"):
-            assert set(values(found[f"{name}/{structure}"])) == set(COUNTED)
+            assert set(values(rows[f"{name}/{structure}"])) == set(COUNTED)
 
 
 def test_perfect_answers_about_adjacency_draw_the_skeleton():
@@ -70,32 +70,32 @@ def test_perfect_answers_about_adjacency_draw_the_skeleton():
 
 def test_distances_of_random_answers_one_by_one():
     task = causalbench("Causality", networks=["asia", "survey"])
-    found = records(task, some(3))
-    scores = task.summarize(found).scores["exact"]["network/template"]
+    run_records = records(task, some(3))
+    scores = task.summarize(run_records).scores["exact"]["network/template"]
     for name in ("asia", "survey"):
         _, true, closed = matrices(name)
         for template in ("cause", "influence"):
-            said = answers_of(found, name, template)
+            answers = answers_of(run_records, name, template)
             row = values(scores[f"{name}/{template}"])
-            assert row["shd"] == pairs_that_differ(true, said)
-            assert row["shd_closure"] == pairs_that_differ(closed, said)
-            assert row["sid"] == sid(true, said, edge_direction=ROW_TO_COLUMN)
-            assert row["sid_closure"] == sid(closed, said, edge_direction=ROW_TO_COLUMN)
-            assert row["acyclic"] == nx.is_directed_acyclic_graph(nx.from_numpy_array(said, create_using=nx.DiGraph))
-            assert row["average_in_degree"] == said.sum() / len(said)
+            assert row["shd"] == pairs_that_differ(true, answers)
+            assert row["shd_closure"] == pairs_that_differ(closed, answers)
+            assert row["sid"] == sid(true, answers, edge_direction=ROW_TO_COLUMN)
+            assert row["sid_closure"] == sid(closed, answers, edge_direction=ROW_TO_COLUMN)
+            assert row["acyclic"] == nx.is_directed_acyclic_graph(nx.from_numpy_array(answers, create_using=nx.DiGraph))
+            assert row["average_in_degree"] == answers.sum() / len(answers)
 
 
 def test_the_reversed_structure_is_drawn_the_other_way_round(tmp_path):
     # Who answers the reversed question as if it were the plain one turns every edge around.
     task = causalbench("Causality", networks="asia", method=2)
-    found = records(task, lambda item: "Yes" if item.labels["paper"] else "No")
-    result = task.summarize(found)
+    run_records = records(task, lambda item: "Yes" if item.labels["paper"] else "No")
+    result = task.summarize(run_records)
     _, true, _ = matrices("asia")
     row = result.scores["exact"]["network/structure"]
     assert row["asia/direct"]["shd"] == 0 and row["asia/reversed_direct"]["shd"] == 8
     assert row["asia/reversed_direct"]["sid"] == sid(true, true.T, edge_direction=ROW_TO_COLUMN) > 0
-    drawn = graph_of(result.files["graphs/asia/reversed_direct.graphml"], tmp_path)
-    assert set(drawn.edges) == {(b, a) for a, b in edges(load("asia"))}
+    reversed_graph = graph_of(result.files["graphs/asia/reversed_direct.graphml"], tmp_path)
+    assert set(reversed_graph.edges) == {(b, a) for a, b in edges(load("asia"))}
     assert set(graph_of(result.files["graphs/asia/direct.graphml"], tmp_path).edges) == set(edges(load("asia")))
     # The table holds what was answered: row a, column b.
     _, cells = table_of(result.files["graphs/asia/reversed_direct.csv"])
@@ -155,7 +155,7 @@ def test_the_files_say_what_was_not_read(tmp_path):
 
 
 def test_a_graph_for_every_template_whose_yes_is_an_edge_and_a_table_for_every_pair_of_variables():
-    wanted = {
+    expected = {
         ("Correlation", ()): ("related correlated correlation relation connection", ""),
         ("Causality", ()): (
             "causally_related causal_connection cause influence causality_between",
@@ -168,7 +168,7 @@ def test_a_graph_for_every_template_whose_yes_is_an_edge_and_a_table_for_every_p
         ("Skeleton", ()): ("directly_related", "directly_related"),
         ("Skeleton", (("convention", "paper"),)): ("directly_related", ""),
     }
-    for (kind, settings), (tables, graphs) in wanted.items():
+    for (kind, settings), (tables, graphs) in expected.items():
         task = causalbench(kind, networks=["asia", "cancer"], **dict(settings))
         names = {f"graphs/{n}/{t}.csv" for n in ("asia", "cancer") for t in tables.split()}
         names |= {f"graphs/{n}/{t}.graphml" for n in ("asia", "cancer") for t in graphs.split()}
@@ -178,8 +178,10 @@ def test_a_graph_for_every_template_whose_yes_is_an_edge_and_a_table_for_every_p
 @pytest.mark.parametrize("name", ["asia", "sachs", "win95pts"])
 def test_graphml_says_the_same_as_the_answers(name, tmp_path):
     task = causalbench("Causality", networks=name)
-    found = records(task, lambda item: "Yes" if item.labels["paper"] and "asia" not in item.id.split("/")[2:] else "No")
-    result = task.summarize(found)
+    run_records = records(
+        task, lambda item: "Yes" if item.labels["paper"] and "asia" not in item.id.split("/")[2:] else "No"
+    )
+    result = task.summarize(run_records)
     graph = graph_of(result.files[f"graphs/{name}/cause.graphml"], tmp_path)
     assert graph.is_directed() and list(graph.nodes) == list(load(name).variables)
     assert set(graph.edges) == {(a, b) for a, b in edges(load(name)) if "asia" not in (a, b)}
@@ -197,9 +199,9 @@ def test_graphml_of_the_skeleton_is_undirected(tmp_path):
 def test_the_skeletons_table_has_a_cell_for_the_direction_that_was_asked():
     task = causalbench("Skeleton", networks="asia")
     _, cells = table_of(task.summarize(records(task)).files["graphs/asia/directly_related.csv"])
-    asked = {tuple(item.id.split("/")[2:]) for item in task.items() if "/directly_related/" in item.id}
+    pairs = {tuple(item.id.split("/")[2:]) for item in task.items() if "/directly_related/" in item.id}
     for (a, b), cell in cells.items():
-        assert (cell in "01" and cell != "") == ((a, b) in asked or a == b)
+        assert (cell in "01" and cell != "") == ((a, b) in pairs or a == b)
     assert sum(cell == "1" for cell in cells.values()) == 8
 
 

@@ -25,9 +25,9 @@ def test_the_longest_chain_has_every_shorter_one_right():
     assert longest({}) is None
 
 
-def chains(says, **settings):
+def chains(respond, **settings):
     task = causalbench("Chains", **settings)
-    return task.summarize(records(task, says)).scores["exact"]
+    return task.summarize(records(task, respond)).scores["exact"]
 
 
 def test_perfect_answers_to_chains():
@@ -67,5 +67,5 @@ def test_a_model_that_always_says_yes_is_no_good_at_chains():
 
 
 def test_chains_of_a_probability_have_an_answer_as_well():
-    found = chains(lambda item: Response("x", logprobs={"Yes": -1.0 - (1 - item.labels["exact"]), "No": -1.5}))
-    assert found["overall"]["all"]["accuracy"] == 1 and found["overall"]["all"]["auroc"] == 1
+    chain_scores = chains(lambda item: Response("x", logprobs={"Yes": -1.0 - (1 - item.labels["exact"]), "No": -1.5}))
+    assert chain_scores["overall"]["all"]["accuracy"] == 1 and chain_scores["overall"]["all"]["auroc"] == 1

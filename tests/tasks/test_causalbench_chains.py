@@ -14,8 +14,8 @@ from causalbench_help import causalbench, items
 from harness.errors import ConfigError
 
 
-def said(item) -> tuple[nx.DiGraph, str, str]:
-    """(graph, from, to) as the words of a chain question have them."""
+def graph_and_ends(item) -> tuple[nx.DiGraph, str, str]:
+    """Return (graph, from, to) as the words of a chain question have them."""
     graph = nx.DiGraph(re.findall(r"(?=\b([A-Z]) causes ([A-Z])\b)", item.fields["question"]))
     ((a, b),) = re.findall(r"does ([A-Z]) cause ([A-Z])\?$", item.fields["question"])
     graph.add_nodes_from((a, b))
@@ -42,33 +42,33 @@ def test_24_published_chains_whose_answer_is_yes():
 
 
 def test_as_many_chains_whose_answer_is_no():
-    found = items("Chains")
-    others = [item for item in found if item.groups["kind"] != "chain"]
-    assert len(found) == 48 and len(others) == 24
+    chains = items("Chains")
+    others = [item for item in chains if item.groups["kind"] != "chain"]
+    assert len(chains) == 48 and len(others) == 24
     assert Counter(item.groups["kind"] for item in others) == {"reversed": 8, "broken": 8, "shuffled": 8}
     assert sorted(int(item.groups["length"]) for item in others) == list(range(3, 27))
     assert all(dict(item.labels) == {"exact": 0} for item in others)
-    assert len({item.id for item in found}) == len({item.fields["question"] for item in found}) == 48
+    assert len({item.id for item in chains}) == len({item.fields["question"] for item in chains}) == 48
 
 
 def test_the_labels_of_chains_are_what_the_words_say():
     for item in items("Chains"):
-        graph, a, b = said(item)
+        graph, a, b = graph_and_ends(item)
         assert nx.has_path(graph, a, b) == item.labels["exact"], item.id
         letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: int(item.groups["length"])]
         assert set(re.findall(r"\b[A-Z]\b", item.fields["question"])) == set(letters)
-        whole = set(pairwise(letters))
+        all_links = set(pairwise(letters))
         match item.groups["kind"]:
             case "reversed":
-                assert (a, b) == (letters[-1], letters[0]) and set(graph.edges) == whole
+                assert (a, b) == (letters[-1], letters[0]) and set(graph.edges) == all_links
             case "broken":
-                assert (a, b) == (letters[0], letters[-1]) and len(whole - set(graph.edges)) == 1
-                assert set(graph.edges) < whole
+                assert (a, b) == (letters[0], letters[-1]) and len(all_links - set(graph.edges)) == 1
+                assert set(graph.edges) < all_links
             case "shuffled":
-                listed = re.findall(r"([A-Z]) causes ([A-Z])", item.fields["premise"])
-                assert set(listed) == whole and listed != sorted(listed)
+                links = re.findall(r"([A-Z]) causes ([A-Z])", item.fields["premise"])
+                assert set(links) == all_links and links != sorted(links)
                 # Asked from the first letter said to the last one said, as in the published questions.
-                assert (a, b) == (listed[0][0], listed[-1][1])
+                assert (a, b) == (links[0][0], links[-1][1])
 
 
 def test_only_the_shuffled_chains_depend_on_the_seed():
@@ -80,9 +80,9 @@ def test_only_the_shuffled_chains_depend_on_the_seed():
 
 def test_a_limit_of_chains_keeps_both_answers():
     for limit in (2, 10, 47):
-        found = items("Chains", limit=limit)
-        assert len(found) == limit
-        assert abs(sum(item.labels["exact"] for item in found) - limit / 2) <= 0.5
+        chains = items("Chains", limit=limit)
+        assert len(chains) == limit
+        assert abs(sum(item.labels["exact"] for item in chains) - limit / 2) <= 0.5
     assert items("Chains", limit=48) == items("Chains", limit=500) == items("Chains")
 
 

@@ -8,15 +8,15 @@ from harness.tasks.causalbench.networks import load, meanings, sample
 
 
 def matrix_of(item) -> tuple[list[str], list[list[list[int]]]]:
-    """(header, the rows of each part) of the data in an item."""
+    """Return (header, the rows of each part) of the data in an item."""
     parts = [part.split("\n") for part in item.fields["parts"]]
     assert len({part[0] for part in parts}) == 1
     return parts[0][0].split(" | "), [[list(map(int, row.split(" | "))) for row in part[1:]] for part in parts]
 
 
 def test_data_comes_in_five_parts_of_a_hundred_rows():
-    found = items("Causality", networks=["asia", "survey", "win95pts", "hepar2"], format="data")
-    first = {item.groups["network"]: item for item in reversed(found)}
+    item_list = items("Causality", networks=["asia", "survey", "win95pts", "hepar2"], format="data")
+    first = {item.groups["network"]: item for item in reversed(item_list)}
     for name, item in first.items():
         header, parts = matrix_of(item)
         assert header == list(load(name).variables)
@@ -26,7 +26,7 @@ def test_data_comes_in_five_parts_of_a_hundred_rows():
     titles = {name: item.fields["network"] for name, item in first.items()}
     assert titles == {"asia": "Asia", "survey": "Survey", "win95pts": "Win95PTS", "hepar2": "Hepar II"}
     # All items of a network show the same data.
-    assert all(item.fields["parts"] is first[item.groups["network"]].fields["parts"] for item in found)
+    assert all(item.fields["parts"] is first[item.groups["network"]].fields["parts"] for item in item_list)
 
 
 def test_states_are_coded_in_alphabetical_order():
@@ -58,15 +58,15 @@ def test_rows_that_do_not_divide_evenly():
 
 
 def test_the_data_is_drawn_from_the_seed():
-    def drawn(**settings):
+    def matrix_with(**settings):
         (item, *_) = items("Causality", networks="alarm", format="data", rows=60, **settings)
         return matrix_of(item)
 
-    assert drawn() == drawn() == drawn(seed=0)
-    assert drawn(seed=1)[1] != drawn()[1]
+    assert matrix_with() == matrix_with() == matrix_with(seed=0)
+    assert matrix_with(seed=1)[1] != matrix_with()[1]
     # Cut elsewhere or named otherwise, the same rows, and those that algorithms learn from.
-    rows = [row for part in drawn()[1] for row in part]
+    rows = [row for part in matrix_with()[1] for row in part]
     assert rows == sample("alarm", 60, seed=0).tolist()
-    assert [row for part in drawn(parts=2)[1] for row in part] == rows
-    readable = drawn(names="readable")
-    assert readable[1] == drawn()[1] and readable[0] == [m.name for m in meanings("alarm").values()]
+    assert [row for part in matrix_with(parts=2)[1] for row in part] == rows
+    readable = matrix_with(names="readable")
+    assert readable[1] == matrix_with()[1] and readable[0] == [m.name for m in meanings("alarm").values()]

@@ -33,13 +33,13 @@ from harness.types import Metric, Record
 @pytest.mark.parametrize(("kind", "settings"), FIVE)
 def test_the_order_of_the_records_means_nothing(kind, settings):
     task = causalbench(kind, networks=["asia", "cancer", "survey"], **settings)
-    found = records(task, some(other=("Who knows?", MISSED)))
-    mixed = list(found)
+    run_records = records(task, some(other=("Who knows?", MISSED)))
+    mixed = list(run_records)
     random.Random(1).shuffle(mixed)
-    one, other = task.summarize(found), task.summarize(mixed)
-    assert result_json(one) == result_json(other)
-    assert one.files == other.files
-    assert json.dumps(result_json(one)["scores"]) == json.dumps(result_json(other)["scores"])
+    in_order, other = task.summarize(run_records), task.summarize(mixed)
+    assert result_json(in_order) == result_json(other)
+    assert in_order.files == other.files
+    assert json.dumps(result_json(in_order)["scores"]) == json.dumps(result_json(other)["scores"])
 
 
 # Perfect answers
@@ -59,31 +59,31 @@ def test_perfect_answers_have_perfect_scores(kind, settings):
 
 def test_exact_scores_of_random_answers_by_scikit_learn():
     task = causalbench("Causality", networks=["asia", "cancer", "child"])
-    found = records(task, some(7))
-    scores = task.summarize(found).scores
+    run_records = records(task, some(7))
+    scores = task.summarize(run_records).scores
 
-    def metrics(chosen: list[Record], label_set: str) -> dict:
-        gold = [one.labels[label_set] for one in chosen]
-        said = [one.answer.label for one in chosen]
-        return {"f1": f1_score(gold, said), "accuracy": accuracy_score(gold, said)}
+    def metrics(subset: list[Record], label_set: str) -> dict:
+        gold = [record.labels[label_set] for record in subset]
+        labels = [record.answer.label for record in subset]
+        return {"f1": f1_score(gold, labels), "accuracy": accuracy_score(gold, labels)}
 
     for label_set, gold in (("exact", "exact"), ("direct", "paper")):
         everything = scores[label_set]
         for breakdown in ("network", "scale", "template", "relation"):
-            groups = {one.groups[breakdown] for one in found}
+            groups = {record.groups[breakdown] for record in run_records}
             assert set(everything[breakdown]) == groups
             for group in groups:
-                wanted = metrics([one for one in found if one.groups[breakdown] == group], gold)
+                expected = metrics([record for record in run_records if record.groups[breakdown] == group], gold)
                 row = everything[breakdown][group]
-                assert row["accuracy"] == pytest.approx(wanted["accuracy"])
-                assert (row["f1"] or 0) == pytest.approx(wanted["f1"])
-        pooled = metrics(found, gold)
+                assert row["accuracy"] == pytest.approx(expected["accuracy"])
+                assert (row["f1"] or 0) == pytest.approx(expected["f1"])
+        pooled = metrics(run_records, gold)
         assert {name: everything["overall"]["all"][name] for name in pooled} == pytest.approx(pooled)
         for name in ("asia", "cancer", "child"):
             for template in task.asked_templates:
-                chosen = [o for o in found if (o.groups["network"], o.groups["template"]) == (name, template)]
+                subset = [o for o in run_records if (o.groups["network"], o.groups["template"]) == (name, template)]
                 row = everything["network/template"][f"{name}/{template}"]
-                assert row.items == len(chosen) and row["f1"] == pytest.approx(metrics(chosen, gold)["f1"])
+                assert row.items == len(subset) and row["f1"] == pytest.approx(metrics(subset, gold)["f1"])
 
 
 @pytest.mark.parametrize(("kind", "settings"), FIVE)
@@ -105,7 +105,7 @@ def test_rows_of_several_networks_draw_networks_and_rows_of_one_draw_pairs():
     task = causalbench("Causality", networks=[*NETWORKS[:6], "insurance"])
     result = task.summarize(records(task, some(8)))
     exact = result.scores["exact"]
-    drawn = {
+    clusters_drawn = {
         ("overall", "all"): (7, ""),
         ("overall", "mean of networks"): (7, ""),
         ("template", "cause"): (7, ""),
@@ -114,7 +114,7 @@ def test_rows_of_several_networks_draw_networks_and_rows_of_one_draw_pairs():
         ("network/template", "asia/cause"): (28, "pair"),
         ("scale", "small"): (5, ""),
     }
-    for (breakdown, group), expected in drawn.items():
+    for (breakdown, group), expected in clusters_drawn.items():
         row = exact[breakdown][group]
         assert (row.clusters, row.unit) == expected, group
         assert bool(row.metric("f1").interval) == (group != "small")
@@ -135,12 +135,12 @@ def test_rows_of_several_networks_draw_networks_and_rows_of_one_draw_pairs():
 @pytest.mark.parametrize(("kind", "settings"), FIVE)
 def test_the_interval_of_one_network_is_over_pairs_in_either_order(kind, settings):
     task = causalbench(kind, networks="survey", **settings)
-    found = records(task, some(3))
-    row = task.summarize(found).scores["exact"]["overall"]["all"]
-    pairs = {frozenset(one.unit.split(" -> ")) for one in found}
+    run_records = records(task, some(3))
+    row = task.summarize(run_records).scores["exact"]["overall"]["all"]
+    pairs = {frozenset(record.unit.split(" -> ")) for record in run_records}
     assert (row.clusters, row.unit) == (len(pairs), "pair") and len(pairs) <= 15
     assert row.metric("accuracy").interval
-    mean = task.summarize(found).scores["exact"]["overall"]["mean of networks"]
+    mean = task.summarize(run_records).scores["exact"]["overall"]["mean of networks"]
     assert (mean.clusters, mean.resamples) == (1, 0) and mean.metric("accuracy").interval is None
 
 
@@ -189,9 +189,9 @@ def test_label_sets_and_the_one_that_comes_first(kind, settings, label_sets):
 
 def test_rows_come_in_the_papers_order():
     task = causalbench("Causality", networks=["child", "asia", "sachs"])
-    found = records(task, some())
-    random.Random(0).shuffle(found)
-    for rows in task.summarize(found).scores.values():
+    run_records = records(task, some())
+    random.Random(0).shuffle(run_records)
+    for rows in task.summarize(run_records).scores.values():
         assert list(rows["network"]) == ["asia", "sachs", "child"]
         assert list(rows["scale"]) == ["small", "medium"]
         assert list(rows["template"]) == list(task.asked_templates)
@@ -223,11 +223,11 @@ def test_an_unreadable_reply_and_a_failed_call_are_counted_beside():
 
 
 def test_unreadable_replies_may_score_as_no():
-    says = except_for({"asia/cause/asia/tub": "Hard to say.", "asia/cause/tub/asia": "Hard to say."})
+    respond = except_for({"asia/cause/asia/tub": "Hard to say.", "asia/cause/tub/asia": "Hard to say."})
     rows = {}
     for unreadable in ("wrong", "no"):
         task = causalbench("Causality", networks="asia", unreadable=unreadable)
-        rows[unreadable] = task.summarize(records(task, says)).scores["exact"]["network/template"]["asia/cause"]
+        rows[unreadable] = task.summarize(records(task, respond)).scores["exact"]["network/template"]["asia/cause"]
     assert rows["wrong"]["accuracy"] == 54 / 56 and rows["no"]["accuracy"] == 55 / 56
 
 
@@ -246,13 +246,13 @@ def test_a_result_survives_its_file(kind, settings):
 def test_the_tables_show_the_headline_and_the_papers_numbers_beside():
     task = causalbench("Causality", networks=["asia", "cancer"])
     result = task.summarize(records(task, some(1)))
-    shown = markdown(result_tables(result))
-    first, second = shown.split("\n\n")
+    text = markdown(result_tables(result))
+    first, second = text.split("\n\n")
     assert first.startswith("| exact labels") and second.startswith("| paper labels")
     assert "SHD" in first and "SID" in first and "parent set errors" in second and "macro F1" in second
     for row in ("| all ", "| mean of networks ", "| network: asia ", "| template: cause ", "| scale: small "):
         assert row in first
-    assert "asia/cause" not in shown
+    assert "asia/cause" not in text
     turned = causalbench("Causality", networks=["asia", "cancer"], convention="paper")
     assert markdown(result_tables(turned.summarize(records(turned, some(1))))).startswith("| paper labels")
 

@@ -68,8 +68,8 @@ def test_every_ordered_pair_under_every_template():
 
 
 def test_an_unordered_pair_and_every_third_variable_in_the_skeleton():
-    found = Counter(item.groups["network"] for item in items("Skeleton", scale="small"))
-    assert found == {name: SIZES[name] * (SIZES[name] - 1) ** 2 // 2 for name in NETWORKS[:5]}
+    counts = Counter(item.groups["network"] for item in items("Skeleton", scale="small"))
+    assert counts == {name: SIZES[name] * (SIZES[name] - 1) ** 2 // 2 for name in NETWORKS[:5]}
     published = items("Skeleton", networks=["asia", "sachs"], convention="paper")
     # Zhou et al.'s rule: asia 156 items, 84 of them positive; sachs 638 and 80.
     assert Counter(item.groups["network"] for item in published) == {"asia": 156, "sachs": 638}
@@ -87,20 +87,20 @@ def test_the_number_is_known_and_the_items_are_the_same_at_every_call(kind, sett
 @pytest.mark.parametrize("name", ["asia", "sachs", "child"])
 def test_kinds_of_correlation(name):
     graph, names = graph_of(load(name).dag), load(name).variables
-    wanted = {"all": set(), "direct": set(), "indirect": set()}
+    pairs_of_kind = {"all": set(), "direct": set(), "indirect": set()}
     for a in graph:
         for b in set(graph) - {a}:
             pair = f"{names[a]} -> {names[b]}"
             adjacent = graph.has_edge(a, b) or graph.has_edge(b, a)
-            wanted["all"].add(pair)
+            pairs_of_kind["all"].add(pair)
             if adjacent or nx.is_d_separator(graph, a, b, set()):
-                wanted["direct"].add(pair)
+                pairs_of_kind["direct"].add(pair)
             if not adjacent:
-                wanted["indirect"].add(pair)
-    for kind, pairs in wanted.items():
-        found = items("Correlation", networks=name, kind=kind)
-        asked = {t: Counter(i.unit for i in found if i.groups["template"] == t) for t in CORRELATION}
-        assert all(counted == Counter(pairs) for counted in asked.values()), kind
+                pairs_of_kind["indirect"].add(pair)
+    for kind, pairs in pairs_of_kind.items():
+        item_list = items("Correlation", networks=name, kind=kind)
+        pairs_by_template = {t: Counter(i.unit for i in item_list if i.groups["template"] == t) for t in CORRELATION}
+        assert all(counts == Counter(pairs) for counts in pairs_by_template.values()), kind
 
 
 # Which networks
@@ -147,10 +147,10 @@ def test_items_come_network_by_network_and_know_their_scale():
 
 @pytest.mark.parametrize(("kind", "settings"), ALL_SIX)
 def test_ids_are_unique_and_stay_with_their_question(kind, settings):
-    found = items(kind, networks=["asia", "cancer", "earthquake"], **settings)
-    assert len({item.id for item in found}) == len(found)
+    item_list = items(kind, networks=["asia", "cancer", "earthquake"], **settings)
+    assert len({item.id for item in item_list}) == len(item_list)
     alone = {item.id: item for item in items(kind, networks="earthquake", **settings)}
-    assert alone == {item.id: item for item in found if item.groups["network"] == "earthquake"}
+    assert alone == {item.id: item for item in item_list if item.groups["network"] == "earthquake"}
 
 
 @pytest.mark.parametrize(
@@ -163,10 +163,10 @@ def test_ids_are_unique_and_stay_with_their_question(kind, settings):
 )
 def test_the_words_of_the_appendix(kind, settings, words):
     breakdown = "structure" if settings else "template"
-    found = [item for item in items(kind, networks="asia", **settings) if item.unit == "asia -> tub"]
-    assert {item.groups[breakdown]: item.fields["question"] for item in found} == words
-    assert [item.groups[breakdown] for item in found] == list(words)
-    for item in found:
+    item_list = [item for item in items(kind, networks="asia", **settings) if item.unit == "asia -> tub"]
+    assert {item.groups[breakdown]: item.fields["question"] for item in item_list} == words
+    assert [item.groups[breakdown] for item in item_list] == list(words)
+    for item in item_list:
         question, name = item.fields["question"], item.groups[breakdown]
         assert item.fields["question_within"] == question[0].lower() + question[1:]
         assert item.fields["statement"] == STATEMENTS.get(name, item.fields["statement"])
@@ -184,8 +184,8 @@ def test_every_template_has_a_statement_about_both():
 
 def test_the_words_of_the_skeleton():
     exact = {item.id: item for item in items("Skeleton", networks="asia")}
-    asked = {re.sub(r"\b(asia|tub)\b", "X", i.fields["question"]) for i in exact.values() if "/asia" in i.id}
-    assert "Are X and X directly related?" in asked and "Given smoke, are X and X related?" in asked
+    questions = {re.sub(r"\b(asia|tub)\b", "X", i.fields["question"]) for i in exact.values() if "/asia" in i.id}
+    assert "Are X and X directly related?" in questions and "Given smoke, are X and X related?" in questions
     published = items("Skeleton", networks="asia", convention="paper")
     words = {item.groups["template"]: item.fields["question"] for item in published if fields(item, "a") == ("asia",)}
     # Appendix C.B. asia is an ancestor of dysp; of asia and bronc, either has only asia above it, dysp both.
@@ -203,8 +203,8 @@ def test_the_words_of_the_skeleton():
 
 
 def test_an_item_tells_where_it_belongs():
-    found = {item.id: item for item in items("Causality", networks=["asia", "sachs"])}
-    item = found["asia/cause/asia/xray"]
+    by_id = {item.id: item for item in items("Causality", networks=["asia", "sachs"])}
+    item = by_id["asia/cause/asia/xray"]
     assert (item.cluster, item.unit) == ("asia", "asia -> xray")
     assert item.groups == {
         "network": "asia",
@@ -219,7 +219,7 @@ def test_an_item_tells_where_it_belongs():
         "asia/cause/lung/bronc": "common_cause",
         "asia/cause/asia/smoke": "independent",
     }
-    assert {name: found[name].groups["relation"] for name in relations} == relations
+    assert {name: by_id[name].groups["relation"] for name in relations} == relations
     second = {item.id: item for item in items("Causality", networks="asia", method=2)}
     assert second["asia/common_cause/lung/bronc"].groups == {
         "network": "asia",
@@ -228,16 +228,16 @@ def test_an_item_tells_where_it_belongs():
         "relation": "common_cause",
     }
     assert second["asia/common_cause/lung/bronc"].unit == "lung -> bronc"
-    assert {i.cluster for i in found.values()} == {"asia", "sachs"}
-    json.dumps([dict(found["asia/cause/asia/tub"].fields)])
+    assert {i.cluster for i in by_id.values()} == {"asia", "sachs"}
+    json.dumps([dict(by_id["asia/cause/asia/tub"].fields)])
 
 
 # Words besides the question
 
 
 def test_readable_names():
-    found = {item.id: item for item in items("Causality", networks="asia", names="readable")}
-    item = found["asia/cause/asia/tub"]
+    by_id = {item.id: item for item in items("Causality", networks="asia", names="readable")}
+    item = by_id["asia/cause/asia/tub"]
     assert item.fields["question"] == "Does Visiting to Asia cause Tuberculosis?"
     assert fields(item, "a", "b", "variables") == (
         "Visiting to Asia",
@@ -249,14 +249,14 @@ def test_readable_names():
 
 @pytest.mark.parametrize("names", ["original", "readable"])
 def test_background_knowledge_holds_the_text_of_every_variable_of_the_question(names):
-    said = meanings("asia")
+    texts = meanings("asia")
 
     def text(variable: str) -> str:
-        return f"{variable if names == 'original' else said[variable].name}: {said[variable].text}"
+        return f"{variable if names == 'original' else texts[variable].name}: {texts[variable].text}"
 
-    found = {i.id: i for i in items("Causality", networks="asia", names=names, format="background")}
-    assert found["asia/cause/asia/tub"].fields["knowledge"] == f"{text('asia')} Meanwhile, {text('tub')}"
-    assert found["asia/cause/tub/asia"].fields["knowledge"] == f"{text('tub')} Meanwhile, {text('asia')}"
+    by_id = {i.id: i for i in items("Causality", networks="asia", names=names, format="background")}
+    assert by_id["asia/cause/asia/tub"].fields["knowledge"] == f"{text('asia')} Meanwhile, {text('tub')}"
+    assert by_id["asia/cause/tub/asia"].fields["knowledge"] == f"{text('tub')} Meanwhile, {text('asia')}"
     third = [i for i in items("Skeleton", networks="asia", names=names, format="background") if i.id.count("/") == 4]
     assert len(third) == 28 * 6
     for item in third:

@@ -10,16 +10,16 @@ from causalbench_help import ALL_SIX, causalbench, items
 from harness.tasks.causalbench import task as task_module
 
 
-def share(found: list, kind: str, settings: dict) -> None:
-    """Networks and labels of a sample have their shares."""
+def share(item_list: list, kind: str, settings: dict) -> None:
+    """Assert that networks and labels of a subset have their shares."""
     task = causalbench(kind, **settings)
     everything, label = list(task.items()), task.headline
     networks, labels = (
-        [Counter(item.groups["network"] for item in some) for some in (everything, found)],
-        [Counter((item.groups["network"], item.labels[label]) for item in some) for some in (everything, found)],
+        [Counter(item.groups["network"] for item in some) for some in (everything, item_list)],
+        [Counter((item.groups["network"], item.labels[label]) for item in some) for some in (everything, item_list)],
     )
     for network, number in networks[0].items():
-        assert abs(networks[1][network] - len(found) * number / len(everything)) < 1, network
+        assert abs(networks[1][network] - len(item_list) * number / len(everything)) < 1, network
     for (network, gold), number in labels[0].items():
         assert abs(labels[1][network, gold] - networks[1][network] * number / networks[0][network]) < 1, network
 
@@ -28,11 +28,11 @@ def share(found: list, kind: str, settings: dict) -> None:
 @pytest.mark.parametrize(("kind", "settings"), ALL_SIX)
 def test_a_limit_gives_every_network_and_label_its_share(kind, settings, limit):
     settings = {"scale": "small", **settings}
-    found = items(kind, limit=limit, **settings)
-    assert len(found) == limit == len(causalbench(kind, limit=limit, **settings).items())
-    share(found, kind, settings)
+    item_list = items(kind, limit=limit, **settings)
+    assert len(item_list) == limit == len(causalbench(kind, limit=limit, **settings).items())
+    share(item_list, kind, settings)
     everything = {item.id: k for k, item in enumerate(items(kind, **settings))}
-    places = [everything[item.id] for item in found]
+    places = [everything[item.id] for item in item_list]
     assert places == sorted(set(places))
 
 
@@ -43,8 +43,8 @@ def test_a_limit_gives_every_network_and_label_its_share(kind, settings, limit):
 def test_a_limit_gives_every_network_its_share_whatever_the_labels(kind, settings, limit):
     settings = {"scale": "small", **settings}
     size = Counter(item.groups["network"] for item in items(kind, **settings))
-    got = Counter(item.groups["network"] for item in items(kind, limit=limit, **settings))
-    off = {name: got[name] - limit * number / size.total() for name, number in size.items()}
+    counts = Counter(item.groups["network"] for item in items(kind, limit=limit, **settings))
+    off = {name: counts[name] - limit * number / size.total() for name, number in size.items()}
     assert all(abs(value) < 1 for value in off.values()), off
 
 
@@ -67,16 +67,19 @@ def test_a_smaller_sample_is_part_of_a_larger_one(kind, settings):
 
 
 def test_what_is_drawn_of_a_network_does_not_depend_on_the_others():
-    def taken(**settings) -> dict:
-        found: dict = {}
+    def subset_by_network(**settings) -> dict:
+        subset: dict = {}
         for item in items("Causality", **settings):
-            found.setdefault((item.groups["network"], item.labels["exact"]), set()).add(item.id)
-        return found
+            subset.setdefault((item.groups["network"], item.labels["exact"]), set()).add(item.id)
+        return subset
 
-    together, alone = taken(networks=["asia", "sachs"], limit=200), taken(networks="asia", limit=100)
+    together, alone = (
+        subset_by_network(networks=["asia", "sachs"], limit=200),
+        subset_by_network(networks="asia", limit=100),
+    )
     for label in (0, 1):
-        one, other = together["asia", label], alone["asia", label]
-        assert one <= other or other <= one
+        among_others, on_its_own = together["asia", label], alone["asia", label]
+        assert among_others <= on_its_own or on_its_own <= among_others
 
 
 def test_a_limit_beyond_the_items_takes_all():
@@ -94,17 +97,17 @@ def test_a_limit_takes_the_same_questions_in_every_format_and_under_every_name()
 
 
 def test_a_sample_of_888000_questions_makes_no_more_items_than_it_has(monkeypatch):
-    made = []
+    calls = []
     item_class = task_module.Item
 
-    def counted(**fields):
-        made.append(fields["id"])
+    def make_item(**fields):
+        calls.append(fields["id"])
         return item_class(**fields)
 
-    monkeypatch.setattr(task_module, "Item", counted)
+    monkeypatch.setattr(task_module, "Item", make_item)
     task = causalbench("Skeleton", convention="paper", limit=50)
-    found = list(task.items())
-    assert len(found) == len(made) == 50
-    assert {item.groups["network"] for item in found} >= {"win95pts", "hepar2", "hailfinder"}
-    assert causalbench("Skeleton", convention="paper").items() and len(made) == 50
-    assert len(causalbench("Skeleton", convention="paper").items()) == 889_154 and len(made) == 50
+    item_list = list(task.items())
+    assert len(item_list) == len(calls) == 50
+    assert {item.groups["network"] for item in item_list} >= {"win95pts", "hepar2", "hailfinder"}
+    assert causalbench("Skeleton", convention="paper").items() and len(calls) == 50
+    assert len(causalbench("Skeleton", convention="paper").items()) == 889_154 and len(calls) == 50

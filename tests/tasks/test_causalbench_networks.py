@@ -72,10 +72,10 @@ def test_samples_follow_the_tables(name):
         # The most frequent combination of the parents' states, where frequencies are well known.
         combinations, counts = np.unique(rows[:, list(above)], axis=0, return_counts=True)
         common = combinations[counts.argmax()] if above else np.array([], dtype=int)
-        chosen = (rows[:, list(above)] == common).all(axis=1)
+        in_configuration = (rows[:, list(above)] == common).all(axis=1)
         at = tuple(network.codes(parent).index(code) for parent, code in zip(above, common, strict=True))
-        found = np.bincount(rows[chosen, k], minlength=table.shape[-1]) / chosen.sum()
-        assert found[list(network.codes(k))] == pytest.approx(table[at], abs=5 / np.sqrt(chosen.sum()))
+        frequencies = np.bincount(rows[in_configuration, k], minlength=table.shape[-1]) / in_configuration.sum()
+        assert frequencies[list(network.codes(k))] == pytest.approx(table[at], abs=5 / np.sqrt(in_configuration.sum()))
 
 
 def test_a_seed_means_the_same_rows_everywhere():
@@ -89,11 +89,11 @@ ALARM_500_SEED_0 = "31834b0aa2ea708da06862d9bc01868d63d71e3eb40f4fcd725d7ca3c2ea
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_variable_has_a_name_and_a_text(name):
-    network, said = load(name), meanings(name)
-    assert tuple(said) == network.variables
-    names = [meaning.name for meaning in said.values()]
+    network, texts = load(name), meanings(name)
+    assert tuple(texts) == network.variables
+    names = [meaning.name for meaning in texts.values()]
     assert len({name.casefold() for name in names}) == len(names)
-    for variable, meaning in said.items():
+    for variable, meaning in texts.items():
         assert 1 <= len(meaning.name.split()) <= 7, variable
         assert meaning.text.endswith(".") and 40 < len(meaning.text) < 700, variable
         sentences = re.findall(
@@ -104,9 +104,9 @@ def test_every_variable_has_a_name_and_a_text(name):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_no_text_names_another_variable(name):
-    said = meanings(name)
-    for variable, meaning in said.items():
-        for other, its in said.items():
+    texts = meanings(name)
+    for variable, meaning in texts.items():
+        for other, its in texts.items():
             if other == variable:
                 continue
             if len(other) >= 3:

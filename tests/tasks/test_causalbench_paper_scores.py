@@ -27,8 +27,8 @@ from harness.types import Failure, Item, Record, Response
 @pytest.mark.parametrize(("kind", "settings"), [("Correlation", {}), ("Causality", {}), ("Causality", {"method": 2})])
 def test_papers_numbers_of_random_answers_one_by_one(kind, settings):
     task = causalbench(kind, networks=["cancer", "asia"], **settings)
-    found = records(task, some(5))
-    paper = task.summarize(found).scores["paper"]
+    run_records = records(task, some(5))
+    paper = task.summarize(run_records).scores["paper"]
     breakdown = "structure" if settings else "template"
     rows = defaultdict(list)
     for name in ("asia", "cancer"):
@@ -36,18 +36,18 @@ def test_papers_numbers_of_random_answers_one_by_one(kind, settings):
         truth = true | true.T if kind == "Correlation" else true
         n = len(truth)
         for template in task.asked_templates:
-            said = answers_of(found, name, template, breakdown)
-            wanted = {
-                "macro_f1": f1_score(truth.ravel(), said.ravel(), average="macro"),
-                "cell_accuracy": (truth == said).mean(),
-                "cell_shd": (truth != said).sum(),
-                "parent_set_errors": sum((truth[:, k] != said[:, k]).any() for k in range(n)),
-                "cell_density": said.sum() / (n * (n - 1)),
-                "degree": said.sum() / n,
+            answers = answers_of(run_records, name, template, breakdown)
+            expected = {
+                "macro_f1": f1_score(truth.ravel(), answers.ravel(), average="macro"),
+                "cell_accuracy": (truth == answers).mean(),
+                "cell_shd": (truth != answers).sum(),
+                "parent_set_errors": sum((truth[:, k] != answers[:, k]).any() for k in range(n)),
+                "cell_density": answers.sum() / (n * (n - 1)),
+                "degree": answers.sum() / n,
             }
-            assert values(paper[f"network/{breakdown}"][f"{name}/{template}"]) == pytest.approx(wanted)
-            rows[name].append(wanted)
-            rows[template].append(wanted)
+            assert values(paper[f"network/{breakdown}"][f"{name}/{template}"]) == pytest.approx(expected)
+            rows[name].append(expected)
+            rows[template].append(expected)
 
     def mean(some_rows: list[dict]) -> dict:
         return {metric: fmean(row[metric] for row in some_rows) for metric in PAPERS}
@@ -75,8 +75,8 @@ def test_a_template_with_a_failed_call_has_no_numbers_of_the_papers():
 def test_a_network_of_which_every_call_failed_has_no_numbers_of_the_papers(convention):
     # As after an opening that was not answered.
     task = causalbench("Causality", networks=["asia", "cancer"], convention=convention)
-    found = records(task, lambda item: MISSED if item.cluster == "cancer" else "No")
-    paper = task.summarize(found).scores["paper"]
+    run_records = records(task, lambda item: MISSED if item.cluster == "cancer" else "No")
+    paper = task.summarize(run_records).scores["paper"]
     assert set(values(paper["network"]["cancer"]).values()) == {None}
     assert paper["overall"]["all"]["cell_accuracy"] is None
 
@@ -94,16 +94,16 @@ def test_under_a_limit_there_are_no_numbers_of_the_papers(kind, settings):
 
 def test_a_run_that_was_cut_short_has_the_papers_numbers_of_whole_networks_only():
     task = causalbench("Causality", networks=["asia", "cancer"])
-    whole = records(task, some())
-    cut = [one for one in whole if one.item != "cancer/influence/Smoker/Xray"]
-    assert len(cut) == len(whole) - 1
-    paper = task.summarize(cut).scores["paper"]
-    assert values(paper["network"]["asia"]) == values(task.summarize(whole).scores["paper"]["network"]["asia"])
+    run_records = records(task, some())
+    without_one = [record for record in run_records if record.item != "cancer/influence/Smoker/Xray"]
+    assert len(without_one) == len(run_records) - 1
+    paper = task.summarize(without_one).scores["paper"]
+    assert values(paper["network"]["asia"]) == values(task.summarize(run_records).scores["paper"]["network"]["asia"])
     assert None not in values(paper["network"]["asia"]).values()
     for row in (paper["network"]["cancer"], paper["network/template"]["cancer/influence"], paper["overall"]["all"]):
         assert set(values(row).values()) == {None}
     assert paper["network/template"]["cancer/cause"]["macro_f1"] is not None
-    exact = task.summarize(cut).scores["exact"]["network/template"]
+    exact = task.summarize(without_one).scores["exact"]["network/template"]
     assert exact["cancer/influence"]["shd"] is None and exact["cancer/cause"]["shd"] is not None
 
 
@@ -130,8 +130,8 @@ def test_the_papers_reading_takes_yes_and_no_alone():
         "asia/cause/lung/smoke": "No.",
     }
     task = causalbench("Causality", networks="asia")
-    found = records(task, except_for(texts, lambda item: "Yes" if item.labels["paper"] else "No"))
-    scores = task.summarize(found).scores
+    run_records = records(task, except_for(texts, lambda item: "Yes" if item.labels["paper"] else "No"))
+    scores = task.summarize(run_records).scores
     exact = scores["direct"]["network/template"]["asia/cause"]
     assert exact["accuracy"] == 1 and exact.unreadable == 0
     _, true, _ = matrices("asia")
@@ -145,14 +145,14 @@ def test_the_papers_reading_takes_yes_and_no_alone():
 
 @pytest.mark.parametrize("how", ["rank", "entail"])
 def test_ranked_and_entailed_answers_count_by_their_label_in_both(how):
-    def says(item: Item) -> Response:
+    def respond(item: Item) -> Response:
         low, high = (-0.1, -2.5) if item.labels["paper"] else (-2.5, -0.1)
         if how == "rank":
             return Response("ranked", logprobs={"Yes": low, "No": high})
         return Response("entailment", logprobs={"entailment": low, "neutral": high, "contradiction": -9.0})
 
     task = causalbench("Causality", networks="asia", method=2)
-    scores = task.summarize(records(task, says)).scores
+    scores = task.summarize(records(task, respond)).scores
     row = scores["paper"]["network/structure"]["asia/direct"]
     assert (row["macro_f1"], row["cell_accuracy"], row["cell_shd"]) == (1, 1, 0)
     assert scores["exact"]["network/structure"]["asia/direct"]["f1"] == 1
@@ -161,33 +161,33 @@ def test_ranked_and_entailed_answers_count_by_their_label_in_both(how):
 
 def test_a_tie_of_a_ranking_is_unreadable_in_both():
     task = causalbench("Causality", networks="cancer", method=2)
-    found = records(task, lambda item: Response("Yes", logprobs={"Yes": -1.0, "No": -1.0}))
-    scores = task.summarize(found).scores
+    run_records = records(task, lambda item: Response("Yes", logprobs={"Yes": -1.0, "No": -1.0}))
+    scores = task.summarize(run_records).scores
     assert scores["exact"]["overall"]["all"].unreadable == 120
     assert scores["paper"]["overall"]["all"]["cell_accuracy"] == pytest.approx(1 / 5)
 
 
 def test_the_published_skeletons_numbers_are_over_its_questions():
     task = causalbench("Skeleton", networks=["asia", "survey", "sachs"], convention="paper")
-    said = ("Yes, indeed.", MISSED)
-    found = records(task, some(11, said))
-    result = task.summarize(found)
+    others = ("Yes, indeed.", MISSED)
+    run_records = records(task, some(11, others))
+    result = task.summarize(run_records)
     paper = result.scores["paper"]
 
-    def metrics(chosen: list[Record]) -> dict:
-        there = [one for one in chosen if not isinstance(one.outcome, Failure)]
-        gold = [one.labels["paper"] for one in there]
-        codes = [{"Yes": 1, "No": 0}.get(one.outcome.text, 2) for one in there]
+    def metrics(subset: list[Record]) -> dict:
+        replies = [record for record in subset if not isinstance(record.outcome, Failure)]
+        gold = [record.labels["paper"] for record in replies]
+        codes = [{"Yes": 1, "No": 0}.get(record.outcome.text, 2) for record in replies]
         return {"macro_f1": f1_score(gold, codes, average="macro"), "accuracy": accuracy_score(gold, codes)}
 
-    of = {name: metrics([o for o in found if o.cluster == name]) for name in ("asia", "survey", "sachs")}
-    for name, wanted in of.items():
-        assert values(paper["network"][name]) == pytest.approx(wanted)
+    of = {name: metrics([o for o in run_records if o.cluster == name]) for name in ("asia", "survey", "sachs")}
+    for name, expected in of.items():
+        assert values(paper["network"][name]) == pytest.approx(expected)
     cells = defaultdict(list)
-    for one in found:
-        cells[one.groups["network"], one.groups["template"]].append(one)
-    for (name, template), chosen in cells.items():
-        assert values(paper["network/template"][f"{name}/{template}"]) == pytest.approx(metrics(chosen))
+    for record in run_records:
+        cells[record.groups["network"], record.groups["template"]].append(record)
+    for (name, template), subset in cells.items():
+        assert values(paper["network/template"][f"{name}/{template}"]) == pytest.approx(metrics(subset))
     for metric in ("macro_f1", "accuracy"):
         assert result.overall[metric] == pytest.approx(fmean(row[metric] for row in of.values()))
     assert result.scores["exact"]["overall"]["all"]["f1"] is not None

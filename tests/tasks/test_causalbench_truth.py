@@ -31,7 +31,7 @@ def paths(graph: nx.DiGraph, a: int, b: int) -> list[list[int]]:
 
 
 def expected(graph: nx.DiGraph, a: int, b: int) -> dict[str, bool]:
-    """Every structure of two nodes of an acyclic graph, by its definition in words."""
+    """Return every structure of two nodes of an acyclic graph, by its definition in words."""
     thirds = [c for c in graph if c not in (a, b)]
     forth, back = paths(graph, a, b), paths(graph, b, a)
     return {
@@ -48,10 +48,10 @@ def expected(graph: nx.DiGraph, a: int, b: int) -> dict[str, bool]:
     }
 
 
-def check(graph: nx.DiGraph, found: dict) -> None:
+def check(graph: nx.DiGraph, pairs: dict) -> None:
     for a, b in permutations(graph, 2):
-        assert {name: bool(holds[a, b]) for name, holds in found.items()} == expected(graph, a, b), (a, b)
-    assert not any(holds.diagonal().any() for holds in found.values())
+        assert {name: bool(holds[a, b]) for name, holds in pairs.items()} == expected(graph, a, b), (a, b)
+    assert not any(holds.diagonal().any() for holds in pairs.values())
 
 
 @pytest.mark.parametrize("name", [*SMALL, "child"])
@@ -68,10 +68,10 @@ def test_structures_of_random_dags_are_what_their_definitions_say(dag):
 
 def test_structures_of_asia_that_anybody_can_check():
     network = load("asia")
-    place, found = {name: k for k, name in enumerate(network.variables)}, structures(matrix(network.dag))
+    place, pairs = {name: k for k, name in enumerate(network.variables)}, structures(matrix(network.dag))
 
     def holds(name: str, a: str, b: str) -> bool:
-        return bool(found[name][place[a], place[b]])
+        return bool(pairs[name][place[a], place[b]])
 
     assert holds("direct", "asia", "tub") and not holds("indirect", "asia", "tub")
     assert holds("indirect", "asia", "xray") and not holds("direct", "asia", "xray")
@@ -84,9 +84,9 @@ def test_structures_of_asia_that_anybody_can_check():
 
 def test_a_direct_edge_beside_a_longer_path_is_both():
     edge_and_path = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
-    found = structures(edge_and_path)
-    assert found["direct"][0, 2] and found["indirect"][0, 2]
-    assert not found["indirect"][0, 1]
+    pairs = structures(edge_and_path)
+    assert pairs["direct"][0, 2] and pairs["indirect"][0, 2]
+    assert not pairs["indirect"][0, 1]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -97,26 +97,26 @@ def test_structures_of_graphs_with_cycles(seed):
     np.fill_diagonal(cells, False)
     cells[:2, :2] = [[False, True], [True, False]]  # a two-cycle at least
     graph = nx.from_numpy_array(cells, create_using=nx.DiGraph)
-    found = structures(cells)
+    pairs = structures(cells)
     for a, b in permutations(range(n), 2):
         thirds = [c for c in range(n) if c not in (a, b)]
 
         def leads(start: int, end: int) -> bool:
             return nx.has_path(graph, start, end)
 
-        assert found["path"][a, b] == leads(a, b)
-        assert found["path_either_way"][a, b] == (leads(a, b) or leads(b, a))
-        assert found["indirect"][a, b] == any(graph.has_edge(a, c) and leads(c, b) for c in thirds)
-        assert found["common_effect"][a, b] == any(leads(a, c) and leads(b, c) for c in thirds)
-        assert found["common_cause"][a, b] == any(leads(c, a) and leads(c, b) for c in thirds)
-        assert found["reversed_indirect"][b, a] == found["indirect"][a, b]
-    for name, holds in found.items():
+        assert pairs["path"][a, b] == leads(a, b)
+        assert pairs["path_either_way"][a, b] == (leads(a, b) or leads(b, a))
+        assert pairs["indirect"][a, b] == any(graph.has_edge(a, c) and leads(c, b) for c in thirds)
+        assert pairs["common_effect"][a, b] == any(leads(a, c) and leads(b, c) for c in thirds)
+        assert pairs["common_cause"][a, b] == any(leads(c, a) and leads(c, b) for c in thirds)
+        assert pairs["reversed_indirect"][b, a] == pairs["indirect"][a, b]
+    for name, holds in pairs.items():
         assert not holds.diagonal().any(), name
 
 
 def test_two_variables_that_cause_each_other_are_no_chain_and_no_fork():
-    found = structures(np.array([[0, 1], [1, 0]], dtype=bool))
-    assert {name for name, holds in found.items() if holds[0, 1]} == {
+    pairs = structures(np.array([[0, 1], [1, 0]], dtype=bool))
+    assert {name for name, holds in pairs.items() if holds[0, 1]} == {
         "direct", "reversed_direct", "path", "path_either_way", "adjacent", "d_connected",
     }  # fmt: skip
 
@@ -135,9 +135,9 @@ def test_a_relation_is_the_first_that_holds(dag):
 def test_relations_of_asia():
     network = load("asia")
     numbers = relations(structures(matrix(network.dag)))
-    counted = Counter(RELATIONS[numbers[a, b]] for a, b in permutations(range(8), 2))
+    counts = Counter(RELATIONS[numbers[a, b]] for a, b in permutations(range(8), 2))
     # 8 edges; 10 longer paths; bronc with lung, either, xray, and xray with dysp, have smoke or either above them.
-    assert counted == {
+    assert counts == {
         "direct": 8, "reversed_direct": 8, "indirect": 10, "reversed_indirect": 10, "common_cause": 8,
         "independent": 12,
     }  # fmt: skip
@@ -155,20 +155,20 @@ def test_d_connection_given_one_variable_in_random_dags(dag):
 
 
 def check_given(dag) -> None:
-    graph, found = graph_of(dag), skeleton.connected_given(dag)
+    graph, pairs = graph_of(dag), skeleton.connected_given(dag)
     for a, b in permutations(graph, 2):
         for c in graph:
             separated = c in (a, b) or nx.is_d_separator(graph, a, b, {c})
-            assert bool(found[a, b, c]) == (not separated), (a, b, c)
+            assert bool(pairs[a, b, c]) == (not separated), (a, b, c)
 
 
 def test_more_than_64_variables_are_no_trouble_for_d_connection():
     network = load("hepar2")
-    graph, found = graph_of(network.dag), skeleton.connected_given(network.dag)
+    graph, pairs = graph_of(network.dag), skeleton.connected_given(network.dag)
     draw = np.random.RandomState(0)
     for _ in range(150):
         a, b, c = draw.permutation(70)[:3].tolist()
-        assert bool(found[a, b, c]) == (not nx.is_d_separator(graph, a, b, {c}))
+        assert bool(pairs[a, b, c]) == (not nx.is_d_separator(graph, a, b, {c}))
 
 
 def exact(name: str, seed: int = 0):
@@ -178,8 +178,8 @@ def exact(name: str, seed: int = 0):
 
 def paper(name: str):
     network = load(name)
-    found = structures(matrix(network.dag))
-    return skeleton.paper(network, found["adjacent"], found["path_either_way"])
+    pairs = structures(matrix(network.dag))
+    return skeleton.paper(network, pairs["adjacent"], pairs["path_either_way"])
 
 
 def rows(table, *label_sets: str) -> list[tuple[int, ...]]:
@@ -192,19 +192,19 @@ def test_the_published_rule_word_for_word(name):
     network = load(name)
     graph = graph_of(network.dag)
     kin = {v: nx.ancestors(graph, v) | nx.descendants(graph, v) for v in graph}
-    wanted = []
+    expected = []
     for a, b in permutations(graph, 2):
         if b in kin[a]:
             adjacent = graph.has_edge(a, b) or graph.has_edge(b, a)
-            wanted.append((0, a, b, -1, int(adjacent), 1))
+            expected.append((0, a, b, -1, int(adjacent), 1))
             continue
         for c in graph:
             if c in (a, b):
                 continue
             label = c in kin[a] and c in kin[b]
             connected = not nx.is_d_separator(graph, a, b, {c})
-            wanted.append((1 if label else 2, a, b, c, int(connected), int(label)))
-    assert Counter(rows(paper(name), "exact", "paper")) == Counter(wanted)
+            expected.append((1 if label else 2, a, b, c, int(connected), int(label)))
+    assert Counter(rows(paper(name), "exact", "paper")) == Counter(expected)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -222,15 +222,15 @@ def test_under_the_published_rule_the_words_give_the_label_away():
 def test_every_unordered_pair_once_and_once_more_for_every_third(name):
     network = load(name)
     n = len(network.variables)
-    asked = rows(exact(name), "exact")
-    direct = Counter(frozenset((a, b)) for template, a, b, c, _ in asked if template == 0 and c == -1)
-    given_third = Counter((frozenset((a, b)), c) for template, a, b, c, _ in asked if template == 1)
+    questions = rows(exact(name), "exact")
+    direct = Counter(frozenset((a, b)) for template, a, b, c, _ in questions if template == 0 and c == -1)
+    given_third = Counter((frozenset((a, b)), c) for template, a, b, c, _ in questions if template == 1)
     pairs = [frozenset(pair) for pair in combinations(range(n), 2)]
     assert direct == Counter(pairs)
     assert given_third == Counter((pair, c) for pair in pairs for c in range(n) if c not in pair)
-    assert len(asked) == len(pairs) * (n - 1)
+    assert len(questions) == len(pairs) * (n - 1)
     # The same one is named first in all questions about a pair.
-    assert len({(a, b) for _, a, b, *_ in asked}) == len(pairs)
+    assert len({(a, b) for _, a, b, *_ in questions}) == len(pairs)
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -250,7 +250,7 @@ def test_exact_labels_are_adjacency_and_d_connection(name):
 def test_who_is_named_first_is_drawn_from_the_seed():
     first = {seed: [(a, b) for t, a, b, *_ in rows(exact("child", seed)) if t == 0] for seed in (0, 1)}
     assert first[0] == [(a, b) for t, a, b, *_ in rows(exact("child", 0)) if t == 0]
-    changed = sum(one != other for one, other in zip(first[0], first[1], strict=True))
+    changed = sum(before != after for before, after in zip(first[0], first[1], strict=True))
     swapped = sum(a > b for a, b in first[0])
     # 190 pairs, each a fair coin: five standard deviations are 34.
     assert abs(changed - 95) < 35 and abs(swapped - 95) < 35

@@ -18,10 +18,10 @@ PREMISES = {2: 1, 3: 3, 4: 2, 5: 9, 6: 6}
 
 
 def by_premise(claims):
-    found = defaultdict(list)
+    claims_by_premise = defaultdict(list)
     for claim in claims:
-        found[claim.n, claim.number].append(claim)
-    return found
+        claims_by_premise[claim.n, claim.number].append(claim)
+    return claims_by_premise
 
 
 def meanings(claims):

@@ -13,48 +13,48 @@ from harness.tasks.presets import Number, Preset
 
 
 def preset(name: str) -> Preset:
-    """The preset of a name such as 4, 5a, XI, causalbench/XI; of 5a the part (a). Raises ConfigError."""
-    wanted = name.strip().lower().removeprefix("table ")
-    benchmark_name, _, table = wanted.rpartition("/")
+    """Return the preset of a name such as 4, 5a, XI, causalbench/XI; of 5a the part (a). Raise ConfigError if none."""
+    full_name = name.strip().lower().removeprefix("table ")
+    benchmark_name, _, table = full_name.rpartition("/")
     fitting = [
-        (benchmark, one)
+        (benchmark, preset)
         for benchmark in every()
-        for called, one in _named(benchmark).items()
-        if called.lower() == table and benchmark_name in ("", benchmark.name.lower())
+        for key, preset in _presets_by_name(benchmark).items()
+        if key.lower() == table and benchmark_name in ("", benchmark.name.lower())
     ]
     only_one("preset", name, [benchmark.name for benchmark, _ in fitting])
     if not fitting:
-        hint = nearest(name, (called for benchmark in every() for called in _named(benchmark)))
+        hint = nearest(name, (key for benchmark in every() for key in _presets_by_name(benchmark)))
         message = no_scores("preset", table) or f"there is no preset {name!r}{hint}."
-        raise ConfigError(f"{message} There are:\n{listed()}")
+        raise ConfigError(f"{message} There are:\n{preset_list()}")
     return fitting[0][1]
 
 
 def presets() -> list[tuple[Benchmark, Preset]]:
     """Return the presets of all benchmarks."""
-    return [(benchmark, one) for benchmark in every() for one in benchmark.presets()]
+    return [(benchmark, preset) for benchmark in every() for preset in benchmark.presets()]
 
 
-def listed() -> str:
-    """A line for each preset."""
-    width = max(len(one.name) for _, one in presets())
+def preset_list() -> str:
+    """Return a line for each preset."""
+    width = max(len(preset.name) for _, preset in presets())
     lines = [
-        f"  preset={one.name:<{width}}  {benchmark.title}, Table {one.name}: {one.title}"
-        for benchmark, one in presets()
+        f"  preset={preset.name:<{width}}  {benchmark.title}, Table {preset.name}: {preset.title}"
+        for benchmark, preset in presets()
     ]
     return "\n".join(lines)
 
 
 @cache
-def _named(benchmark: Benchmark) -> dict[str, Preset]:
+def _presets_by_name(benchmark: Benchmark) -> dict[str, Preset]:
     """Return a benchmark's presets, and the parts of those that are of several tables, by name."""
-    named: dict[str, Preset] = {}
-    for one in benchmark.presets():
-        named[one.name] = one
-        for table in one.tables:
-            named[table] = replace(one, name=table, tables=(table,), columns=_columns(one, table))
-    return named
+    by_name: dict[str, Preset] = {}
+    for preset in benchmark.presets():
+        by_name[preset.name] = preset
+        for table in preset.tables:
+            by_name[table] = replace(preset, name=table, tables=(table,), columns=_columns(preset, table))
+    return by_name
 
 
-def _columns(one: Preset, table: str) -> tuple[Number, ...]:
-    return tuple(number for number in one.columns if number.where.get("table") == f"Table {table}")
+def _columns(preset: Preset, table: str) -> tuple[Number, ...]:
+    return tuple(number for number in preset.columns if number.where.get("table") == f"Table {table}")

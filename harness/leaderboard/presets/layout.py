@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Literal
 
 from harness.leaderboard.families import family
-from harness.leaderboard.presets.captions import about, said, title
-from harness.leaderboard.presets.published_rows import Printed, printed
+from harness.leaderboard.presets.captions import differences, set_note, set_title, table_notes
+from harness.leaderboard.presets.published_rows import PrintedRow, printed_rows
 from harness.leaderboard.presets.select import Data, Entry, entries, metric, scores, source
 from harness.leaderboard.rows import Row
 from harness.tables.metrics import even_decimals, interval_notes, metric_text
@@ -19,37 +19,37 @@ from harness.tasks.presets import Form, Number, Preset
 from harness.types import Metric
 
 Intervals = Literal["brackets", "pm", "none"]
-INTERVALS = {"brackets": "In brackets:", "pm": "After ±, half the width of", "none": ""}
-ACROSS = 4
+INTERVAL_WORDS = {"brackets": "In brackets:", "pm": "After ±, half the width of", "none": ""}
+RUNS_ACROSS = 4
 """So many runs stand beside each other in a table whose columns are models."""
 
 
 def lay_out(preset: Preset, rows: Sequence[Row], intervals: Intervals = "brackets") -> list[Table]:
-    """The table of a preset from all runs there are; a second one, and so on, where models are columns and many."""
-    found = entries(preset, rows)
+    """Return the table of a preset from all runs there are; several tables where models are columns and many."""
+    measured = entries(preset, rows)
     numbers = tuple(preset.columns)
     across: list[list[Entry]] = [[]]
     if preset.beside:
-        across = [list(found[start : start + ACROSS]) for start in range(0, len(found), ACROSS)] or [[]]
+        across = [list(measured[start : start + RUNS_ACROSS]) for start in range(0, len(measured), RUNS_ACROSS)] or [[]]
     if preset.learned:
-        known = {slot for number in numbers for slot in number.slots}
-        names = dict.fromkeys(slot for one in found for slot in one.runs if slot not in known)
+        slots = {slot for number in numbers for slot in number.slots}
+        names = dict.fromkeys(slot for entry in measured for slot in entry.runs if slot not in slots)
         numbers += tuple(replace(preset.learned, title=name, where={"model": name}, slots=(name,)) for name in names)
     unfinished = [(r.variant, r.prompt, r.model) for r in rows if not r.complete and source(preset, r)]
     tables = []
     for number, models in enumerate(across):
         lines = [*_published_lines(preset, () if number else numbers, models, intervals)]
-        lines += [] if preset.beside else _measured_lines(preset, numbers, found, intervals)
+        lines += [] if preset.beside else _measured_lines(preset, numbers, measured, intervals)
         tables.append(_table(preset, () if number else numbers, models, lines))
-    notes = [*said(preset, found, unfinished)]
-    notes += [about(preset, data, [one for one in found if one.data == data]) for data in _sets(found)]
+    notes = [*table_notes(preset, measured, unfinished)]
+    notes += [set_note(preset, data, [entry for entry in measured if entry.data == data]) for data in _sets(measured)]
     if any(cell.range for table in tables for line in table.lines for cell in line.cells):
-        notes.append(" ".join(_drawn(preset, found)).replace("In brackets:", INTERVALS[intervals]))
+        notes.append(" ".join(_interval_notes(preset, measured)).replace("In brackets:", INTERVAL_WORDS[intervals]))
     return [*tables[:-1], replace(tables[-1], notes=notes, unfinished=unfinished)]
 
 
-def _sets(found: Sequence[Entry]) -> list[Data]:
-    return list(dict.fromkeys(one.data for one in found))
+def _sets(measured: Sequence[Entry]) -> list[Data]:
+    return list(dict.fromkeys(entry.data for entry in measured))
 
 
 def _table(preset: Preset, numbers: Sequence[Number], models: Sequence[Entry], lines: Sequence[Line]) -> Table:
@@ -57,8 +57,8 @@ def _table(preset: Preset, numbers: Sequence[Number], models: Sequence[Entry], l
     columns = [Column(_stub(preset, kind), titles[kind]) for kind in preset.rows]
     columns += [Column(_name(n), n.title, "metric", n.best, n.over) for n in numbers]
     columns += [
-        Column(f"{_name(n)}/{one.shown}", n.title, "metric", None, _over(preset, one))
-        for one in models
+        Column(f"{_name(n)}/{entry.title}", n.title, "metric", None, _heading_of(preset, entry))
+        for entry in models
         for n in preset.beside
     ]
     # Columns of models beside printed ones: those keep their digits.
@@ -80,16 +80,16 @@ def _table(preset: Preset, numbers: Sequence[Number], models: Sequence[Entry], l
     )
 
 
-def _over(preset: Preset, entry: Entry) -> str:
-    """A measured model as the heading of its columns, with what tells its set from others."""
-    told = title(preset, entry.data).partition(": ")[2]
-    return f"Measured: {entry.shown}{f' ({told})' if told else ''}"
+def _heading_of(preset: Preset, entry: Entry) -> str:
+    """Return a measured model as the heading of its columns, with what tells its set from others."""
+    parts = ", ".join(differences(preset, entry.data))
+    return f"Measured: {entry.title}{f' ({parts})' if parts else ''}"
 
 
 def _name(number: Number) -> str:
-    """The column for programs: the metric, and what tells it from other columns of the metric."""
-    told = [number.key, *(value for name, value in number.where.items() if name != "table")]
-    return "/".join([number.printed, *(part for part in told if part not in ("", "original"))])
+    """Return the column for programs: the metric, and what tells it from other columns of the metric."""
+    parts = [number.key, *(value for name, value in number.where.items() if name != "table")]
+    return "/".join([number.printed, *(part for part in parts if part not in ("", "original"))])
 
 
 def _stub(preset: Preset, kind: str) -> str:
@@ -99,83 +99,83 @@ def _stub(preset: Preset, kind: str) -> str:
 def _published_lines(
     preset: Preset, numbers: Sequence[Number], models: Sequence[Entry], intervals: Intervals
 ) -> Iterator[Line]:
-    """The paper's rows, with the columns of measured models where these stand beside them."""
+    """Yield the paper's rows, with the columns of measured models where these stand beside them."""
     version = benchmark_of(preset.benchmark).data_version
-    told = re.split("[:,]", version)[0]
-    block = None if preset.beside else Block(f"Published, not measured here: {told}", version)
+    version_name = re.split("[:,]", version)[0]
+    block = None if preset.beside else Block(f"Published, not measured here: {version_name}", version)
     above: tuple[Cell, ...] = ()
-    for row in printed(preset):
+    for row in printed_rows(preset):
         stubs = _stubs(preset, row.key, preset.shown.get(row.model, row.model), row.model)
         cells = [_published_cell(row, n) for n in numbers]
-        cells += [_cell(one, n, preset, row.key, intervals) for one in models for n in preset.beside]
+        cells += [_cell(entry, n, preset, row.key, intervals) for entry in models for n in preset.beside]
         group = {"none": "", "family": row.group, "model": preset.shown.get(row.model, row.model)}[preset.groups]
-        yield Line([*_once(stubs, above), *cells], group, block=block)
+        yield Line([*_omit_repeated(stubs, above), *cells], group, block=block)
         above = stubs
 
 
 def _measured_lines(
-    preset: Preset, numbers: Sequence[Number], found: Sequence[Entry], intervals: Intervals
+    preset: Preset, numbers: Sequence[Number], measured: Sequence[Entry], intervals: Intervals
 ) -> Iterator[Line]:
-    for data in _sets(found):
-        of_data = [one for one in found if one.data == data]
+    for data in _sets(measured):
+        of_data = [entry for entry in measured if entry.data == data]
         block = _block(preset, data, of_data)
-        keys = [""] if "axis" not in preset.rows else list(dict.fromkeys(row.key for row in printed(preset)))
-        order = [(one, key) for one in of_data for key in keys]
+        keys = [""] if "axis" not in preset.rows else list(dict.fromkeys(row.key for row in printed_rows(preset)))
+        order = [(entry, key) for entry in of_data for key in keys]
         if preset.rows[0] == "axis" and "model" in preset.rows:
-            order = [(one, key) for key in keys for one in of_data]
+            order = [(entry, key) for key in keys for entry in of_data]
         above: tuple[Cell, ...] = ()
-        for one, key in order:
-            stubs = _stubs(preset, key, one.shown, one.model)
-            cells = [_cell(one, number, preset, key, intervals) for number in numbers]
-            group = {"none": "", "family": family(one.model), "model": one.shown}[preset.groups]
-            yield Line([*_once(stubs, above), *cells], group, _run(one), block)
+        for entry, key in order:
+            stubs = _stubs(preset, key, entry.title, entry.model)
+            cells = [_cell(entry, number, preset, key, intervals) for number in numbers]
+            group = {"none": "", "family": family(entry.model), "model": entry.title}[preset.groups]
+            yield Line([*_omit_repeated(stubs, above), *cells], group, _identity(entry), block)
             above = stubs
 
 
-def _block(preset: Preset, data: Data, found: Sequence[Entry]) -> Block:
-    runs = [run for one in found for run in one.runs.values()]
+def _block(preset: Preset, data: Data, entries: Sequence[Entry]) -> Block:
+    runs = [run for entry in entries for run in entry.runs.values()]
     return Block(
-        title(preset, data),
+        set_title(preset, data),
         label_set=data.labels,
         items=" ".join(dict.fromkeys(run.items for run in runs if run.items)) or None,
     )
 
 
-def _run(entry: Entry) -> dict[str, str]:
-    """What tells a row from all others, for programs."""
-    several = " + ".join(dict.fromkeys(run.variant for run in entry.runs.values()))
-    found = {
+def _identity(entry: Entry) -> dict[str, str]:
+    """Return what tells a row from all others, for programs."""
+    variants = " + ".join(dict.fromkeys(run.variant for run in entry.runs.values()))
+    names = {
         "model": entry.model,
         "prompt": entry.prompt or entry.data.prompt,
-        "variant": several,
+        "variant": variants,
         "folder": entry.folder,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in names.items() if value}
 
 
-def _stubs(preset: Preset, key: str, shown: str, model: str) -> tuple[Cell, ...]:
+def _stubs(preset: Preset, key: str, title: str, model: str) -> tuple[Cell, ...]:
     axis = preset.axis
     return tuple(
-        Cell(shown, model) if kind == "model" else Cell(axis.titles.get(key, key) if axis else "", key)
+        Cell(title, model) if kind == "model" else Cell(axis.titles.get(key, key) if axis else "", key)
         for kind in preset.rows
     )
 
 
-def _once(stubs: tuple[Cell, ...], above: tuple[Cell, ...]) -> list[Cell]:
-    """What is the same as in the row above is not said again, but in the last column of text."""
+def _omit_repeated(stubs: tuple[Cell, ...], above: tuple[Cell, ...]) -> list[Cell]:
+    """Return the row's text columns without what the row above says already, but for the last column."""
     same = 0
     while same < min(len(stubs), len(above)) - 1 and stubs[same] == above[same]:
         same += 1
     return [*(replace(cell, text="") for cell in stubs[:same]), *stubs[same:]]
 
 
-def _published_cell(row: Printed, number: Number) -> Cell:
+def _published_cell(row: PrintedRow, number: Number) -> Cell:
     text, mark = row.digits(number)
     if not text:
         return Cell("–")
     share = number.form == "percent"
-    shown = f"{round(100 * float(text))}%" if number.form == "whole percent" else text
-    return Cell(f"{shown}{mark}", round(float(text) / 100, 8) if share else float(text))
+    digits = f"{round(100 * float(text))}%" if number.form == "whole percent" else text
+    return Cell(f"{digits}{mark}", round(float(text) / 100, 8) if share else float(text))
 
 
 def _cell(entry: Entry, number: Number, preset: Preset, key: str, intervals: Intervals) -> Cell:
@@ -188,15 +188,15 @@ def _cell(entry: Entry, number: Number, preset: Preset, key: str, intervals: Int
         breakdown, groups = preset.axis.place(key or number.key)
     if number.at:
         breakdown, groups = number.at[0], tuple(number.at[1].format(group) for group in groups)
-    found = metric(number, scores(run, entry.data.labels, breakdown, groups))
-    if found is None or found.value is None:
+    measurement = metric(number, scores(run, entry.data.labels, breakdown, groups))
+    if measurement is None or measurement.value is None:
         return Cell("–")
     # Across fourteen columns there is no room for intervals; CSV and JSON have them.
-    drawn = "" if number.key else _range(found, number.form, intervals)
-    return Cell(_shown(found.value, number.form), found.value, found.interval, drawn)
+    interval = "" if number.key else _interval_text(measurement, number.form, intervals)
+    return Cell(_number_text(measurement.value, number.form), measurement.value, measurement.interval, interval)
 
 
-def _shown(value: float, form: Form) -> str:
+def _number_text(value: float, form: Form) -> str:
     if form == "number":
         return metric_text("shd", value)
     if form == "fraction":
@@ -204,19 +204,19 @@ def _shown(value: float, form: Form) -> str:
     return f"{100 * value:.2f}" if form == "percent" else f"{100 * value:.0f}%"
 
 
-def _range(found: Metric, form: Form, intervals: Intervals) -> str:
-    if intervals == "none" or found.interval is None:
+def _interval_text(metric: Metric, form: Form, intervals: Intervals) -> str:
+    if intervals == "none" or metric.interval is None:
         return ""
-    low, high = found.interval
+    low, high = metric.interval
     scale, decimals = {"fraction": (1, 3), "number": (1, 1)}.get(form, (100, 1))
     if intervals == "pm":
         return f"± {scale * (high - low) / 2:.{decimals}f}"
     return f"[{scale * low:.{decimals}f}, {scale * high:.{decimals}f}]"
 
 
-def _drawn(preset: Preset, found: Sequence[Entry]) -> Iterator[str]:
-    """How the intervals of the breakdowns that the table shows were made."""
-    shown = {n.at[0] for n in (*preset.columns, *preset.beside) if n.at}
-    shown |= {preset.axis.breakdown} if preset.axis else {"overall"}
-    results = [run.result.scores.get(one.data.labels, {}) for one in found for run in one.runs.values()]
-    yield from interval_notes([row for parts in results for name in shown for row in parts.get(name, {}).values()])
+def _interval_notes(preset: Preset, entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield how the intervals of the breakdowns that the table shows were made."""
+    breakdowns = {n.at[0] for n in (*preset.columns, *preset.beside) if n.at}
+    breakdowns |= {preset.axis.breakdown} if preset.axis else {"overall"}
+    results = [run.result.scores.get(entry.data.labels, {}) for entry in entries for run in entry.runs.values()]
+    yield from interval_notes([row for parts in results for name in breakdowns for row in parts.get(name, {}).values()])

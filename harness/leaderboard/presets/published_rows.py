@@ -12,7 +12,7 @@ from harness.tasks.published import Row
 
 
 @dataclass
-class Printed:
+class PrintedRow:
     """One row as the paper has it."""
 
     group: str
@@ -25,28 +25,28 @@ class Printed:
     """The setting that holds the keys."""
 
     def digits(self, number: Number) -> tuple[str, str]:
-        """What stands in a column, and a star where the row's other digits contradict it; nothing for a dash."""
+        """Return what the paper prints in a column, and a star where other digits contradict it; nothing for a dash."""
         for part in self.parts:
-            told = {**part.setting, "table": part.table, "model": part.model}
-            fits = all(told.get(name) == value for name, value in number.where.items())
-            if fits and (not number.key or told.get(self.axis) == number.key) and number.printed in part.printed:
+            fields = {**part.setting, "table": part.table, "model": part.model}
+            fits = all(fields.get(name) == value for name, value in number.where.items())
+            if fits and (not number.key or fields.get(self.axis) == number.key) and number.printed in part.printed:
                 return part.printed[number.printed], "*" if number.printed in part.contradicted else ""
         return "", ""
 
 
-def printed(preset: Preset) -> list[Printed]:
-    """The rows in the paper's order."""
+def printed_rows(preset: Preset) -> list[PrintedRow]:
+    """Return the rows of a preset in the paper's order."""
     axis = preset.axis.setting if preset.axis else ""
-    found = {name: Printed("", name, "", axis=axis) for name in preset.first}
-    made: dict[tuple[str, str, str], Printed] = {(row.group, row.model, row.key): row for row in found.values()}
+    first = {name: PrintedRow("", name, "", axis=axis) for name in preset.first}
+    by_key: dict[tuple[str, str, str], PrintedRow] = {(row.group, row.model, row.key): row for row in first.values()}
     for row in rows(preset):
         key = row.setting.get(axis, "") if "axis" in preset.rows else ""
         model = row.model if "model" in preset.rows or preset.groups == "model" else ""
         group = row.setting.get("group", "") if preset.groups == "family" else ""
-        made.setdefault((group, model, key), Printed(group, model, key, axis=axis)).parts.append(row)
-    return list(made.values())
+        by_key.setdefault((group, model, key), PrintedRow(group, model, key, axis=axis)).parts.append(row)
+    return list(by_key.values())
 
 
 def rows(preset: Preset) -> Iterator[Row]:
-    """The published rows of the preset's tables."""
+    """Return the published rows of the preset's tables."""
     return (row for row in published_numbers.rows_of(benchmark_of(preset.benchmark)) if row.table in preset.published)

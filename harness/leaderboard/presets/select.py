@@ -17,7 +17,7 @@ from harness.types import Metric, Scores
 
 @dataclass(frozen=True)
 class Data:
-    """What all runs of a set of rows have in common."""
+    """The data that all runs of a set of rows have in common."""
 
     settings: tuple[tuple[str, str], ...]
     """Of the task, without what varies and what is the same in the whole table."""
@@ -38,7 +38,7 @@ class Entry:
     model: str
     prompt: str
     folder: str
-    shown: str
+    title: str
     """The model, and the prompt where it is not the usual one."""
     usual: bool
     """Whether it is."""
@@ -46,12 +46,12 @@ class Entry:
     """By slot."""
 
     def run(self, number: Number) -> Row | None:
-        """The run that a column shows."""
+        """Return the run that a column shows."""
         return next((run for slot, run in self.runs.items() if not number.slots or slot in number.slots), None)
 
     @property
-    def place(self) -> tuple[int, str, bool, str, str]:
-        """Where it stands among the rows of its set: with its family, by name, the usual prompt first."""
+    def sort_key(self) -> tuple[int, str, bool, str, str]:
+        """What the rows of a set are sorted by: family, name, the usual prompt first."""
         return order(family(self.model)), self.model, not self.usual, self.prompt, self.folder
 
 
@@ -68,96 +68,100 @@ def settings(row: Row) -> dict[str, str]:
 
 
 def source(preset: Preset, row: Row) -> Source | None:
-    """The kind of run that a row is; None where it does not belong in the table."""
+    """Return the kind of run that a row is; None where it does not belong in the table."""
     if row.task != preset.task:
         return None
-    given = {**benchmark_of(preset.benchmark).defaults, **settings(row)}
-    for one in preset.sources:
-        fits = row.run.kind == "algorithm" if one.algorithms else row.prompt in one.prompts
-        if fits and all(given.get(name) in values for name, values in one.requires.items()):
+    row_settings = {**benchmark_of(preset.benchmark).defaults, **settings(row)}
+    for kind in preset.sources:
+        fits = row.run.kind == "algorithm" if kind.algorithms else row.prompt in kind.prompts
+        if fits and all(row_settings.get(name) in values for name, values in kind.requires.items()):
             slots = {slot for number in preset.columns for slot in number.slots}
-            if preset.varies in (None, "model") or not slots or given.get(preset.varies) in slots:
-                return one
+            if preset.varies in (None, "model") or not slots or row_settings.get(preset.varies) in slots:
+                return kind
     return None
 
 
 def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
-    """The rows that complete runs make, set by set: first what compares with the paper, then by settings."""
+    """Return the rows that complete runs make, set by set: first what compares with the paper, then by settings."""
     fitting = [(row, kind) for row in rows if row.complete and (kind := source(preset, row))]
     several = len({row.folder for row, _ in fitting}) > 1
-    found: dict[tuple[Data, str, str, str], Entry] = {}
-    seen: dict[tuple[Data, str], list[str]] = {}
+    by_key: dict[tuple[Data, str, str, str], Entry] = {}
+    items_of_sets: dict[tuple[Data, str], list[str]] = {}
     for row, kind in fitting:
-        together = preset.varies == "model" and not kind.slot
+        one_row = preset.varies == "model" and not kind.slot
         where = f" [{row.folder}]" if several else ""
-        slot, data = _data(preset, row, kind, where if together else "")
-        sets = seen.setdefault((data, slot), [])
+        slot, data = _data(preset, row, kind, where if one_row else "")
+        sets = items_of_sets.setdefault((data, slot), [])
         items = items_of(row)
         sets += [] if items in sets else [items]
         if items in sets[1:]:
             data = replace(data, items=((slot, sets.index(items)),))
-        model, prompt, shown = ("", "", "") if together else (row.model, row.prompt, _named(row, kind) + where)
-        entry = Entry(data, model, prompt, row.folder, shown, together or _usual(row, kind))
-        found.setdefault((data, entry.model, entry.prompt, entry.folder), entry).runs[slot] = row
-    asked = {(one.data, one.model) for one in found.values() if one.prompt == preset.needs}
-    left = (one for one in found.values() if not preset.needs or (one.data, one.model) in asked)
-    return sorted(left, key=lambda one: (_place(preset, one.data), *one.place))
+        model, prompt, title = ("", "", "") if one_row else (row.model, row.prompt, _model_title(row, kind) + where)
+        entry = Entry(data, model, prompt, row.folder, title, one_row or _usual(row, kind))
+        by_key.setdefault((data, entry.model, entry.prompt, entry.folder), entry).runs[slot] = row
+    with_needed_prompt = {(entry.data, entry.model) for entry in by_key.values() if entry.prompt == preset.needs}
+    selection = (
+        entry for entry in by_key.values() if not preset.needs or (entry.data, entry.model) in with_needed_prompt
+    )
+    return sorted(selection, key=lambda entry: (_sort_key(preset, entry.data), *entry.sort_key))
 
 
 def _data(preset: Preset, row: Row, kind: Source, where: str) -> tuple[str, Data]:
-    """The slot of a run and what it has in common with the others of its set."""
-    given, benchmark = settings(row), benchmark_of(preset.benchmark)
+    """Return the slot of a run and what it has in common with the others of its set."""
+    own_settings, benchmark = settings(row), benchmark_of(preset.benchmark)
     slot = kind.slot or row.model
     if preset.varies != "model":
-        slot = given.pop(preset.varies, benchmark.defaults.get(preset.varies, "")) if preset.varies else ""
-    said = {name: value for name, value in given.items() if len(kind.requires.get(name, ())) != 1}
-    open_ = [name for name, values in kind.requires.items() if len(values) > 1 and name != preset.varies]
-    said |= {name: given.get(name, benchmark.defaults.get(name, "")) for name in open_}
-    labels = kind.labels or compared(row, benchmark)
+        slot = own_settings.pop(preset.varies, benchmark.defaults.get(preset.varies, "")) if preset.varies else ""
+    in_common = {name: value for name, value in own_settings.items() if len(kind.requires.get(name, ())) != 1}
+    several_allowed = [name for name, values in kind.requires.items() if len(values) > 1 and name != preset.varies]
+    in_common |= {name: own_settings.get(name, benchmark.defaults.get(name, "")) for name in several_allowed}
+    labels = kind.labels or compared_labels(row, benchmark)
     if preset.varies != "model":
-        return slot, Data(tuple(said.items()), labels)
-    label = f"{_named(row, kind) if kind.slot else row.prompt}{where}"
-    return slot, Data(tuple(said.items()), labels, label, tuple(row.run.data.values()))
+        return slot, Data(tuple(in_common.items()), labels)
+    label = f"{_model_title(row, kind) if kind.slot else row.prompt}{where}"
+    return slot, Data(tuple(in_common.items()), labels, label, tuple(row.run.data.values()))
 
 
 def _usual(row: Row, kind: Source) -> bool:
+    """Return whether a run's prompt is the table's usual one."""
     return row.prompt in kind.prompts[:1]
 
 
-def _named(row: Row, kind: Source) -> str:
+def _model_title(row: Row, kind: Source) -> str:
+    """Return the name of a model, with its prompt where that is not the usual one."""
     return row.model if _usual(row, kind) else f"{row.model} ({row.prompt})"
 
 
-def compared(row: Row, benchmark: Benchmark) -> str:
+def compared_labels(row: Row, benchmark: Benchmark) -> str:
     """Return the label set that compares best with the paper's numbers, of those by which the run has some score."""
     for labels in benchmark.compared_labels:
         parts = row.result.scores.get(labels, {})
-        metrics = (metric for groups in parts.values() for one in groups.values() for metric in one.metrics)
+        metrics = (metric for groups in parts.values() for scores in groups.values() for metric in scores.metrics)
         if any(metric.value is not None for metric in metrics):
             return labels
     return row.result.headline
 
 
-def _place(
+def _sort_key(
     preset: Preset, data: Data
 ) -> tuple[bool, bool, bool, int, str, tuple[int, ...], str, tuple[tuple[str, int], ...]]:
-    """Return what rows are sorted by: what compares with the paper first; algorithms before language models."""
-    second = data.labels in benchmark_of(preset.benchmark).compared_labels[1:]
-    apart = not comparable(preset, data), not data.learned, second, len(data.settings)
-    return *apart, str(data.settings), data.learned, data.prompt, data.items
+    """Return what sets are sorted by: what compares with the paper first; algorithms before language models."""
+    less_comparable = data.labels in benchmark_of(preset.benchmark).compared_labels[1:]
+    parts = not comparable(preset, data), not data.learned, less_comparable, len(data.settings)
+    return *parts, str(data.settings), data.learned, data.prompt, data.items
 
 
 def scores(run: Row, labels: str, breakdown: str, groups: Sequence[str]) -> list[Scores]:
-    """The rows of a result that a cell is made of; none where one is missing."""
-    there: Mapping[str, Scores] = run.result.scores.get(labels, {}).get(breakdown, {})
-    return [there[name] for name in groups] if all(name in there for name in groups) else []
+    """Return the rows of a result that a cell is made of; none where one is missing."""
+    by_group: Mapping[str, Scores] = run.result.scores.get(labels, {}).get(breakdown, {})
+    return [by_group[name] for name in groups] if all(name in by_group for name in groups) else []
 
 
-def metric(number: Number, found: Sequence[Scores]) -> Metric | None:
-    """The column's metric: the row's, or the mean of several rows'; None where they have none of its names."""
+def metric(number: Number, rows: Sequence[Scores]) -> Metric | None:
+    """Return the column's metric: the row's, or the mean of several rows'; None where they have none of its names."""
     for name in number.measured:
-        metrics = [one.metric(name) for one in found]
-        values = [one.value for one in metrics if one is not None and one.value is not None]
+        metrics = [row.metric(name) for row in rows]
+        values = [metric.value for metric in metrics if metric is not None and metric.value is not None]
         if len(metrics) == 1 and metrics[0] is not None:
             return metrics[0]
         if metrics and len(values) == len(metrics):

@@ -36,7 +36,7 @@ class CausalLM(Checkpoint):
 
     @property
     def accepts(self) -> tuple[type[Request], ...]:
-        """Ranking and writing, or writing only."""
+        """The kinds of request: ranking and writing, or writing only."""
         return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
 
     @property
@@ -74,7 +74,7 @@ class CausalLM(Checkpoint):
 
     @cached_property
     def _engine(self) -> Engine:
-        """How the model computes."""
+        """The engine with which the model computes."""
         _, model = self._parts
         from harness.models.local.padded_batches import Padded
         from harness.models.local.prefix_sharing.eligible import obstacle
@@ -83,8 +83,8 @@ class CausalLM(Checkpoint):
         if not self.share_prefixes:
             return Padded(model, self._budget)
         if reason := obstacle(model, self._limit):
-            said = f"{self.path}: prompts cannot share what they begin with ({reason}): each is computed as a whole."
-            print(said, file=sys.stderr, flush=True)
+            message = f"{self.path}: prompts cannot share what they begin with ({reason}): each is computed as a whole."
+            print(message, file=sys.stderr, flush=True)
             return Padded(model, self._budget)
         return Sharing(model, self.batch_tokens)
 
@@ -101,40 +101,40 @@ class CausalLM(Checkpoint):
         config = model.config.get_text_config(decoder=True)  # a model that sees, too, nests that of its texts
         # MPT and Whisper have names of their own for it.
         names = ("max_position_embeddings", "max_seq_len", "max_target_positions")
-        known = [self.max_length, *(getattr(config, name, None) for name in names)]
-        return min((length for length in known if length), default=1 << 30)
+        limits = [self.max_length, *(getattr(config, name, None) for name in names)]
+        return min((length for length in limits if length), default=1 << 30)
 
     @cached_property
     def _turns(self) -> Turns:
-        """What the model reads a conversation as."""
+        """The turns of a conversation as the model reads them."""
         return Turns(self._parts[0], self.path, self.chat_template)
 
     def _rank(self, requests: list[ChoiceRequest]) -> Iterator[Outcomes]:
-        """Log-probabilities of all choices; a request is answered once its last choice is scored."""
+        """Yield rankings by the log-probabilities of all choices; a request is answered with its last choice."""
         sequences: list[Sequence] = []
-        for request, found in zip(requests, self._sequences(requests), strict=True):
-            if isinstance(found, Failure):
-                yield [(request, found)]
+        for request, split in zip(requests, self._sequences(requests), strict=True):
+            if isinstance(split, Failure):
+                yield [(request, split)]
             else:
-                sequences += found
-        scored: dict[ChoiceRequest, dict[str, float]] = {}
+                sequences += split
+        values_by_choice: dict[ChoiceRequest, dict[str, float]] = {}
         started = time.perf_counter()
         for batch in self._engine.score(sequences):
             seconds = round((time.perf_counter() - started) / len(batch), 6)
             answered: list[Outcome] = []
             for sequence, value in batch:
-                logprobs = scored.setdefault(sequence.request, {})
+                logprobs = values_by_choice.setdefault(sequence.request, {})
                 logprobs[sequence.choice] = value
                 if len(logprobs) == len(set(sequence.request.choices)):
-                    outcome = self._ranked(sequence, scored.pop(sequence.request), seconds)
+                    outcome = self._ranked(sequence, values_by_choice.pop(sequence.request), seconds)
                     answered.append((sequence.request, outcome))
             if answered:
                 yield answered
             started = time.perf_counter()
 
-    def _ranked(self, sequence: Sequence, scored: dict[str, float], seconds: float) -> Response | Failure:
+    def _ranked(self, sequence: Sequence, values_by_choice: dict[str, float], seconds: float) -> Response | Failure:
         # In the order of the choices, not of the computing: what reads a tie must not depend on the latter.
-        logprobs = {choice: scored[choice] for choice in sequence.request.choices}
+        logprobs = {choice: values_by_choice[choice] for choice in sequence.request.choices}
         if not all(map(math.isfinite, logprobs.values())):
             return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
         return Response(
@@ -147,7 +147,7 @@ class CausalLM(Checkpoint):
         )
 
     def _sequences(self, requests: list[ChoiceRequest]) -> Iterator[list[Sequence] | Failure]:
-        """For each request one sequence for each choice.
+        """Yield for each request a list with one sequence for each choice, or why there is none.
 
         Prompt and choice are tokenized together, and split where the prompt's own tokens end: tokenizers that
         merge a space with the word after it would not give the choice's tokens on its own.
@@ -163,7 +163,7 @@ class CausalLM(Checkpoint):
             yield self._split(request, prompt, wholes)
 
     def _split(self, request: ChoiceRequest, prompt: list[int], wholes: list[list[int]]) -> list[Sequence] | Failure:
-        """`wholes` are the tokens of the prompt with each choice."""
+        """Return one sequence for each choice; `wholes` are the tokens of the prompt with each choice."""
         longest = max(map(len, wholes))
         if longest > self._limit:
             return Failure("context_length", f"{longest} tokens, the model takes {self._limit}")
@@ -178,50 +178,51 @@ class CausalLM(Checkpoint):
         ]
 
     def _write(self, requests: list[ChatRequest]) -> Iterator[Outcomes]:
-        """Greedy continuations."""
+        """Yield greedy continuations."""
         writings: list[Writing] = []
-        for request, found in zip(requests, self._writings(requests), strict=True):
-            if isinstance(found, Failure):
-                yield [(request, found)]
+        for request, writing in zip(requests, self._writings(requests), strict=True):
+            if isinstance(writing, Failure):
+                yield [(request, writing)]
             else:
-                writings.append(found)
+                writings.append(writing)
         started = time.perf_counter()
         for batch in self._engine.write(writings, self._ended):
             seconds = round((time.perf_counter() - started) / len(batch), 6)
-            yield [(writing.request, self._written(writing, tokens, seconds)) for writing, tokens in batch]
+            yield [(writing.request, self._response(writing, tokens, seconds)) for writing, tokens in batch]
             started = time.perf_counter()
 
     def _ended(self, writing: Writing, tokens: list[int]) -> bool:
-        """Whether a text needs no further token."""
+        """Return whether a text needs no further token."""
         if tokens[-1] in self._ends or len(tokens) >= writing.request.max_tokens:
             return True
         if not writing.request.stop:
             return False
-        text = self._turns.decoded(tokens)
+        text = self._turns.decode(tokens)
         return any(stop in text for stop in writing.request.stop)
 
-    def _written(self, writing: Writing, tokens: list[int], seconds: float) -> Response:
-        """The text up to the first end token or stop string."""
+    def _response(self, writing: Writing, tokens: list[int], seconds: float) -> Response:
+        """Return the response: the text up to the first end token or stop string."""
         length = next((k for k, token in enumerate(tokens) if token in self._ends), len(tokens))
-        text = self._turns.decoded(tokens[:length])
-        cut = min((text.find(stop) for stop in writing.request.stop if stop in text), default=len(text))
+        text = self._turns.decode(tokens[:length])
+        end = min((text.find(stop) for stop in writing.request.stop if stop in text), default=len(text))
         return Response(
-            text=text[:cut],
+            text=text[:end],
             usage=Usage(input=len(writing.prompt), output=length),
-            finish_reason="stop" if length < len(tokens) or cut < len(text) else "length",
+            finish_reason="stop" if length < len(tokens) or end < len(text) else "length",
             served_model=self.path,
             seconds=seconds,
         )
 
     def _writings(self, requests: list[ChatRequest]) -> Iterator[Writing | Failure]:
-        """Each request in tokens."""
-        said = [self._turns.text(request.messages) for request in requests]
-        tokens = self._turns.tokens([text for text, _ in said], any(templated for _, templated in said))  # all, or none
+        """Yield each request in tokens."""
+        pairs = [self._turns.text(request.messages) for request in requests]
+        texts, templated = [text for text, _ in pairs], any(templated for _, templated in pairs)  # all, or none
+        tokens = self._turns.tokens(texts, templated)
         for request, prompt in zip(requests, tokens, strict=True):
             yield self._writing(request, tuple(prompt))
 
     def _writing(self, request: ChatRequest, prompt: tuple[int, ...]) -> Writing | Failure:
-        """The request to be continued, or why it or the turns that will follow it cannot be."""
+        """Return the request in tokens, or why it or the turns that will follow it do not fit."""
         if not prompt:
             return Failure("empty_prompt", "the prompt has no tokens: there is nothing to continue")
         if len(prompt) + request.max_tokens > self._limit:
@@ -240,7 +241,7 @@ class CausalLM(Checkpoint):
 
     @cached_property
     def _least(self) -> Callable[[Transcript, tuple[str, ...]], int]:
-        """How many tokens a conversation and its turns ahead have at least; each conversation is counted once."""
+        """A function that returns how many tokens a conversation and its turns ahead have at least, with a cache."""
 
         def least(messages: Transcript, ahead: tuple[str, ...]) -> int:
             text, templated = self._turns.text(unanswered(messages, ahead))
@@ -249,7 +250,7 @@ class CausalLM(Checkpoint):
         return lru_cache(256)(least)
 
 
-def _agreement(prompt: list[int], whole: list[int]) -> int:
-    """How many tokens at the beginning are the same, leaving at least one of `whole`."""
-    same = next((k for k, (a, b) in enumerate(zip(prompt, whole, strict=False)) if a != b), len(prompt))
-    return min(same, len(whole) - 1)
+def _agreement(prompt: list[int], tokens: list[int]) -> int:
+    """Return how many tokens at the beginning are the same, leaving at least one of `tokens`."""
+    same = next((k for k, (a, b) in enumerate(zip(prompt, tokens, strict=False)) if a != b), len(prompt))
+    return min(same, len(tokens) - 1)

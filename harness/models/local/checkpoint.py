@@ -28,7 +28,7 @@ _IDLE = re.compile(r"^(?:README|LICENSE|\.|training_args|trainer_state|optimizer
 
 
 def locate(path: str, revision: str | None, *, code: bool = False) -> Path:
-    """The folder of a checkpoint: a local one as it is, a Hub name from the local Hub cache, else downloaded.
+    """Return the folder of a checkpoint: a local one, else the Hub's from the local Hub cache, else downloaded.
 
     Its Python files are fetched only where `code` says that they may run. Raises ConfigError.
     """
@@ -46,16 +46,16 @@ def locate(path: str, revision: str | None, *, code: bool = False) -> Path:
         raise ConfigError(missing_packages(path)) from None
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # five retries would be told line by line
     try:
-        found = Path(snapshot_download(path, revision=revision, local_files_only=True))
-        if _has_weights(found) and (not code or _has_code(found)):
-            return found
+        cached_folder = Path(snapshot_download(path, revision=revision, local_files_only=True))
+        if _has_weights(cached_folder) and (not code or _has_code(cached_folder)):
+            return cached_folder
     except LocalEntryNotFoundError:
         pass
     try:
         files = HfApi().list_repo_files(path, revision=revision)
         weights = _WEIGHTS[:1] if any(name.endswith(".safetensors") for name in files) else _WEIGHTS[1:]
-        wanted = [*_WORDS, *weights, *(["*.py"] if code else [])]
-        return Path(snapshot_download(path, revision=revision, allow_patterns=wanted))
+        patterns = [*_WORDS, *weights, *(["*.py"] if code else [])]
+        return Path(snapshot_download(path, revision=revision, allow_patterns=patterns))
     except Exception as error:  # the Hub's client raises its own, httpx's and requests' kinds
         raise ConfigError(
             f"the checkpoint {path} is neither a folder, nor in the local Hub cache, nor can it be downloaded "
@@ -65,7 +65,7 @@ def locate(path: str, revision: str | None, *, code: bool = False) -> Path:
 
 @cache
 def fingerprint(folder: Path, *, code: bool = False) -> str:
-    """SHA-256 over the names and contents of a checkpoint's weight, tokenizer and configuration files.
+    """Return a SHA-256 over the names and contents of a checkpoint's weights, tokenizer and configuration.
 
     Its Python files count where `code` says that they may run: only then can they change an output. The Hub's cache
     names large files by their SHA-256, so those are not read again; others are remembered by size and time of change
@@ -80,25 +80,25 @@ def fingerprint(folder: Path, *, code: bool = False) -> str:
 
 
 def own_classes(folder: Path) -> list[str]:
-    """The classes that a checkpoint brings along, as its configuration names them (`auto_map`): module.Class.
+    """Return the classes that a checkpoint brings along, as its configuration names them: module.Class.
 
     `REPOSITORY--module.Class` stands for code that lies in another repository.
     """
-    found: list[str] = []
+    classes_of_files: list[str] = []
     for file in (folder / "config.json", folder / "tokenizer_config.json"):
-        named = json.loads(file.read_text(encoding="utf-8")).get("auto_map", {}) if file.exists() else {}
-        for classes in named.values() if isinstance(named, dict) else [named]:
-            found += [name for name in (classes if isinstance(classes, list) else [classes]) if name]
-    return found
+        auto_map = json.loads(file.read_text(encoding="utf-8")).get("auto_map", {}) if file.exists() else {}
+        for classes in auto_map.values() if isinstance(auto_map, dict) else [auto_map]:
+            classes_of_files += [name for name in (classes if isinstance(classes, list) else [classes]) if name]
+    return classes_of_files
 
 
-def device_of(wanted: Device) -> str:
-    """The device that will be used; `auto` takes an accelerator that the operating system shows."""
-    if wanted != "auto":
-        return wanted
+def device_of(setting: Device) -> str:
+    """Return the device to use; `auto` takes an accelerator that the operating system shows."""
+    if setting != "auto":
+        return setting
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
-    shown = any(Path(file).exists() for file in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg"))  # CUDA, ROCm, WSL
-    if not hidden and (shown or (platform.system() == "Windows" and shutil.which("nvidia-smi"))):
+    accelerator = any(Path(file).exists() for file in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg"))  # CUDA, ROCm, WSL
+    if not hidden and (accelerator or (platform.system() == "Windows" and shutil.which("nvidia-smi"))):
         return "cuda"
     return "mps" if platform.system() == "Darwin" and platform.machine() == "arm64" else "cpu"
 
@@ -107,68 +107,68 @@ _BFLOAT16 = frozenset({"amx_bf16", "avx512_bf16"})
 """What Linux calls a CPU's instructions that multiply bfloat16."""
 
 
-def dtype_of(wanted: Precision, device: str) -> str:
-    """The dtype that will be used; `auto` is bfloat16 on a GPU or a CPU with hardware for it, else float32.
+def dtype_of(setting: Precision, device: str) -> str:
+    """Return the dtype to use; `auto` is bfloat16 on a GPU or a CPU with hardware for it, else float32.
 
     An encoder of RoBERTa's size is 3.3 times as fast in it on a CPU with avx512_bf16 (AMD EPYC, two cores); on one
     with AVX2 only it is 7 times slower.
     Raises ConfigError for int8 elsewhere than on a CPU.
     """
-    if wanted == "int8" and device != "cpu":
+    if setting == "int8" and device != "cpu":
         raise ConfigError(f"model.dtype=int8 computes on a CPU only, not on {device}: add model.device=cpu.")
-    if wanted != "auto":
-        return wanted
+    if setting != "auto":
+        return setting
     good = _gpu_has_bfloat16() if device == "cuda" else device == "cpu" and bool(_BFLOAT16 & _cpu_flags())
     return "bfloat16" if good else "float32"
 
 
 def cores() -> int:
-    """How many cores this process may use: those it is bound to, or fewer by the quota of its container."""
+    """Return how many cores this process may use: those it is bound to, or fewer by its container's quota."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for quota in _read(Path("/sys/fs/cgroup/cpu.max")):  # microseconds of computing, and of what span
-        if found := re.match(r"(\d+) (\d+)", quota):
-            return max(1, min(bound, round(int(found[1]) / int(found[2]))))
+        if match := re.match(r"(\d+) (\d+)", quota):
+            return max(1, min(bound, round(int(match[1]) / int(match[2]))))
     return bound
 
 
 @cache
 def _cpu_flags() -> frozenset[str]:
-    """What Linux says that the CPU can do."""
-    for told in _read(Path("/proc/cpuinfo")):
-        if found := re.search(r"^flags\s*:(.*)$", told, re.MULTILINE):
-            return frozenset(found[1].split())
+    """Return the flags of the CPU that Linux reports."""
+    for text in _read(Path("/proc/cpuinfo")):
+        if match := re.search(r"^flags\s*:(.*)$", text, re.MULTILINE):
+            return frozenset(match[1].split())
     return frozenset()
 
 
 @cache
 def _gpu_has_bfloat16() -> bool:
-    """Whether all NVIDIA GPUs here multiply bfloat16: those of compute capability 8.0 on; yes where none says so (AMD).
+    """Return whether all NVIDIA GPUs here multiply bfloat16 (compute capability 8.0 on); True where there is none.
 
     torch would have to be imported to be asked, and says yes of older ones too, for which it emulates it.
     """
     command = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=20).stdout
+        output = subprocess.run(command, capture_output=True, text=True, timeout=20).stdout
     except (OSError, subprocess.TimeoutExpired):
         return True
-    return all(int(major) >= 8 for major in re.findall(r"^(\d+)\.\d+$", told, re.MULTILINE))
+    return all(int(major) >= 8 for major in re.findall(r"^(\d+)\.\d+$", output, re.MULTILINE))
 
 
 def missing_packages(path: str) -> str:
-    """The sentence for an installation without the packages of local models."""
+    """Return the message for an installation without the packages of local models."""
     return f'running {path} here needs torch and transformers: python -m pip install "harness[local]".'
 
 
 def _has_weights(folder: Path) -> bool:
-    """Whether all weight files are there: those that an index names, else any."""
+    """Return whether all weight files are there: those that an index names, else any."""
     for index in sorted(folder.glob("*.safetensors.index.json")) or sorted(folder.glob("*.bin.index.json")):
-        named = set(json.loads(index.read_text(encoding="utf-8")).get("weight_map", {}).values())
-        return all((folder / name).exists() for name in named)
+        files = set(json.loads(index.read_text(encoding="utf-8")).get("weight_map", {}).values())
+        return all((folder / name).exists() for name in files)
     return any(not _IDLE.search(file.name) for pattern in _WEIGHTS for file in folder.glob(pattern))
 
 
 def _has_code(folder: Path) -> bool:
-    """Whether the Python files of its own classes are there: other programs fetch weights without them."""
+    """Return whether the Python files of its own classes are there: other programs fetch weights only."""
     local = (name for name in own_classes(folder) if "--" not in name)
     return all((folder / f"{name.partition('.')[0]}.py").exists() for name in local)
 
@@ -186,17 +186,17 @@ def _file_digest(file: Path) -> str:
     for remembered in _read(note):
         if re.fullmatch(r"[0-9a-f]{64}", remembered):
             return remembered
-    found = _sha256(blob)
+    digest = _sha256(blob)
     try:
         memo.mkdir(parents=True, exist_ok=True)
-        note.write_text(found)
+        note.write_text(digest)
     except OSError:
         pass  # only the next start is slower
-    return found
+    return digest
 
 
 def _read(file: Path) -> Iterator[str]:
-    """The text of a file, if it can be read."""
+    """Yield the text of a file, if it can be read."""
     try:
         text = file.read_text()
     except OSError:

@@ -20,7 +20,7 @@ class Sequence:
 
     @property
     def read(self) -> tuple[int, ...]:
-        """What goes into the model: the last token is only predicted."""
+        """The tokens that go into the model: the last one is only predicted."""
         return self.prompt + self.continuation[:-1]
 
 
@@ -33,7 +33,7 @@ class Writing:
 
     @property
     def length(self) -> int:
-        """Tokens in the end, at most."""
+        """The most tokens in the end."""
         return len(self.prompt) + self.request.max_tokens
 
 
@@ -45,7 +45,7 @@ class Engine(Protocol):
     """One way to compute. What has been computed is handed out before more is; nothing is begun after STOP."""
 
     def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:
-        """The summed log-probability of each continuation, in natural logarithms."""
+        """Yield the summed log-probability of each continuation, in natural logarithms."""
 
     def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
-        """The likeliest next token, again and again, until `ended`; what is beyond that is the caller's to cut."""
+        """Yield each prompt's greedy continuation until `ended`; tokens beyond that are the caller's to cut."""

@@ -25,7 +25,7 @@ class Layer(DynamicLayer):  # type: ignore[misc]
         self.length = 0
 
     def update(self, key_states: Any, value_states: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
-        """All keys and values, those just computed last."""
+        """Append new keys and values; return all of them."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
             self.keys, self.values = key_states[:, :, :0], value_states[:, :, :0]
@@ -43,14 +43,14 @@ class Layer(DynamicLayer):  # type: ignore[misc]
         return room
 
     def keep(self, first: int, slots: Any) -> None:
-        """The `first` tokens stay, and after them those in `slots`, if any."""
+        """Keep the `first` tokens, and after them those in `slots`, if any."""
         self.length = first + (0 if slots is None else len(slots))
         if slots is not None and self.is_initialized:
             for room in (self.keys, self.values):
                 room[:, :, first : self.length] = room[:, :, slots]
 
     def get_seq_length(self) -> int:
-        """Tokens kept."""
+        """Return the number of tokens kept."""
         return self.length
 
 
@@ -58,32 +58,32 @@ class Memory:
     """A model, and what it has read: one slot a token, on every layer."""
 
     def __init__(self, model: Any) -> None:
-        """Raises ConfigError where a layer remembers in another way than by keys and values of each token."""
+        """Begin with nothing read. Raises ConfigError where a layer keeps anything but each token's keys and values."""
         self.model = model
         self.windows = windows_of(model.config)
         self.cutting = "logits_to_keep" in inspect.signature(model.forward).parameters
         self.clear()
 
     def clear(self) -> None:
-        """Forgets everything and gives the memory back."""
+        """Forget everything and free the memory."""
         layers = len(DynamicCache(config=self.model.config).layers)
         self.cache = Cache(layers=[Layer() for _ in range(layers)])
         self.depths = torch.empty(0, dtype=torch.long, device=self.model.device)
 
     @property
     def length(self) -> int:
-        """Tokens kept."""
+        """The number of tokens kept."""
         return int(self.depths.shape[0])
 
     def read(self, tokens: Any, depths: Any, sees: Any, rows: Any) -> Any:
-        """Logits (rows, vocabulary) after the tokens that `rows` counts out; `keep` says what stays.
+        """Return logits (rows, vocabulary) after the tokens with the indices `rows`; `keep` must follow.
 
         tokens, depths: (new,), where depths are positions in the text. sees: (new, kept + new), whether a new token
         may look at another one.
         """
         with torch.inference_mode():
             self._all = torch.cat([self.depths, depths])
-            found = self.model(
+            logits = self.model(
                 input_ids=tokens[None],
                 position_ids=depths[None],
                 attention_mask=self._masks(sees, depths),
@@ -91,35 +91,35 @@ class Memory:
                 use_cache=True,
                 **({"logits_to_keep": rows} if self.cutting else {}),
             ).logits[0]
-            return found if self.cutting else found[rows]
+            return logits if self.cutting else logits[rows]
 
     def keep(self, slots: list[int] | None = None) -> None:
-        """Keeps the tokens in some slots, ascending, kept and new ones counted on; None: all of them."""
+        """Keep the tokens in some slots, ascending, counted over kept and new ones; None: all of them."""
         with torch.inference_mode():
             length = len(self._all) if slots is None else len(slots)
             # Of a path of thousands of tokens only the end moves; while texts are written, nothing does.
             first = length if slots is None else bisect_right(range(length), 0, key=lambda k: slots[k] - k)
-            moved = torch.tensor(slots[first:], device=self._all.device) if slots and first < length else None
+            indices = torch.tensor(slots[first:], device=self._all.device) if slots and first < length else None
             for layer in self.cache.layers:
-                layer.keep(first, moved)
-            kept = self._all[:first]
-            self._all = self.depths = kept if moved is None else torch.cat([kept, self._all[moved]])
+                layer.keep(first, indices)
+            depths = self._all[:first]
+            self._all = self.depths = depths if indices is None else torch.cat([depths, self._all[indices]])
 
     def _masks(self, sees: Any, depths: Any) -> Any:
-        """The mask that is added to attention, (1, 1, new, kept + new); one for each kind of layer where there are two.
+        """Return the mask to add to attention, (1, 1, new, kept + new), or one for each of two kinds of layer.
 
         Added, not boolean: only so does every kind of attention take it.
         """
         masks = {}
         for kind, window in self.windows.items():
-            seen = sees if window is None else sees & (depths[:, None] - self._all < window)
-            mask = torch.zeros(seen.shape, dtype=self.model.dtype, device=seen.device)
-            masks[kind] = mask.masked_fill_(~seen, torch.finfo(mask.dtype).min)[None, None]
+            visible = sees if window is None else sees & (depths[:, None] - self._all < window)
+            mask = torch.zeros(visible.shape, dtype=self.model.dtype, device=visible.device)
+            masks[kind] = mask.masked_fill_(~visible, torch.finfo(mask.dtype).min)[None, None]
         return masks if len(masks) > 1 else next(iter(masks.values()))
 
 
 def windows_of(config: Any) -> dict[str, int | None]:
-    """The kinds of attention layers, each with how many tokens it looks back at most.
+    """Return the kinds of attention layers, each with how many tokens it looks back at most.
 
     Raises ConfigError for layers that are none, such as recurrent ones, or whose window is not the same everywhere.
     """
@@ -129,14 +129,14 @@ def windows_of(config: Any) -> dict[str, int | None]:
         kinds.add("chunked_attention")
     if others := sorted(kinds - {"full_attention", "sliding_attention"}):
         raise ConfigError(f"it has layers of {others[0]}")
-    found: dict[str, set[int | None]] = {}
+    windows_by_kind: dict[str, set[int | None]] = {}
     for layer in DynamicCache(config=config).layers:
         if type(layer) is DynamicLayer:
-            found.setdefault("full_attention", set()).add(None)
+            windows_by_kind.setdefault("full_attention", set()).add(None)
         elif type(layer) is DynamicSlidingWindowLayer:
-            found.setdefault("sliding_attention", set()).add(layer.sliding_window)
+            windows_by_kind.setdefault("sliding_attention", set()).add(layer.sliding_window)
         else:
             raise ConfigError(f"it has layers with a {type(layer).__name__}")
-    if not found or any(len(windows) > 1 for windows in found.values()):
+    if not windows_by_kind or any(len(windows) > 1 for windows in windows_by_kind.values()):
         raise ConfigError("its layers differ")
-    return {kind: windows.pop() for kind, windows in found.items()}
+    return {kind: windows.pop() for kind, windows in windows_by_kind.items()}

@@ -57,12 +57,12 @@ class Checkpoint:
 
     @cached_property
     def folder(self) -> Path:
-        """Where the checkpoint's files are."""
+        """The folder of the checkpoint's files."""
         return locate(self.path, self.revision, code=self.trust_remote_code)
 
     @cached_property
     def _budget(self) -> Budget:
-        """What of `batch_tokens` has fitted into memory; on a CPU no more than keeps its cores busy."""
+        """The part of `batch_tokens` that has fitted into memory; on a CPU no more than keeps its cores busy."""
         most = CPU_TOKENS * cores() if device_of(self.device) == "cpu" else self.batch_tokens
         return Budget(min(self.batch_tokens, most))
 
@@ -75,7 +75,7 @@ class Checkpoint:
         }
 
     def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
-        """(tokenizer, model on its device in evaluation mode).
+        """Return the tokenizer, and the model on its device in evaluation mode.
 
         `config` replaces values of the checkpoint's config.json. Raises ConfigError for what cannot be loaded, and
         for weights that the checkpoint does not have: transformers would make them up at random.
@@ -101,7 +101,7 @@ class Checkpoint:
             tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **trust)
             settings = transformers.AutoConfig.from_pretrained(self.folder, **config, **trust)
             kind = model_class(self.folder, auto_class, trusted=self.trust_remote_code)
-            model, told = kind.from_pretrained(
+            model, report = kind.from_pretrained(
                 self.folder, config=settings, dtype=dtype, output_loading_info=True, **trust
             )
         except Exception as error:  # safetensors, tokenizers and transformers each raise kinds of their own
@@ -113,7 +113,7 @@ class Checkpoint:
             raise ConfigError(
                 f"the checkpoint {self.path} cannot be loaded: {' '.join(str(error).split())[:300]}"
             ) from error
-        if absent := sorted(told["missing_keys"]):
+        if absent := sorted(report["missing_keys"]):
             raise ConfigError(
                 f"the checkpoint {self.path} has no weights for {', '.join(absent[:3])}{', …' * (len(absent) > 3)}: it "
                 f"was not made for {auto_class.removeprefix('AutoModelFor')}."
@@ -123,7 +123,7 @@ class Checkpoint:
         return tokenizer, model.to(device).eval()
 
     def _check_code(self) -> None:
-        """Refuses code from another repository: it is fetched anew when it changes, and no fingerprint holds it."""
+        """Refuse code from another repository: it is fetched anew when it changes, and no fingerprint holds it."""
         elsewhere = sorted({name.partition("--")[0] for name in own_classes(self.folder) if "--" in name})
         if self.trust_remote_code and elsewhere:
             raise ConfigError(
@@ -137,16 +137,16 @@ _OFFSET = {"roberta", "xlm-roberta", "camembert", "longformer", "xlm-roberta-xl"
 
 
 def input_limit(tokenizer: Any, config: Any, max_length: int | None) -> int:
-    """The longest input that an encoder takes, in tokens: the least of what tokenizer, model and settings say."""
-    known = [max_length, tokenizer.model_max_length]
+    """Return the longest input of an encoder in tokens: the least that tokenizer, model or settings allow."""
+    limits = [max_length, tokenizer.model_max_length]
     positions = getattr(config, "max_position_embeddings", None)
     if positions:
-        known.append(positions - (config.pad_token_id + 1 if config.model_type in _OFFSET else 0))
-    return min(int(length) for length in known if length)
+        limits.append(positions - (config.pad_token_id + 1 if config.model_type in _OFFSET else 0))
+    return min(int(length) for length in limits if length)
 
 
 def exact_head(head: Any) -> None:
-    """Makes a linear output layer compute in float32, whatever the dtype of the layers below.
+    """Make a linear output layer compute in float32, whatever the dtype of the layers below.
 
     In bfloat16 a logit of 60 is exact to 0.25 only: Yes and No would tie. The weight becomes a copy of its own,
     so that embeddings tied to it stay as they are.
@@ -162,7 +162,7 @@ def exact_head(head: Any) -> None:
 
 
 def use_threads() -> None:
-    """Computes in as many threads as this process has cores: torch counts those of the whole machine.
+    """Compute in as many threads as this process has cores: torch counts those of the whole machine.
 
     A container's share of them is a quota that torch does not see. OMP_NUM_THREADS goes before.
     """
@@ -173,13 +173,13 @@ def use_threads() -> None:
 
 
 class Budget:
-    """How many tokens go into a model at once: half as many after each time that memory did not suffice."""
+    """The number of tokens that go into a model at once, halved each time that memory does not suffice."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
 
     def halve(self, used: int, *, least: bool) -> None:
-        """To be called when `used` tokens did not fit. Raises RunStopped where that was the `least` there can be."""
+        """Halve the budget, as `used` tokens did not fit. Raises RunStopped where that was the `least` possible."""
         if least:
             raise RunStopped(
                 f"out of memory: {used} tokens at once are too many, and fewer cannot be. Take a machine with more "
@@ -195,7 +195,7 @@ _NO_MEMORY = re.compile("out of memory|can't allocate memory")
 
 @contextmanager
 def memory_errors() -> Iterator[list[RuntimeError]]:
-    """Swallows what torch says when memory does not suffice, and leaves it in the list; gives memory back then.
+    """Catch torch's errors where memory does not suffice, put them into the yielded list and free memory.
 
     Swallowed, not handled: as long as an error is handled, the tensors of the frames that it passed are kept.
     """
@@ -213,7 +213,7 @@ def memory_errors() -> Iterator[list[RuntimeError]]:
 
 
 def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The requests in lists of at most `size`: what is in memory and can be sorted at once."""
+    """Yield the requests in lists of at most `size`, which are in memory and sorted at once."""
     source = iter(requests)
     while window := list(islice(source, size)):
         yield window
@@ -222,7 +222,7 @@ def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
 def in_batches(
     values: Iterable[T], length: Callable[[T], int], budget: Budget, work: Callable[[list[T]], R]
 ) -> Iterator[tuple[list[T], R]]:
-    """Works on the values, longest first, in batches whose padded size stays within the budget; at least one a batch.
+    """Yield batches of the values, longest first, each with its `work`; their padded size is within the budget.
 
     Longest first, so that a batch that does not fit into memory is the first one. It is cut until it fits; raises
     RunStopped where a single value does not. Begins nothing after the user has asked to stop.

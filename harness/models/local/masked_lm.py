@@ -61,11 +61,11 @@ class MaskedLM(Checkpoint):
             encoded: list[Masked] = []
             for request in window:
                 assert isinstance(request, ChoiceRequest)
-                found = self._encode(request)
-                if isinstance(found, Failure):
-                    yield [(request, found)]
+                masked = self._encode(request)
+                if isinstance(masked, Failure):
+                    yield [(request, masked)]
                 else:
-                    encoded.append(found)
+                    encoded.append(masked)
             started = time.perf_counter()
             for batch, rows in in_batches(encoded, lambda masked: masked.length, self._budget, self._rank):
                 seconds = round((time.perf_counter() - started) / len(batch), 6)
@@ -88,7 +88,7 @@ class MaskedLM(Checkpoint):
         return tokenizer, model
 
     def _head(self) -> dict[str, JSON]:
-        """Where DeBERTa's head is: its authors' checkpoints call it lm_predictions, transformers' own say `legacy`."""
+        """Return the setting that finds DeBERTa's head: lm_predictions of its authors, `legacy` in transformers."""
         config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
         theirs = config.get("model_type") in ("deberta", "deberta-v2") and "legacy" not in config
         return {"legacy": False} if theirs else {}
@@ -100,7 +100,7 @@ class MaskedLM(Checkpoint):
         return input_limit(tokenizer, model.config, self.max_length)
 
     def _encode(self, request: ChoiceRequest) -> Masked | Failure:
-        """The prompt and a choice in tokens, the choice's replaced by the mask.
+        """Return the prompt and a choice in tokens, the choice's replaced by the mask.
 
         So the mask is where the choice would be, whatever a tokenizer does with spaces before a mask in the text.
         """
@@ -120,30 +120,30 @@ class MaskedLM(Checkpoint):
         return Masked(request, tokens, place, choices)
 
     def _choices(self, choices: tuple[str, ...]) -> tuple[dict[str, int], int]:
-        """(the token of each choice after a space, how many special tokens follow it). Raises RunStopped."""
+        """Return the token of each choice after a space, and how many special tokens follow. Raises RunStopped."""
         tokenizer, _ = self._parts
         short = tokenizer("A")["input_ids"]
-        found: dict[str, int] = {}
+        token_of: dict[str, int] = {}
         after = 0
         for choice in choices:
-            whole = tokenizer(f"A {choice}")["input_ids"]
-            place = next((k for k, (a, b) in enumerate(zip(whole, short, strict=False)) if a != b), len(short))
-            one = len(whole) == len(short) + 1 and whole[:place] + whole[place + 1 :] == short
-            if not one or whole[place] == tokenizer.unk_token_id:
+            ids = tokenizer(f"A {choice}")["input_ids"]
+            place = next((k for k, (a, b) in enumerate(zip(ids, short, strict=False)) if a != b), len(short))
+            is_one_token = len(ids) == len(short) + 1 and ids[:place] + ids[place + 1 :] == short
+            if not is_one_token or ids[place] == tokenizer.unk_token_id:
                 raise RunStopped(
                     f"the choice {choice!r} is not one token of {self.path}, and one mask stands for one token: choose "
                     "a prompt with other choices."
                 )
-            found[choice] = whole[place]
+            token_of[choice] = ids[place]
             after = len(short) - place
-        if len(set(found.values())) < len(found):
+        if len(set(token_of.values())) < len(token_of):
             raise RunStopped(
-                f"the choices {', '.join(found)} are the same token of {self.path}: nothing tells them apart."
+                f"the choices {', '.join(token_of)} are the same token of {self.path}: nothing tells them apart."
             )
-        return found, after
+        return token_of, after
 
     def _rank(self, batch: list[Masked]) -> list[dict[str, float]]:
-        """The log-probability of each choice at each mask."""
+        """Return the log-probability of each choice at each mask."""
         import torch
 
         tokenizer, model = self._parts

@@ -83,15 +83,15 @@ class NLI(Checkpoint):
         return tokenizer, model, indices
 
     def _indices(self, config: Any) -> tuple[int, ...]:
-        named = dict(enumerate(self.labels)) if self.labels else {int(k): str(v) for k, v in config.id2label.items()}
-        found = [[k for k, label in named.items() if label.lower().startswith(name[:8])] for name in CLASSES]
-        if any(len(places) != 1 for places in found) or len(named) != config.num_labels:
+        labels = dict(enumerate(self.labels)) if self.labels else {int(k): str(v) for k, v in config.id2label.items()}
+        matches = [[k for k, label in labels.items() if label.lower().startswith(name[:8])] for name in CLASSES]
+        if any(len(places) != 1 for places in matches) or len(labels) != config.num_labels:
             raise ConfigError(
-                f"{self.path} has no entailment labels: its classes are {', '.join(named.values())} "
+                f"{self.path} has no entailment labels: its classes are {', '.join(labels.values())} "
                 f"({config.num_labels} outputs). NLI needs entailment, neutral and contradiction; if the checkpoint "
                 "was trained on them, name them in order: model.labels=[contradiction,entailment,neutral]."
             )
-        return tuple(places[0] for places in found)
+        return tuple(places[0] for places in matches)
 
     @cached_property
     def _limit(self) -> int:
@@ -100,25 +100,25 @@ class NLI(Checkpoint):
         return input_limit(tokenizer, model.config, self.max_length)
 
     def _encode(self, requests: list[PairRequest]) -> Iterator[tuple[PairRequest, Encoded | Failure]]:
-        """The pairs in tokens; at once, for a tokenizer works on many in parallel."""
+        """Yield the pairs in tokens, encoded at once: a tokenizer works on many in parallel."""
         tokenizer, _, _ = self._parts
         wholes = tokenizer([r.premise for r in requests], [r.hypothesis for r in requests], verbose=False)
         for k, request in enumerate(requests):
-            whole = {name: values[k] for name, values in wholes.items()}
-            fits = len(whole["input_ids"]) <= self._limit
-            yield request, Encoded(request, whole, truncated=False) if fits else self._cut(request)
+            tokens = {name: values[k] for name, values in wholes.items()}
+            fits = len(tokens["input_ids"]) <= self._limit
+            yield request, Encoded(request, tokens, truncated=False) if fits else self._truncate(request)
 
-    def _cut(self, request: PairRequest) -> Encoded | Failure:
-        """The pair in tokens, its premise cut to fit, its hypothesis never."""
+    def _truncate(self, request: PairRequest) -> Encoded | Failure:
+        """Return the pair in tokens, its premise cut to fit, its hypothesis never."""
         tokenizer, _, _ = self._parts
-        needed = len(tokenizer("", request.hypothesis)["input_ids"])
-        if needed >= self._limit:
-            return Failure("context_length", f"the hypothesis alone has {needed} tokens, the model takes {self._limit}")
-        cut = tokenizer(request.premise, request.hypothesis, truncation="only_first", max_length=self._limit)
-        return Encoded(request, cut, truncated=True)
+        length = len(tokenizer("", request.hypothesis)["input_ids"])
+        if length >= self._limit:
+            return Failure("context_length", f"the hypothesis alone has {length} tokens, the model takes {self._limit}")
+        tokens = tokenizer(request.premise, request.hypothesis, truncation="only_first", max_length=self._limit)
+        return Encoded(request, tokens, truncated=True)
 
     def _classify(self, batch: list[Encoded]) -> list[list[float]]:
-        """The log-probabilities of CLASSES for each pair."""
+        """Return the log-probabilities of CLASSES for each pair."""
         import torch
 
         tokenizer, model, indices = self._parts

@@ -15,7 +15,7 @@ from harness.models.local.rope import same_up_to
 
 
 class Padded:
-    """Computes every prompt as a whole."""
+    """An engine that computes every prompt as a whole."""
 
     def __init__(self, model: Any, budget: Budget) -> None:
         self.model = model
@@ -25,7 +25,7 @@ class Padded:
         self.cutting = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:
-        """Longest first. Choices of one token after the same prompt are one row."""
+        """Yield scores, longest first. Choices of one token after the same prompt are one row."""
         rows: dict[tuple[int, ...], list[Sequence]] = {}
         for sequence in sequences:
             rows.setdefault(sequence.read, []).append(sequence)
@@ -34,17 +34,17 @@ class Padded:
         for beyond in (True, False):
             alike = [row for read, row in rows.items() if (len(read) > switch) is beyond]
             for batch, values in in_batches(alike, lambda row: len(row[0].read), self.budget, self._score):
-                scored = [sequence for row in batch for sequence in row]
-                yield list(zip(scored, values, strict=True))
+                scored_sequences = [sequence for row in batch for sequence in row]
+                yield list(zip(scored_sequences, values, strict=True))
 
     def _score(self, batch: list[list[Sequence]]) -> list[float]:
-        """Of all sequences of all rows, in one forward pass, padded on the right."""
+        """Return the scores of all sequences of all rows, by one forward pass padded on the right."""
         device = self.model.device
         ids, mask = self._ids([row[0].read for row in batch])
         first = min(len(sequence.prompt) for row in batch for sequence in row) - 1
-        cut = {"logits_to_keep": torch.arange(first, ids.shape[1], device=device)} if self.cutting else {}
+        slicing = {"logits_to_keep": torch.arange(first, ids.shape[1], device=device)} if self.cutting else {}
         with torch.inference_mode():
-            logits = self.model(input_ids=ids, attention_mask=mask, use_cache=False, **cut).logits
+            logits = self.model(input_ids=ids, attention_mask=mask, use_cache=False, **slicing).logits
             values = []
             for k, row in enumerate(batch):
                 for sequence in row:
@@ -52,11 +52,11 @@ class Padded:
                     predicted = logits[k, start : start + len(sequence.continuation)].float().log_softmax(-1)
                     target = torch.tensor(sequence.continuation, dtype=torch.long, device=device)
                     values.append(predicted.gather(1, target[:, None]).sum())
-            found: list[float] = torch.stack(values).tolist()
-            return found
+            scores: list[float] = torch.stack(values).tolist()
+            return scores
 
     def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
-        """With transformers' own `generate`: it knows what each model keeps between tokens."""
+        """Yield what transformers' own `generate` writes: it knows what each model keeps between tokens."""
         # Only prompts of one length share a batch. Padding on the left would change what some models write: recurrent
         # layers read it, and others count positions from it (RWKV, RecurrentGemma, BART, RoFormer).
         kinds: dict[tuple[int, int], list[Writing]] = {}
@@ -73,24 +73,24 @@ class Padded:
         start = ids.shape[1]
         lengths: dict[int, int] = {}
 
-        def over(seen: Any, scores: Any, **_: Any) -> Any:
-            for row, tokens in enumerate(seen[:, start:].tolist()):
+        def over(ids: Any, scores: Any, **_: Any) -> Any:
+            for row, tokens in enumerate(ids[:, start:].tolist()):
                 if row not in lengths and ended(batch[row], tokens):
                     lengths[row] = len(tokens)
-            return torch.tensor([row in lengths for row in range(len(batch))], device=seen.device)
+            return torch.tensor([row in lengths for row in range(len(batch))], device=ids.device)
 
         with torch.inference_mode():
-            found = self.model.generate(
+            output = self.model.generate(
                 input_ids=ids,
                 attention_mask=mask,
                 max_new_tokens=batch[0].request.max_tokens,
                 stopping_criteria=[over],
             )
         # What follows the end of a row is padding.
-        return [tokens[: lengths.get(row)] for row, tokens in enumerate(found[:, start:].tolist())]
+        return [tokens[: lengths.get(row)] for row, tokens in enumerate(output[:, start:].tolist())]
 
     def _ids(self, rows: list[tuple[int, ...]]) -> tuple[Any, Any]:
-        """(tokens, mask), each (rows, longest)."""
+        """Return tokens and mask, each (rows, longest)."""
         longest = max(map(len, rows))
         ids = torch.full((len(rows), longest), self.model.generation_config.pad_token_id)
         mask = torch.zeros_like(ids)

@@ -14,7 +14,7 @@ from harness.errors import ConfigError
 
 
 def quantize(model: Any, head: Any, inputs: dict[str, Any]) -> None:
-    """Puts all linear layers of a model but `head` into int8, with a scale for each output.
+    """Convert all linear layers of a model but `head` to int8, with a scale for each output.
 
     inputs: what a forward pass takes, for a trial. Raises ConfigError where torch has no int8 for this machine, where
     the model has no linear layers to quantise, and where its code does more with them than call them.
@@ -29,12 +29,12 @@ def quantize(model: Any, head: Any, inputs: dict[str, Any]) -> None:
         if torch.backends.quantized.engine == "none":
             raise ConfigError("this build of torch has no int8 for this machine: take model.dtype=auto.")
         linear = {name: module for name, module in model.named_modules() if type(module) is torch.nn.Linear}
-        chosen = {name: quantization.per_channel_dynamic_qconfig for name, m in linear.items() if m is not head}
-        if not chosen:
+        layers = {name: quantization.per_channel_dynamic_qconfig for name, m in linear.items() if m is not head}
+        if not layers:
             raise ConfigError(
                 f"{path} has no linear layers that model.dtype=int8 would quantise: take model.dtype=auto."
             )
-        quantization.quantize_dynamic(model, chosen, inplace=True)  # type: ignore[no-untyped-call]
+        quantization.quantize_dynamic(model, layers, inplace=True)  # type: ignore[no-untyped-call]
         try:
             with torch.inference_mode():
                 model(**inputs)

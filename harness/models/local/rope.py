@@ -6,14 +6,14 @@ from typing import Any
 
 
 def same_up_to(config: Any) -> int | None:
-    """How long a text may be, in tokens, before its length changes what its positions mean; None for any length.
+    """Return how many tokens a text may have before its length changes its positions' meaning; None: any.
 
     `config` is that of the decoder. As transformers computes them (modeling_rope_utils.py): beyond this length
     `longrope` takes other frequencies for the whole text, and `dynamic` such as depend on how long it is.
     """
-    found = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
+    rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     limits = []
-    for values in (found, *(value for value in found.values() if isinstance(value, dict))):  # some by kind of layer
+    for values in (rope, *(value for value in rope.values() if isinstance(value, dict))):  # some by kind of layer
         kind = str(values.get("rope_type") or values.get("type"))
         if "dynamic" in kind:
             limits.append(getattr(config, "max_position_embeddings", None) or 0)

@@ -33,7 +33,7 @@ _UNFIT = {
 
 
 def obstacle(model: Any, limit: int) -> str | None:
-    """Why prompts of up to `limit` tokens, with what is written, cannot share anything; None where they can."""
+    """Return why prompts and replies of up to `limit` tokens cannot share anything; None where they can."""
     if brings_code(model):
         return "its code came with it"
     config = model.config.get_text_config(decoder=True)
@@ -46,18 +46,18 @@ def obstacle(model: Any, limit: int) -> str | None:
     if length is not None and length < limit:
         return f"its positions depend on the length of the whole text; with model.max_length={length} they do not"
     try:
-        off, allowed = _trial(model)
+        off, tolerance = _trial(model)
     except ConfigError as error:
         return str(error)
     except Exception as error:  # whatever a model's code makes of a mask and of positions that it does not expect
         return f"a trial failed: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    if not off <= allowed:  # so that it is no number is an obstacle, too
+    if not off <= tolerance:  # so that it is no number is an obstacle, too
         return f"a trial was {off:.2g} off"
     return None
 
 
 def _trial(model: Any) -> tuple[float, float]:
-    """(how far logits after a small tree's leaves are from those of each of its sequences alone, how far they may be).
+    """Return how far a small tree's logits are from those of each sequence alone, and how far they may be.
 
     Both are means over the leaves, as shares of how much the logits differ from each other.
     """
@@ -75,21 +75,21 @@ def _trial(model: Any) -> tuple[float, float]:
 
 
 def _shared(model: Any, sequences: list[tuple[int, ...]]) -> list[Any]:
-    """The logits (vocabulary,) after each sequence, as `Sharing` computes them."""
+    """Return the logits (vocabulary,) after each sequence, as `Sharing` computes them."""
     tree = grow(sequences)
     memory = Memory(model)
     reading = Reading(tree, memory)
-    found: dict[int, Any] = {}
+    logits_by_node: dict[int, Any] = {}
     while reading.at < len(tree.tokens):
         stop = min(reading.at + PIECE, len(tree.tokens))
-        wanted = [node for node in tree.last if reading.at <= node < stop]
-        found |= zip(wanted, reading.read(stop, wanted), strict=True)
+        nodes = [node for node in tree.last if reading.at <= node < stop]
+        logits_by_node |= zip(nodes, reading.read(stop, nodes), strict=True)
         reading.keep(stop)
-    return [found[node] for node in tree.last]
+    return [logits_by_node[node] for node in tree.last]
 
 
 def _in_pieces(model: Any, ids: Any) -> Any:
-    """The logits (vocabulary,) after ids (1, tokens), read piece by piece: nothing is shared, but rounded anew."""
+    """Return the logits (vocabulary,) after ids (1, tokens) read piece by piece: not shared, rounded anew."""
     cache = DynamicCache(config=model.config)
     with torch.inference_mode():
         for piece in ids.split(PIECE, 1):
@@ -97,16 +97,16 @@ def _in_pieces(model: Any, ids: Any) -> Any:
     return logits
 
 
-def _distance(found: Any, expected: Any) -> float:
-    return float((found.float() - expected).norm() / (expected - expected.mean()).norm())
+def _distance(logits: Any, expected: Any) -> float:
+    return float((logits.float() - expected).norm() / (expected - expected.mean()).norm())
 
 
 def _sequences(vocabulary: int) -> list[tuple[int, ...]]:
-    """Prompts with a beginning in common, some of them with a longer one; their tokens are as good as drawn."""
+    """Return prompts with a beginning in common, some with a longer one; their tokens are as good as random."""
 
-    def drawn(seed: int, count: int) -> Iterator[int]:
+    def tokens(seed: int, count: int) -> Iterator[int]:
         return ((seed * 7919 + k * k * 104729 + k * 1299709) % vocabulary for k in range(1, count + 1))
 
-    root, branch = tuple(drawn(1, 12)), tuple(drawn(2, 9))
-    ends = [(*branch, *drawn(3, 5)), (*branch, *drawn(4, 8)), tuple(drawn(5, 10)), tuple(drawn(6, 6))]
+    root, branch = tuple(tokens(1, 12)), tuple(tokens(2, 9))
+    ends = [(*branch, *tokens(3, 5)), (*branch, *tokens(4, 8)), tuple(tokens(5, 10)), tuple(tokens(6, 6))]
     return [root + end for end in ends]

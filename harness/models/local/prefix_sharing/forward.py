@@ -32,26 +32,26 @@ class Reading:
         memory.clear()
         self.tree, self.memory = tree, memory
         self.at = 0
-        self.held: list[int] = []
+        self.kept_nodes: list[int] = []
 
-    def read(self, stop: int, wanted: list[int]) -> Any:
-        """Logits (wanted, vocabulary) after some of the nodes up to `stop`; `keep` must follow."""
+    def read(self, stop: int, nodes: list[int]) -> Any:
+        """Return logits (nodes, vocabulary) after some of the nodes up to `stop`; `keep` must follow."""
         tokens, depths = self._tensor(self.tree.tokens[self.at : stop]), self._tensor(self.tree.depths[self.at : stop])
         new = list(range(self.at, stop))
-        sees = self.above(new, [*self.held, *new])
-        return self.memory.read(tokens, depths, sees, self._tensor([node - self.at for node in wanted]))
+        sees = self.above(new, [*self.kept_nodes, *new])
+        return self.memory.read(tokens, depths, sees, self._tensor([node - self.at for node in nodes]))
 
     def above(self, nodes: list[int], others: list[int]) -> Any:
-        """(nodes, others): whether another node is a node, or above it."""
+        """Return (nodes, others): whether another node is a node, or above it."""
         below, over = self._tensor(nodes)[:, None], self._tensor(others)
         return (over <= below) & (below < self._tensor([self.tree.ends[node] for node in others]))
 
     def keep(self, stop: int, *, everything: bool = False) -> None:
-        """Remembers of the nodes up to `stop` those that later ones are below, or everything."""
-        known = [*self.held, *range(self.at, stop)]
-        slots = [slot for slot, node in enumerate(known) if everything or self.tree.ends[node] > stop]
+        """Keep of the nodes up to `stop` those that later ones are below, or everything."""
+        nodes = [*self.kept_nodes, *range(self.at, stop)]
+        slots = [slot for slot, node in enumerate(nodes) if everything or self.tree.ends[node] > stop]
         self.memory.keep(slots)
-        self.held = [known[slot] for slot in slots]
+        self.kept_nodes = [nodes[slot] for slot in slots]
         self.at = stop
 
     def _tensor(self, values: list[int]) -> Any:
@@ -59,10 +59,10 @@ class Reading:
 
 
 class Sharing:
-    """Computes every distinct beginning of the prompts once."""
+    """An engine that computes every distinct beginning of the prompts once."""
 
     def __init__(self, model: Any, tokens: int) -> None:
-        """`tokens`: how many go into the model at once, and how many are remembered of further texts beside one.
+        """Read `tokens` at once, and remember as many of further texts beside one.
 
         What a text needs that is written alone is not counted: no less can be remembered.
         """
@@ -72,13 +72,13 @@ class Sharing:
         self.remembered = Budget(tokens)
 
     def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:
-        """In the order of the tree. Choices of one token cost nothing beyond their prompt."""
+        """Yield scores in the order of the tree. Choices of one token cost nothing beyond their prompt."""
         tree = grow([sequence.read for sequence in sequences])
-        asked: dict[int, list[tuple[int, int]]] = {}
+        targets: dict[int, list[tuple[int, int]]] = {}
         for k, sequence in enumerate(sequences):
             nodes = tree.path(tree.last[k], len(sequence.continuation))
             for node, token in zip(nodes, sequence.continuation, strict=True):
-                asked.setdefault(node, []).append((k, token))
+                targets.setdefault(node, []).append((k, token))
         totals = [0.0] * len(sequences)
         waiting = sorted(range(len(sequences)), key=tree.last.__getitem__, reverse=True)
         # A memory of its own: a generator that is given up late must not clear one that is in use by then.
@@ -86,10 +86,10 @@ class Sharing:
         try:
             while reading.at < len(tree.tokens) and not STOP.requested:
                 stop = min(reading.at + self.at_once.tokens, len(tree.tokens))
-                wanted = [node for node in range(reading.at, stop) if node in asked]
-                tokens = [[token for _, token in asked[node]] for node in wanted]
+                ends = [node for node in range(reading.at, stop) if node in targets]
+                tokens = [[token for _, token in targets[node]] for node in ends]
                 with memory_errors() as errors:
-                    values = _logprobs(reading.read(stop, wanted), tokens)
+                    values = _logprobs(reading.read(stop, ends), tokens)
                 if errors:
                     self.at_once.halve(stop - reading.at, least=stop - reading.at <= LEAST)
                     continue
@@ -97,40 +97,40 @@ class Sharing:
                     reading.keep(stop)
                 if errors:  # some layers have moved what they keep, others have not
                     self.at_once.halve(stop - reading.at, least=True)
-                for (k, _), value in zip((pair for node in wanted for pair in asked[node]), values, strict=True):
+                for (k, _), value in zip((pair for node in ends for pair in targets[node]), values, strict=True):
                     totals[k] += value
-                done = []
+                finished = []
                 while waiting and tree.last[waiting[-1]] < stop:
-                    done.append(waiting.pop())
-                if done:
-                    yield [(sequences[k], totals[k]) for k in done]
+                    finished.append(waiting.pop())
+                if finished:
+                    yield [(sequences[k], totals[k]) for k in finished]
         finally:
             memory.clear()  # an error's traceback holds this frame as long as the error is known
 
     def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
-        """In the order of the tree, so many texts at once as can be remembered; a finished one makes no more work.
+        """Yield texts in the order of the tree, as many at once as can be remembered; a finished one costs no more.
 
         Where memory does not suffice, the unfinished texts go on from the tokens that they have.
         """
-        left: dict[int, list[int]] = {k: [] for k in range(len(writings))}
+        unfinished: dict[int, list[int]] = {k: [] for k in range(len(writings))}
         memory = Memory(self.model)
         try:
-            while left and not STOP.requested:
-                for done in self._write(memory, writings, left, ended):
-                    yield [(writings[k], tokens) for k, tokens in done]
+            while unfinished and not STOP.requested:
+                for finished in self._write(memory, writings, unfinished, ended):
+                    yield [(writings[k], tokens) for k, tokens in finished]
         finally:
             memory.clear()
 
     def _write(
-        self, memory: Memory, writings: list[Writing], left: dict[int, list[int]], ended: Ended
+        self, memory: Memory, writings: list[Writing], unfinished: dict[int, list[int]], ended: Ended
     ) -> Iterator[list[tuple[int, list[int]]]]:
-        """Goes on with the texts that are left, and takes those that end out of them; until memory does not suffice."""
-        order = list(left)
-        tree = grow([writings[k].prompt + tuple(left[k]) for k in order])
+        """Continue the unfinished texts and yield those that end, until memory does not suffice."""
+        order = list(unfinished)
+        tree = grow([writings[k].prompt + tuple(unfinished[k]) for k in order])
         texts: dict[int, list[int]] = {}
         for node, k in sorted(zip(tree.last, order, strict=True)):
             texts.setdefault(node, []).append(k)  # equal prompts are one text, for greedy writing knows no chance
-        ahead = {node: max(_room(writings[k], left[k]) for k in text) for node, text in texts.items()}
+        ahead = {node: max(_room(writings[k], unfinished[k]) for k in text) for node, text in texts.items()}
         waiting = list(texts)[::-1]
         reading = Reading(tree, memory)
         while waiting and not STOP.requested:
@@ -141,7 +141,7 @@ class Sharing:
             with memory_errors() as errors:
                 tokens = self._first(reading, group)
                 yield from self._continue(
-                    reading, group, tokens, [texts[node] for node in group], writings, left, ended
+                    reading, group, tokens, [texts[node] for node in group], writings, unfinished, ended
                 )
                 reading.keep(reading.at)
             if errors:
@@ -150,20 +150,20 @@ class Sharing:
                 return
 
     def _first(self, reading: Reading, group: list[int]) -> Any:
-        """Reads up to the last node of the group; the likeliest token (group,) after each of its nodes."""
-        found = []
+        """Read up to the last node of the group; return the likeliest token (group,) after each of its nodes."""
+        tokens = []
         while reading.at <= group[-1]:
             stop = min(reading.at + self.at_once.tokens, group[-1] + 1)
             new = stop - reading.at
             with memory_errors() as errors:
-                found.append(reading.read(stop, [node for node in group if reading.at <= node < stop]).argmax(-1))
+                tokens.append(reading.read(stop, [node for node in group if reading.at <= node < stop]).argmax(-1))
             if not errors:
                 reading.keep(stop, everything=True)
             elif new > LEAST and new >= reading.at - group[0]:
                 self.at_once.halve(new, least=False)
             else:  # more is remembered of the further texts than is read at once: the group is to be smaller
                 raise errors[0]
-        return torch.cat(found)
+        return torch.cat(tokens)
 
     def _continue(
         self,
@@ -172,29 +172,29 @@ class Sharing:
         tokens: Any,
         texts: list[list[int]],
         writings: list[Writing],
-        left: dict[int, list[int]],
+        unfinished: dict[int, list[int]],
         ended: Ended,
     ) -> Iterator[list[tuple[int, list[int]]]]:
-        """Writes on after the nodes of a group, one token each at a time; their first ones are known."""
-        sees = reading.above(group, reading.held)
+        """Continue after the nodes of a group, one token each at a time, from their first `tokens`."""
+        sees = reading.above(group, reading.kept_nodes)
         depths = torch.tensor([reading.tree.depths[node] + 1 for node in group], device=sees.device)
         while texts:
-            room = min(_room(writings[k], left[k]) for text in texts for k in text)
+            room = min(_room(writings[k], unfinished[k]) for text in texts for k in text)
             columns = [tokens]
             for _ in range(min(GPU_STEPS if self.on_gpu else 1, room) - 1):
                 tokens, sees, depths = _next(reading.memory, tokens, sees, depths)
                 columns.append(tokens)
-            done = []
+            finished = []
             for text, new in zip(texts, torch.stack(columns, 1).tolist(), strict=True):
                 for k in text.copy():
                     for token in new:
-                        left[k].append(token)
-                        if ended(writings[k], left[k]):
+                        unfinished[k].append(token)
+                        if ended(writings[k], unfinished[k]):
                             text.remove(k)
-                            done.append((k, left.pop(k)))
+                            finished.append((k, unfinished.pop(k)))
                             break
-            if done:
-                yield done
+            if finished:
+                yield finished
             live = [row for row, text in enumerate(texts) if text]
             if not live:
                 return
@@ -205,22 +205,22 @@ class Sharing:
 
 
 def _next(memory: Memory, tokens: Any, sees: Any, depths: Any) -> tuple[Any, Any, Any]:
-    """The likeliest token after each of these, (rows,), which it then sees, (rows, remembered)."""
+    """Return the likeliest token after each of these, (rows,), with what it sees and its depth."""
     rows = torch.arange(len(tokens), device=tokens.device)
     sees = torch.cat([sees, torch.eye(len(tokens), dtype=torch.bool, device=tokens.device)], 1)
-    found = memory.read(tokens, depths, sees, rows).argmax(-1)
+    likeliest = memory.read(tokens, depths, sees, rows).argmax(-1)
     memory.keep()
-    return found, sees, depths + 1
+    return likeliest, sees, depths + 1
 
 
 def _room(writing: Writing, tokens: list[int]) -> int:
-    """How many tokens may still be written."""
+    """Return how many tokens may still be written."""
     return writing.request.max_tokens - len(tokens)
 
 
 def _logprobs(logits: Any, tokens: list[list[int]]) -> list[float]:
-    """The log-probabilities of some tokens in each row, in one list."""
-    rows = [row for row, asked in enumerate(tokens) for _ in asked]
+    """Return the log-probabilities of some tokens in each row, in one list."""
+    rows = [row for row, ids in enumerate(tokens) for _ in ids]
     logits = logits.float()
-    found: list[float] = (logits[rows, [t for asked in tokens for t in asked]] - logits.logsumexp(-1)[rows]).tolist()
-    return found
+    values: list[float] = (logits[rows, [t for ids in tokens for t in ids]] - logits.logsumexp(-1)[rows]).tolist()
+    return values

@@ -27,16 +27,16 @@ class Tree:
     """For each sequence, in the order given, the node that is the whole of it; -1 for one without tokens."""
 
     def path(self, node: int, length: int) -> list[int]:
-        """The last `length` nodes on the way down to a node, itself included."""
-        found: list[int] = []
+        """Return the last `length` nodes on the way down to a node, itself included."""
+        nodes: list[int] = []
         for _ in range(length):
-            found.append(node)
+            nodes.append(node)
             node = self.parents[node]
-        return found[::-1]
+        return nodes[::-1]
 
 
 def grow(sequences: Sequence[tuple[int, ...]]) -> Tree:
-    """The tree of some sequences; equal ones share a node."""
+    """Return the tree of some sequences; equal ones share a node."""
     tree = Tree([], [], [], [], [-1] * len(sequences))
     path: list[int] = []
     before: tuple[int, ...] = ()
@@ -61,5 +61,5 @@ def grow(sequences: Sequence[tuple[int, ...]]) -> Tree:
 
 
 def _agreement(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    """How many tokens at the beginning are the same."""
+    """Return how many tokens at the beginning are the same."""
     return next(compress(count(), map(ne, a, b)), min(len(a), len(b)))

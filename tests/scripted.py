@@ -1,4 +1,4 @@
-"""A model that says what a function tells it: for tests and for rehearsing a prompt."""
+"""A model that says what a function tells it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.types import JSON, ChatRequest, Failure, Request, Response
 
 @dataclass
 class Scripted:
-    """Answers by `says` and remembers in `asked` what it was asked."""
+    """A model that answers by `says` and remembers in `asked` what it was asked."""
 
     says: Callable[[Request], Response | Failure]
     name: str = "scripted"
