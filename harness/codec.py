@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from harness.types import ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Usage
+from harness.types import AnswerForm, ChatRequest, ChoiceRequest, Message, PairRequest, Request, Response, Usage
 
 KINDS: Mapping[str, type[Request]] = {"chat": ChatRequest, "choice": ChoiceRequest, "pair": PairRequest}
 """The names of the three kinds of request, in prompt files and in records."""
@@ -60,7 +60,8 @@ def request_json(request: Request, content: Callable[[str], Mapping[str, str]]) 
     chat: dict[str, Any] = {"kind": kind_of(request), "messages": [_message(m, content) for m in request.messages]}
     if isinstance(request, ChoiceRequest):
         return chat | {"choices": list(request.choices)}
-    return chat | {"max_tokens": request.max_tokens, "stop": list(request.stop), "sample": request.sample}
+    chat |= {"max_tokens": request.max_tokens, "stop": list(request.stop), "sample": request.sample}
+    return chat if request.form is None else chat | {"form": _form(request.form)}
 
 
 def words(request: Request) -> tuple[str, ...]:
@@ -104,6 +105,8 @@ def response_json(response: Response) -> dict[str, Any]:
         content["logprobs"] = dict(response.logprobs)
     usage = {name: count for name in _USAGE if (count := getattr(response.usage, name)) is not None}
     rest = {"usage": usage, "finish_reason": response.finish_reason, "served_model": response.served_model}
+    if response.outside is not None:
+        content |= {"outside": response.outside, "bounded": list(response.bounded)}
     return content | {name: value for name, value in rest.items() if value} | {"seconds": response.seconds}
 
 
@@ -115,7 +118,8 @@ def response_from_json(content: Any, *, cached: bool) -> Response:
     """
     if not isinstance(content, Mapping) or not isinstance(text := content.get("text"), str):
         raise ValueError("it has no text")
-    counts, seconds = content.get("usage"), content.get("seconds")
+    counts, seconds, outside = content.get("usage"), content.get("seconds"), content.get("outside")
+    bounded = content.get("bounded")
     return Response(
         text,
         _logprobs(content.get("logprobs")),
@@ -126,13 +130,16 @@ def response_from_json(content: Any, *, cached: bool) -> Response:
         _text(content.get("served_model")),
         seconds if isinstance(seconds, int | float) and seconds is not True and 0 <= seconds < math.inf else 0.0,
         cached,
+        outside if isinstance(outside, int | float) and outside is not True and 0 <= outside <= 1 else None,
+        tuple(bounded) if isinstance(bounded, list) and all(isinstance(name, str) for name in bounded) else (),
     )
 
 
 def left_out(content: Mapping[str, Any]) -> list[str]:
     """Return the names of a response's fields that `response_from_json` leaves out."""
     round_trip = response_json(response_from_json(content, cached=True))
-    return [name for name, value in content.items() if value not in (None, "", {}) and round_trip.get(name) != value]
+    empty: tuple[object, ...] = (None, "", {}, [])
+    return [name for name, value in content.items() if value not in empty and round_trip.get(name) != value]
 
 
 def _logprobs(values: Any) -> Mapping[str, float] | None:
@@ -150,6 +157,11 @@ def _is_logprob(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _form(form: AnswerForm) -> dict[str, Any]:
+    """Return a form as JSON: it is part of a request's digest, so that what is not reasoned says nothing of it."""
+    return {"choices": list(form.choices), "means": form.means} | ({"reasoning": True} if form.reasoning else {})
 
 
 def _message(message: Message, content: Callable[[str], Mapping[str, str]]) -> dict[str, str]:

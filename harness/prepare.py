@@ -15,7 +15,7 @@ from harness.cache import CachedModel, Store
 from harness.cost.account import Spending
 from harness.judge import question
 from harness.judge.ask import Judge, judge_of
-from harness.prompting.fit import check_samples, choose_prompt
+from harness.prompting.fit import check_samples, choose_prompt, held_to_choices
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
 from harness.protocols import Model, Task
@@ -59,6 +59,8 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
     task: Task = build(settings.task, "task")
     model: Model = build(settings.model, "model")
     prompt = choose_prompt(task, model, settings.prompt, settings.replies)
+    if settings.answer == "choice":
+        prompt = held_to_choices(prompt, model)
     check_samples(settings.samples, prompt, model)
     # What will be asked needs a key; a dry run asks nothing, nor does a frozen cache.
     asks = not settings.dry_run and settings.cache.mode != "frozen"

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.types import JSON, Failure, Item, Message, Record, Request, Response, Result, Transcript, Usage
+from harness.types import JSON, Failure, Item, Means, Message, Record, Request, Response, Result, Transcript, Usage
 
 Outcome = tuple[Request, Response | Failure]
 """A request and what became of it."""
@@ -78,6 +78,14 @@ class Service(Protocol):
     @property
     def room_to_think(self) -> int:
         """Tokens that the model may write beside a request's max_tokens."""
+
+    @property
+    def ranks_by_token(self) -> bool:
+        """Whether a ranking is one call with one token written, rather than a call for each choice."""
+
+    @property
+    def means(self) -> Means | None:
+        """How it is asked to hold a reply to a prompt's choices; None where it cannot be."""
 
     def check_key(self) -> None:
         """Refuse to ask without a usable key. Raises ConfigError."""

@@ -134,6 +134,7 @@ class Main:
     judge: dict[str, Any] | None = None
     prompt: str | None = None
     replies: Literal["model", "fixed"] = "model"
+    answer: Literal["text", "choice"] = "text"
     samples: Annotated[int, Field(ge=1)] = 1
     budget: dict[Limit, Annotated[float, Field(ge=0)] | None] = field(default_factory=dict)
     records: Form | None = None

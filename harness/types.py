@@ -14,6 +14,10 @@ JSON = Any
 """A value that json.dumps takes: str, int, float, bool, None, lists and dicts of these."""
 Unreadable = Literal["wrong", "no"]
 """How a reply scores that could not be read: as the opposite of the gold label, or as No (Jin et al.'s code)."""
+IN_FORM, NOT_IN_FORM = "in the form", "not in the form"
+"""The rule of an answer that stood in its field (answer=choice), and how that of one begins that did not."""
+Means = Literal["json_schema", "json_object", "structured_outputs", "guided_choice", "regex", "tool"]
+"""How a server is asked to hold a reply to a prompt's choices; configs/model/openai.yaml says what each one means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,16 @@ Transcript = tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """What the server holds a reply to: one of the choices."""
+
+    choices: tuple[str, ...]
+    means: Means
+    reasoning: bool = False
+    """Whether the reply reasons first, in words that nothing holds, before the choice."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
     """Write: continue the conversation."""
 
@@ -52,6 +66,8 @@ class ChatRequest:
     max_tokens: int
     stop: tuple[str, ...] = ()
     sample: int = 0
+    form: AnswerForm | None = None
+    """None where the model may write what it likes."""
     ahead: tuple[str, ...] = field(default=(), compare=False)
     """User turns that will follow this one in the same conversation; not sent, not part of the request's digest."""
 
@@ -100,6 +116,10 @@ class Response:
     served_model: str = ""
     seconds: float = 0.0
     cached: bool = False
+    outside: float | None = None
+    """Of a ranking by the next token: the probability of all tokens that begin none of the choices."""
+    bounded: tuple[str, ...] = ()
+    """Choices that no token begins of those that the server told: their log-probability is an upper bound."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def record(item: Item, reply) -> Record:
     if not isinstance(reply, Failure):
         reply = Response(reply) if isinstance(reply, str) else reply
         if reply.logprobs is None:
-            answer = parsing.verdict(reply)
+            answer = parsing.verdict(reply, str(item.fields.get("statement", "")))
         elif "entailment" in reply.logprobs:
             answer = parsing.entailment(reply)
         else:

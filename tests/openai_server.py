@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -40,6 +42,86 @@ def chat_reply(text: str, **choice: Any) -> dict[str, Any]:
 def error(status: int, message: str, code: str | None = None, headers: dict[str, str] | None = None) -> Reply:
     body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
     return status, body, headers or {}
+
+
+REFUSED_FORMS = {
+    "OpenAI, an old model": (
+        400,
+        "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more about "
+        "supported models at the Structured Outputs guide: https://platform.openai.com/docs/guides/structured-outputs",
+    ),
+    "OpenAI, a parameter of vLLM's": (400, "Unrecognized request argument supplied: guided_choice"),
+    "vLLM": (400, "You can only use one kind of structured outputs constraint but multiple are specified: {'json': …}"),
+    "SGLang": (
+        400,
+        "Grammar-based generation (json_schema, regex, ebnf, structural_tag) is not supported when the server is "
+        "launched with --grammar-backend none",
+    ),
+    "llama.cpp": (500, 'response_format type must be one of "text" or "json_object", but got: json_schema'),
+    "llama.cpp, today": (400, "Failed to initialize samplers: failed to parse grammar"),
+    "DeepSeek": (400, "This response_format type is unavailable now"),
+    "OpenRouter": (404, "No endpoints found that can handle the requested parameters."),
+}
+"""What servers say that do not hold replies to a form."""
+
+
+def held_reply(body: dict[str, Any], answer: str, reasoning: str = "First, A causes B.") -> Reply:
+    """What a server says that holds its replies to the form of the request, by whatever means it is asked to.
+
+    The model behind it wants to say `answer`, in words where nothing holds it.
+    """
+    format = body.get("response_format", {})
+    schema, choices, called = None, None, False
+    if format.get("type") == "json_schema":
+        schema = format["json_schema"]["schema"]
+        properties = list(schema["properties"])
+        if not format["json_schema"]["strict"] or schema["additionalProperties"] or schema["required"] != properties:
+            return error(400, "Invalid schema for response_format 'answer': 'required' is required to be supplied")
+    elif format.get("type") == "json_object":
+        schema = format["schema"]
+    elif held := body.get("structured_outputs"):
+        assert len(held) == 1
+        schema, choices = held.get("json"), held.get("choice")
+    elif "guided_choice" in body or "guided_json" in body:
+        schema, choices = body.get("guided_json"), body.get("guided_choice")
+    elif "tools" in body:
+        (tool,) = body["tools"]
+        called = body["tool_choice"]["function"]["name"] == tool["function"]["name"]
+        schema = tool["function"]["parameters"]
+    if schema is not None:
+        members = {
+            name: (answer if answer in kind["enum"] else kind["enum"][-1]) if "enum" in kind else reasoning
+            for name, kind in schema["properties"].items()
+        }
+        text = json.dumps(members, ensure_ascii=False)
+    elif choices is not None:
+        text = answer if answer in choices else choices[-1]
+    elif "regex" in body:
+        wanted = (answer, json.dumps({"reasoning": reasoning, "answer": answer}))
+        text = next(text for text in wanted if re.fullmatch(body["regex"], text))
+    else:
+        text = f"I should say: {answer}, I think."
+    pieces = re.findall(r"\w+|\W", text)  # about as many tokens
+    cut_off = len(pieces) > body["max_tokens"]
+    text = "".join(pieces[: body["max_tokens"]])
+    if called:
+        reply = chat_reply("", finish_reason="stop")
+        call = {"id": "1", "type": "function", "function": {"name": "answer", "arguments": text}}
+        reply["choices"][0]["message"] = {"role": "assistant", "content": None, "tool_calls": [call]}
+        return reply
+    return chat_reply(text, finish_reason="length" if cut_off else "stop")
+
+
+def ranked_reply(probabilities: dict[str, float], written: str = "", **parts: Any) -> dict[str, Any]:
+    """A chat completion of one token, with the likeliest tokens and their log-probabilities."""
+    entries = [
+        {"token": token, "logprob": math.log(p), "bytes": list(token.encode())} for token, p in probabilities.items()
+    ]
+    first = next((entry for entry in entries if entry["token"] == written), entries[0] if entries else {})
+    reply = chat_reply(first.get("token", written), finish_reason="length")
+    reply["choices"][0]["logprobs"] = {"content": [{**first, "top_logprobs": entries}], "refusal": None} | parts
+    reply["usage"] |= {"completion_tokens": 1}
+    return reply
 
 
 def wait_for(there: Callable[[], object]) -> None:

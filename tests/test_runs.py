@@ -37,6 +37,7 @@ def test_a_run_says_what_its_folder_says(tmp_path):
         ({"configuration": {"model": {"kind": "openai"}}}, "model"),
         ({"configuration": {"model": {"kind": "baseline"}}}, "baseline"),
         ({"configuration": {"model": {"kind": "majority"}}}, "baseline"),
+        ({"configuration": {"model": {"kind": "shortcut"}}}, "baseline"),
         ({"configuration": {"model": {"kind": "reasoner"}}}, "reasoner"),
         ({"configuration": {"model": {"kind": "pc"}}, "config": {"algorithm": {"name": "pc"}}}, "algorithm"),
     ],

@@ -12,7 +12,11 @@ from harness.storage.configuration import as_options
 from harness.storage.run_folder import safe
 from harness.storage.runs import Kind
 
-_FAMILIES: dict[str, Kind] = {"Random Baselines": "baseline", "Exact Reasoner": "reasoner"}
+_FAMILIES: dict[str, Kind] = {
+    "Random Baselines": "baseline",
+    "Fitted Baselines": "baseline",
+    "Exact Reasoner": "reasoner",
+}
 
 
 def run_ids(rows: Sequence[Row]) -> list[str]:

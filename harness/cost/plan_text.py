@@ -97,7 +97,14 @@ def _request(request: Request) -> Iterator[str]:
     if isinstance(request, ChoiceRequest):
         yield f"[ranked] {' | '.join(request.choices)}"
     if isinstance(request, ChatRequest):
-        yield f"[max_tokens {request.max_tokens:,}]"
+        yield f"[max_tokens {request.max_tokens:,}]" + _form(request)
+
+
+def _form(request: ChatRequest) -> str:
+    if request.form is None:
+        return ""
+    first = "reasoning, then " * request.form.reasoning
+    return f" [held to {first}{' | '.join(request.form.choices)} by {request.form.means}]"
 
 
 def _text(text: str) -> str:

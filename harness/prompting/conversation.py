@@ -23,7 +23,7 @@ def play(
     say: Callable[[str], None] = lambda _: None,
     sample: int = 0,
 ) -> Mapping[Opening, Transcript | Failure]:
-    """Each distinct opening played to its end: the transcript, or the failure of the turn that had no reply.
+    """Play each distinct opening to its end; return its transcript, or the failure of the turn that had no reply.
 
     All openings advance together, one batch a turn. Openings that agree up to turn k make equal requests,
     so they share those calls. With replies=fixed nothing is asked: the prompt has the assistant's words.
@@ -31,12 +31,12 @@ def play(
     if prompt.replies == "fixed":
         reply = Message("assistant", prompt.words.opening_reply or "")
         return {opening: tuple(m for turn in opening for m in (Message("user", turn), reply)) for opening in openings}
-    played: dict[Opening, Transcript | Failure] = dict.fromkeys(openings, ())
-    turns = max(map(len, played), default=0)
+    transcripts: dict[Opening, Transcript | Failure] = dict.fromkeys(openings, ())
+    turns = max(map(len, transcripts), default=0)
     for k in range(turns):
-        started = time.monotonic()
+        begin = time.monotonic()
         waiting: dict[ChatRequest, list[Opening]] = {}
-        for opening, transcript in played.items():
+        for opening, transcript in transcripts.items():
             if len(opening) > k and not isinstance(transcript, Failure):
                 waiting.setdefault(prompt.turn(transcript, opening, k, sample), []).append(opening)
         outcomes: dict[Request, Response | Failure] = {
@@ -48,16 +48,16 @@ def play(
             outcomes |= landed
         for request, outcome in outcomes.items():
             for opening in waiting[cast(ChatRequest, request)]:
-                before = played[opening]
+                before = transcripts[opening]
                 if isinstance(outcome, Failure):
-                    played[opening] = Failure(outcome.kind, f"opening, turn {k + 1}: {outcome.detail}")
+                    transcripts[opening] = Failure(outcome.kind, f"opening, turn {k + 1}: {outcome.detail}")
                 elif not isinstance(before, Failure):
-                    said = Message("user", opening[k]), Message("assistant", outcome.text)
-                    played[opening] = (*before, *said)
-        if time.monotonic() - started > SLOW:
+                    turn = Message("user", opening[k]), Message("assistant", outcome.text)
+                    transcripts[opening] = (*before, *turn)
+        if time.monotonic() - begin > SLOW:
             talks = "1 conversation" if len(waiting) == 1 else f"{len(waiting):,} conversations"
             say(f"opening: turn {k + 1} of {turns} has been answered in {talks}")
-    return played
+    return transcripts
 
 
 def _length(opening: Opening) -> int:

@@ -11,11 +11,11 @@ from harness.prompting import prompts
 from harness.prompting.prompts import Prompt, Replies
 from harness.protocols import Model, Task
 from harness.settings import prompt_files
-from harness.types import ChatRequest, Request
+from harness.types import ChatRequest, ChoiceRequest, Request
 
 
 def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
-    """Refuses several samples of what would be the same each time. Raises ConfigError."""
+    """Refuse several samples of what would be the same each time. Raises ConfigError."""
     if samples == 1:
         return
     if fitting(prompt, model) is not ChatRequest:
@@ -30,8 +30,28 @@ def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
         )
 
 
+def held_to_choices(prompt: Prompt, model: Model) -> Prompt:
+    """Return a prompt whose replies the model's server holds to its choices (answer=choice). Raises ConfigError."""
+    from harness.prompting.constrained import constrained
+
+    kind, service = fitting(prompt, model), model.traits.service
+    if kind is not ChatRequest:
+        raise ConfigError(
+            f"answer=choice: with prompt {prompt.name} model {model.name} writes nothing that could be held to the "
+            "choices, it gives each of them a probability: leave answer=choice out"
+            + (", or set model.method=generate." if kind is ChoiceRequest else ".")
+        )
+    if service is None or service.means is None:
+        raise ConfigError(
+            f"answer=choice: nothing holds what model {model.name} writes to the prompt's choices. It takes a chat "
+            "model of an API (model=openai model.model=…) with model.constrain set, and no form of its own in "
+            "model.extra; of other models model.method=rank gives each choice a probability."
+        )
+    return constrained(prompt, service.means)
+
+
 def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:
-    """The prompt of that name; without a name the task's first one that the model accepts."""
+    """Return the prompt of that name; without a name the task's first one that the model accepts."""
     if (able := model.traits.tasks) and task.name not in able:
         raise ConfigError(f"model {model.name} answers task={' or '.join(able)} only: choose another model=….")
     if name is not None:
@@ -48,7 +68,7 @@ def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies =
 
 
 def fitting(prompt: Prompt, model: Model, task: Task | None = None) -> type[Request]:
-    """The first kind of request that the prompt makes and the model accepts. Raises ConfigError."""
+    """Return the first kind of request that the prompt makes and the model accepts. Raises ConfigError."""
     kinds = _fits(prompt, model)
     if not kinds:
         raise ConfigError(_no_fit(f"prompt {prompt.name}", model, task))
@@ -66,12 +86,12 @@ def _no_fit(what: str, model: Model, task: Task | None) -> str:
     if task is None:
         return sentence
     names = [name for name in prompt_files(task.name) if prompts.has_format(task.name, name, task.prompt_format)]
-    written = [prompts.load(task.name, name, (), format=task.prompt_format) for name in names]
-    if fitting := [prompt.name for prompt in written if _fits(prompt, model)]:
-        return f"{sentence} These do: {', '.join(fitting)}."
-    fixed = [replace(prompt, replies="fixed") for prompt in written if prompt.words.opening_reply]
-    if fitting := [prompt.name for prompt in fixed if _fits(prompt, model)]:
-        return f"{sentence} It writes no turns of a conversation: with replies=fixed these do: {', '.join(fitting)}."
+    candidates = [prompts.load(task.name, name, (), format=task.prompt_format) for name in names]
+    if names := [prompt.name for prompt in candidates if _fits(prompt, model)]:
+        return f"{sentence} These do: {', '.join(names)}."
+    fixed = [replace(prompt, replies="fixed") for prompt in candidates if prompt.words.opening_reply]
+    if names := [prompt.name for prompt in fixed if _fits(prompt, model)]:
+        return f"{sentence} It writes no turns of a conversation: with replies=fixed these do: {', '.join(names)}."
     return f"{sentence} No prompt of the task does."
 
 

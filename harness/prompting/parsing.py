@@ -18,7 +18,7 @@ def verdict(response: Response, statement: str = "", next_words: Sequence[str] =
 
 
 def choice(response: Response, choices: Sequence[str]) -> Answer:
-    """The likelier of the choices (the first says Yes); its probability is normalised over the choices."""
+    """Return the likelier of the choices (the first says Yes); its probability is normalised over the choices."""
     logprobs = response.logprobs or {}
     if not _complete(logprobs, choices):
         return UNREAD
@@ -30,7 +30,7 @@ def choice(response: Response, choices: Sequence[str]) -> Answer:
 
 
 def entailment(response: Response) -> Answer:
-    """Yes iff entailment is the likeliest class; neutral and contradiction are No (Jin et al.'s code)."""
+    """Return Yes iff entailment is the likeliest class; neutral and contradiction are No (Jin et al.'s code)."""
     logprobs = response.logprobs or {}
     if "entailment" not in logprobs or not _complete(logprobs, list(logprobs)):
         return UNREAD
@@ -41,6 +41,6 @@ def entailment(response: Response) -> Answer:
 
 
 def _complete(logprobs: Mapping[str, float], names: Sequence[str]) -> bool:
-    """Whether there is something to compare: two numbers or more, not all of them minus infinity."""
+    """Return whether there is something to compare: two numbers or more, not all of them minus infinity."""
     values = [logprobs.get(name, math.nan) for name in names]
     return len(values) > 1 and not any(map(math.isnan, values)) and math.isfinite(max(values))

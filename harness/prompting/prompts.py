@@ -42,30 +42,40 @@ class Prompt:
         return digest([words, [dict(shot) for shot in self.shots], self.replies if self.words.opening else "model"])
 
     @property
+    def settings(self) -> Mapping[str, JSON]:
+        """Return what of the command's settings for prompts is not as by default: it names the run's folder."""
+        return {"replies": self.replies} if self.words.opening and self.replies != "model" else {}
+
+    @property
+    def model_settings(self) -> Mapping[str, JSON]:
+        """Return the settings of the model that change what it is asked with this prompt, for the manifest."""
+        return {}
+
+    @property
     def as_json(self) -> dict[str, JSON]:
         """Return the words as JSON, for the manifest, without what is as by default: `recorded` reads them again."""
         return {
             setting.name: list(value) if isinstance(value, tuple) else value
             for setting in fields(self.words)
-            if setting.name != "formats"
+            if setting.name not in ("formats", "reasoning")  # neither changes what a plain run sends
             # What a file leaves out is not told, so that a new kind of word leaves the digest of older files alone.
             and (value := getattr(self.words, setting.name)) != setting.default
         }
 
     def opening(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
-        """The user turns that the model answers before the question; () for most prompts.
+        """Return the user turns that the model answers before the question; () for most prompts.
 
         Items with equal fields for it get the same object: a network's data is 100 times longer than a question.
         """
         words = self.words
         if not words.opening:
             return ()
-        asked = {name for turn in words.opening for name in names_in(turn, self.where)} | {words.opening_for_each}
-        values = tuple((name, value) for name, value in fields.items() if name in asked)
+        needed = {name for turn in words.opening for name in names_in(turn, self.where)} | {words.opening_for_each}
+        values = tuple((name, value) for name, value in fields.items() if name in needed)
         return _opening(words.opening, words.opening_for_each, values, self.where)
 
     def turn(self, transcript: Transcript, opening: tuple[str, ...], k: int, sample: int = 0) -> ChatRequest:
-        """The request for turn k of an opening, after the transcript so far; one of several draws of it."""
+        """Return the request for turn k of an opening, after the transcript so far."""
         messages = self._messages(*transcript, Message("user", opening[k]))
         ahead = opening[k + 1 :]
         return ChatRequest(messages, max_tokens=self.words.opening_max_tokens, sample=sample, ahead=ahead)
@@ -73,7 +83,7 @@ class Prompt:
     def render(
         self, fields: Mapping[str, JSON], transcript: Transcript, kind: type[Request], sample: int = 0
     ) -> Request:
-        """The request about an item, after its opening; one of several draws where it is written."""
+        """Return the request about an item, after its opening; `sample` tells several requests alike apart."""
         if kind is PairRequest:
             premise, hypothesis = (fill(t, fields, self.where) for t in (self.words.premise, self.words.hypothesis))
             return PairRequest(premise, hypothesis)
@@ -103,20 +113,20 @@ class Prompt:
 
     @cached_property
     def _own_words(self) -> tuple[str, ...]:
-        """The words of the question's own lines, between its fields: three words or more, which no reply says by chance."""
+        """Return the question's own lines between its fields: three words or more, which no reply says by chance."""
         templates = (self.words.user or "", self.words.example or "")
         texts = [text for template in templates for text, *_ in Formatter().parse(template)]
         lines = (line.strip(" ?.:") for text in texts for line in text.splitlines())
         return tuple(dict.fromkeys(line for line in lines if len(line.split()) >= 3))
 
     def _messages(self, *turns: Message) -> Transcript:
-        """The whole conversation: system words and examples before the turns."""
-        said = [*self._examples(), *turns]
+        """Return the whole conversation: system words and examples before the turns."""
+        messages = [*self._examples(), *turns]
         if self.words.system and self.words.system_role == "user":
-            said[0] = Message("user", _joined(self.words.system, said[0].content))
+            messages[0] = Message("user", _joined(self.words.system, messages[0].content))
         elif self.words.system:
-            said.insert(0, Message("system", self.words.system))
-        return tuple(said)
+            messages.insert(0, Message("system", self.words.system))
+        return tuple(messages)
 
     def _examples(self) -> Iterator[Message]:
         for shot in self.shots:
@@ -142,12 +152,12 @@ def _opening(
 
 @lru_cache(maxsize=64)
 def _joined(first: str, rest: str) -> str:
-    """One text: the same object for the same words, which may be long."""
+    """Return both as one text: the same object for the same words, which may be long."""
     return f"{first} {rest}"
 
 
 def has_format(task: str, name: str, format: str) -> bool:
-    """Whether a task's prompt has words for a format (none: the plain ones)."""
+    """Return whether a task's prompt has words for a format (none: the plain ones)."""
     where = prompt_files(task).get(name)
     return not format or (where is not None and format in read(where).formats)
 
@@ -160,7 +170,7 @@ def load(
     format: str = "",
     replies: Replies = "model",
 ) -> Prompt:
-    """A task's prompt by its name, or any prompt file by its path; `format` picks among the file's formats."""
+    """Return a task's prompt by its name, or any prompt file by its path; `format` picks among the file's formats."""
     files = prompt_files(task)
     where = Path(name) if name.endswith((".yaml", ".yml")) else files.get(name)
     if where is not None and not where.is_file():

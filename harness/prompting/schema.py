@@ -54,6 +54,8 @@ class Words:
     hypothesis: str | None = None
     choices: tuple[str, ...] = ("Yes", "No")
     """For ranking; the first one says Yes."""
+    reasoning: bool = False
+    """Whether the words ask to reason before the verdict: with answer=choice the reply has a field for that."""
     max_tokens: Annotated[int, Field(gt=0)] = 16
     stop: tuple[str, ...] = ()
     parser: str = "verdict"
@@ -63,7 +65,7 @@ class Words:
 
 
 def read(where: Path, format: str = "") -> Words:
-    """The words of a file, with those of a format in place of the plain ones. Raises ConfigError."""
+    """Return the words of a file, with those of a format in place of the plain ones. Raises ConfigError."""
     try:
         plain = _words(yaml.safe_load(where.read_text(encoding="utf-8")), where)
     except yaml.YAMLError as error:
@@ -89,8 +91,8 @@ def check(content: Mapping[str, Any], where: Path) -> Words:
     words = _words(content, where)
     _check(words, where)
     texts = [text for value in vars(words).values() for text in (value if isinstance(value, tuple) else (value,))]
-    told = "".join(text for text in texts if isinstance(text, str))
-    if len(told) > LONGEST or told.count("{") - 2 * told.count("{{") > MOST_FIELDS:
+    whole = "".join(text for text in texts if isinstance(text, str))
+    if len(whole) > LONGEST or whole.count("{") - 2 * whole.count("{{") > MOST_FIELDS:
         raise ConfigError(
             f"{where} are longer than {LONGEST:,} characters, or name fields more than {MOST_FIELDS} times."
         )
@@ -110,7 +112,7 @@ def _formatted(words: Words, format: str, where: Path) -> Words:
 
 
 def _tuples(content: Any) -> Any:
-    """YAML lists as the tuples that frozen values hold."""
+    """Return YAML lists as the tuples that frozen values hold."""
     if not isinstance(content, Mapping):
         return content
     return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
@@ -154,7 +156,7 @@ def names_in(template: str, where: Path) -> frozenset[str]:
 
 
 def parser_of(name: str, where: Path) -> Parser:
-    """A function of harness/prompting/parsing.py, or module:function. Raises ConfigError."""
+    """Return a function of harness/prompting/parsing.py, or module:function. Raises ConfigError."""
     module, _, function = name.rpartition(":")
     parser: Parser | None
     try:
@@ -168,7 +170,7 @@ def parser_of(name: str, where: Path) -> Parser:
 
 
 def fill(template: str | None, fields: Mapping[str, JSON], where: Path) -> str:
-    """The template with the fields of an item. Raises ConfigError for a field that the item does not have."""
+    """Return the template with the fields of an item. Raises ConfigError for a field that the item does not have."""
     try:
         return str(template).format_map(fields)
     except (KeyError, IndexError, ValueError, AttributeError) as error:

@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 from statistics import fmean, pstdev, stdev
 
 from harness.protocols import Task
+from harness.scoring.answer_notes import AnswerNotes
 from harness.scoring.classification import Counts, decisions
 from harness.scoring.summary import count_field
 from harness.types import Answer, Failure, Record, Response, Result, Unreadable, Usage
@@ -20,11 +21,15 @@ from harness.types import Answer, Failure, Record, Response, Result, Unreadable,
 
 def summarize(task: Task, records: Iterable[Record], samples: int) -> Result:
     """Return the task's scores of the votes, with what the single samples come to in `Result.samples`."""
+    answers = AnswerNotes()
+    counted = answers.counted(records)
     if samples == 1:
-        return task.summarize(records)
-    votes = Votes(task.headline, samples)
-    result = task.summarize(votes.votes(records))
-    return replace(result, failures=dict(votes.failures), samples=votes.summary(result.unreadable))
+        result = task.summarize(counted)
+    else:
+        votes = Votes(task.headline, samples)
+        result = task.summarize(votes.votes(counted))
+        result = replace(result, failures=dict(votes.failures), samples=votes.summary(result.unreadable))
+    return replace(result, notes=(*result.notes, *answers.notes()))
 
 
 class Votes:

@@ -32,9 +32,7 @@ def of_model(
     The place has task, variant, prompt and model; the configuration all that can change records or scores. `judge` is
     the part of it that says who reads what the rules cannot (`of_judge`).
     """
-    settings = chosen(task)
-    if prompt.words.opening and prompt.replies != "model":
-        settings["replies"] = prompt.replies
+    settings = {**chosen(task), **prompt.settings}
     if samples > 1:
         settings["samples"] = samples
     if judge is not None:
@@ -44,7 +42,7 @@ def of_model(
         "task": settings,
         "data": dict(task.data),
         "prompt": {"name": prompt.name, "digest": prompt.digest},
-        "model": dict(identity),
+        "model": {**identity, **prompt.model_settings},
         **({"judge": dict(judge)} if judge is not None else {}),
     }
 

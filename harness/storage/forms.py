@@ -136,6 +136,7 @@ class ConfigForm(BaseModel):
     judge: Part | None = None
     prompt: Text | None = None
     replies: Text | None = None
+    answer: Text | None = None
     samples: Count | None = None
     seed: Count | None = None
 

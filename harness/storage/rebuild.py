@@ -8,6 +8,7 @@ the user trusts is said on the command line, name by name (trust=…).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MOST_ITEMS = 1_000_000
 """Items that are generated again for a run without records."""
 _READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
-"""Models whose identity follows from their settings alone, as that of solvers does; a checkpoint's needs its files."""
+"""Models whose identity follows from their settings alone, as that of a benchmark's own; a checkpoint's needs files."""
 
 
 def task_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Task:
@@ -62,20 +63,27 @@ def prompt_of(task: Task, manifest: Mapping[str, Any], trust: Collection[str] = 
     parser = str(schema.get("parser", "verdict"))
     if ":" in parser:
         _need(parser, trust, f"the replies were read by {parser}")
-    replies = _section(manifest, "").get("replies")
-    return prompts.recorded(
-        str(manifest["run"]["prompt"]), schema, task.examples(), replies="fixed" if replies == "fixed" else "model"
-    )
+    config = _section(manifest, "")
+    replies: Replies = "fixed" if config.get("replies") == "fixed" else "model"
+    prompt = prompts.recorded(str(manifest["run"]["prompt"]), schema, task.examples(), replies=replies)
+    if config.get("answer") != "choice":
+        return prompt
+    from harness.prompting.constrained import constrained
+
+    return constrained(prompt, _section(manifest, "model").get("constrain"))
 
 
-def shipped_prompt(task: Task, name: str, replies: Replies) -> Prompt | None:
-    """Return the prompt of that name that ships for a task, not the working directory's; None where none does."""
-    from harness.prompting import prompts, schema
+def shipped_prompt(task: Task, like: Prompt) -> Prompt | None:
+    """Return the prompt that ships under the name of one, not the working directory's; None where none does.
+
+    What the command has set for the one (who writes an opening's replies, what holds the answer) holds for it too.
+    """
+    from harness.prompting import schema
 
     for folder in (task.name, task.name.rpartition("/")[0]):
-        if (file := _prompt_files().get((folder, name))) is not None:
-            read = schema.read(file, task.prompt_format)
-            return prompts.Prompt(name, file, read, tuple(task.examples()) if read.shots else (), replies)
+        if (file := _prompt_files().get((folder, like.name))) is not None:
+            words = schema.read(file, task.prompt_format)
+            return replace(like, where=file, words=words, shots=tuple(task.examples()) if words.shots else ())
     return None
 
 
@@ -87,7 +95,7 @@ def model_of(manifest: Mapping[str, Any], group: str = "model") -> Model | None:
     settings = _section(manifest, group)
     target = str(settings.get("_target_", ""))
     if not target.startswith(_READS_NO_FILE) and target not in {
-        benchmark.solver for benchmark in shipped_benchmarks() if benchmark.solver
+        own for benchmark in shipped_benchmarks() for own in benchmark.own_models
     }:
         return None
     model: Model = _part(settings, group, ())

@@ -12,8 +12,12 @@ _LINE = frozenset(
         *("gold", "correct"),
     )
 )
-_REQUEST = frozenset(("digest", "kind", "messages", "premise", "hypothesis", "choices", "max_tokens", "stop", "sample"))
-_RESPONSE = frozenset(("text", "logprobs", "usage", "finish_reason", "served_model", "seconds", "cached"))
+_REQUEST = frozenset(
+    ("digest", "kind", "messages", "premise", "hypothesis", "choices", "max_tokens", "stop", "sample", "form")
+)
+_RESPONSE = frozenset(
+    ("text", "logprobs", "outside", "bounded", "usage", "finish_reason", "served_model", "seconds", "cached")
+)
 _USAGE = frozenset(("input", "output", "cached_input", "reasoning", "cache_write"))
 LONGEST = 10.0**9
 """Seconds of an answer: 31 years, and nothing that a number of any size could break."""
@@ -82,6 +86,11 @@ def _check_response(response: Any) -> None:
         _texts(choice)
         if type(logprob) not in (int, float) or logprob > MOST:  # -Infinity and NaN are what models may give
             raise ValueError("logprobs are a logarithm for each choice")
+    if "outside" in response:
+        _check_number(response["outside"], "outside", 1)
+    if type(response.get("bounded", [])) is not list:
+        raise TypeError("bounded is no list")
+    _texts(*response.get("bounded", ()))
 
 
 def _check_answer(answer: Any) -> None:
@@ -109,6 +118,11 @@ def _check_request(request: Any) -> None:
         if type(request.get(name, [])) is not list:
             raise TypeError(f"{name} is no list")
     _texts(*request.get("stop", ()), *request.get("choices", ()))
+    if "form" in request:
+        form = request["form"]
+        if not isinstance(form, dict) or form.keys() - {"choices", "means", "reasoning"}:
+            raise ValueError("a form has choices, means and whether it reasons")
+        _texts(form["means"], *form["choices"])
     for name in ("max_tokens", "sample"):
         if type(request.get(name, 0)) is not int or not 0 <= request.get(name, 0) <= MOST:
             raise ValueError(f"{name} is a number from 0")

@@ -22,7 +22,12 @@ from harness.types import Metric, Record, Result
 
 Kind = Literal["model", "baseline", "reasoner", "algorithm"]
 """What answered."""
-_KINDS: Mapping[str, Kind] = {"baseline": "baseline", "majority": "baseline", "reasoner": "reasoner"}
+_KINDS: Mapping[str, Kind] = {
+    "baseline": "baseline",
+    "majority": "baseline",
+    "shortcut": "baseline",
+    "reasoner": "reasoner",
+}
 """By the kind that an identity names; every other one is a model."""
 SWEEPS = ".sweeps"
 """The folder below a results folder in which Hydra keeps what belongs to a sweep, and no run."""

@@ -168,8 +168,8 @@ class Benchmark:
     # What else its runs need.
     origin: Callable[[Mapping[str, Any]], Origin] = _unknown_origin
     """Tells from the settings of a task where its items come from."""
-    solver: str = ""
-    """The class of the model that answers its questions by rule and reads no file."""
+    own_models: tuple[str, ...] = ()
+    """Classes of models that are made for its questions and read no file: what they answered is asked again."""
     costly: Mapping[str, int] = field(default_factory=dict)
     """Settings that decide how long the first item takes, with the most that is made again for a folder unasked."""
 

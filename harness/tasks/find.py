@@ -72,10 +72,10 @@ def _shipped(name: str) -> Benchmark:
 def _own(folder: Path) -> Mapping[str, str]:
     """Return the classes that ./configs/task names, by the name of the task."""
     own = folder / "configs" / "task"
-    return dict(_named(own)) if own.is_dir() and own != CONFIGS / "task" else {}
+    return dict(_classes_by_name(own)) if own.is_dir() and own != CONFIGS / "task" else {}
 
 
-def _named(folder: Path) -> Iterator[tuple[str, str]]:
+def _classes_by_name(folder: Path) -> Iterator[tuple[str, str]]:
     import yaml
 
     for file in sorted(folder.rglob("*.yaml")):

@@ -48,7 +48,7 @@ class Axis:
     """By published key: the paper's words for it."""
 
     def place(self, key: str) -> tuple[str, tuple[str, ...]]:
-        """Breakdown and groups of a key; `all` is all items."""
+        """Return breakdown and groups of a key; `all` is all items."""
         return ("overall", ("all",)) if key == "all" else (self.breakdown, self.groups[key])
 
 

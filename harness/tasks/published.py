@@ -40,7 +40,7 @@ class Row:
         return intervals(self.counts) if self.counts else {}
 
     def percent(self, metric: str) -> bool:
-        """Whether the paper prints the metric in percent."""
+        """Test whether the paper prints the metric in percent."""
         return metric in self.in_percent
 
 
@@ -51,14 +51,14 @@ def read_rows(
 
     A metric's cell that is empty is a dash in the paper. Raises DataError where a column is missing.
     """
-    needed = ("table", "model", *metrics)
+    columns = ("table", "model", *metrics)
     for line in csv.DictReader(text.splitlines()):
-        if missing := [name for name in needed if line.get(name) is None]:
+        if missing := [name for name in columns if line.get(name) is None]:
             raise DataError(f"the published numbers of {benchmark} have no column {', '.join(missing)}: {line}.")
         yield Row(
             benchmark,
             line["table"],
-            {name: value for name, value in line.items() if name not in (*needed, "benchmark")},
+            {name: value for name, value in line.items() if name not in (*columns, "benchmark")},
             line["model"],
             {name: line[name] for name in metrics if line[name]},
             task=task,

@@ -13,22 +13,22 @@ K = TypeVar("K", bound=Hashable)
 
 
 def quotas(sizes: Mapping[K, int], limit: int, *, seed: int) -> dict[K, int]:
-    """How many of `limit` values each stratum gets: its share by size (largest remainder), at most its size."""
+    """Return how many of `limit` values each stratum gets: its share by size (largest remainder), at most its size."""
     total = sum(sizes.values())
     if limit >= total:
         return dict(sizes)
     shares = {key: divmod(limit * size, total) for key, size in sizes.items()}
-    found = {key: whole for key, (whole, _) in shares.items()}
+    quota = {key: share for key, (share, _) in shares.items()}
     by_remainder = sorted(shares, key=lambda key: (-shares[key][1], uniform(seed, "remainder", key)))
-    for key in by_remainder[: limit - sum(found.values())]:
-        found[key] += 1
-    return found
+    for key in by_remainder[: limit - sum(quota.values())]:
+        quota[key] += 1
+    return quota
 
 
 def stratified(
     values: Sequence[T], limit: int, *, stratum: Callable[[T], Hashable], name: Callable[[T], str], seed: int
 ) -> list[T]:
-    """`limit` of the values, each stratum with its share, in their original order; see `by_name`."""
+    """Return `limit` of the values, each stratum with its share, in their original order; see `by_name`."""
     if limit >= len(values):
         return list(values)
     quota = quotas(Counter(map(stratum, values)), limit, seed=seed)
@@ -38,7 +38,7 @@ def stratified(
 def by_name(
     values: Sequence[T], quota: Mapping[K, int], *, stratum: Callable[[T], K], name: Callable[[T], str], seed: int
 ) -> list[T]:
-    """So many values of each stratum, in their original order.
+    """Return so many values of each stratum, in their original order.
 
     Which values of a stratum are taken is drawn from (seed, name), so it depends neither on their order nor
     on what else is there, and a smaller sample of a stratum is part of a larger one.
@@ -46,30 +46,30 @@ def by_name(
     strata: dict[K, list[int]] = defaultdict(list)
     for place, value in enumerate(values):
         strata[stratum(value)].append(place)
-    taken: list[int] = []
+    chosen_places: list[int] = []
     for key, places in strata.items():
-        taken += sorted(places, key=lambda k: uniform(seed, "limit", name(values[k])))[: quota[key]]
-    return [values[k] for k in sorted(taken)]
+        chosen_places += sorted(places, key=lambda k: uniform(seed, "limit", name(values[k])))[: quota[key]]
+    return [values[k] for k in sorted(chosen_places)]
 
 
 def by_place(
     size: int, value: Callable[[int], T], quota: Mapping[K, int], *, stratum: Callable[[T], K], seed: int
 ) -> list[T]:
-    """So many of the values at places 0 … size-1 from each stratum, in their original order.
+    """Return so many of the values at places 0 … size-1 from each stratum, in their original order.
 
     Places are drawn from (seed, size) and only their values are made, for a stratum that is too large to be
     looked through. A smaller sample of a stratum is part of a larger one here, too. Every place is tried where a
     quota is more than there is.
     """
-    wanted = {key: count for key, count in quota.items() if count}
-    taken: dict[int, T] = {}
+    remaining = {key: count for key, count in quota.items() if count}
+    values: dict[int, T] = {}
     places = permuted(size, seed, "limit by place", size)
-    while wanted and (place := next(places, None)) is not None:
+    while remaining and (place := next(places, None)) is not None:
         here = value(place)
         key = stratum(here)
-        if key in wanted:
-            taken[place] = here
-            wanted[key] -= 1
-            if not wanted[key]:
-                del wanted[key]
-    return [taken[place] for place in sorted(taken)]
+        if key in remaining:
+            values[place] = here
+            remaining[key] -= 1
+            if not remaining[key]:
+                del remaining[key]
+    return [values[place] for place in sorted(values)]

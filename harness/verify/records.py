@@ -207,7 +207,9 @@ class RecordCheck:
         names = set(record.outcome.logprobs or ())
         fits = {
             ChatRequest: not names,
-            ChoiceRequest: names == set(self._prompt.words.choices),
+            # By the next token, none where neither of them was among the tokens that the server told.
+            ChoiceRequest: names == set(self._prompt.words.choices)
+            or (not names and record.outcome.outside is not None),
             PairRequest: "entailment" in names,
         }
         if not fits[kind]:

@@ -195,7 +195,7 @@ def _of_prompt(prompt: Prompt, manifest: Mapping[str, Any], task: Task) -> Itera
     elif Path(str(setting)).stem != prompt.name:
         yield f"{MANIFEST}: the run was started with prompt={setting} and is told as one of prompt {prompt.name}."
     if setting is None or Path(str(setting)).suffix not in (".yaml", ".yml"):
-        shipped = rebuild.shipped_prompt(task, prompt.name, prompt.replies)
+        shipped = rebuild.shipped_prompt(task, prompt)
         if shipped is not None and shipped.digest != prompt.digest:
             yield f"the prompt {prompt.name} has other words today than in this run."
 

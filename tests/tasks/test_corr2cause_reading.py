@@ -190,3 +190,9 @@ def test_four_variables_without_a_graph_are_refused():
     premise = Premise(tuple("ABCD"), frozenset({(0, 2, (1, 3)), (1, 3, (0, 2))}))
     with pytest.raises(Unreadable, match="no directed acyclic graph"):
         follows(premise, Hypothesis(Relation.PARENT, "A", "B"))
+
+
+def test_a_premise_that_says_nothing_of_a_pair_is_unreadable():
+    premise = read_premise(f"{OPENING} A correlates with B. However, A and C are independent given B.")
+    with pytest.raises(Unreadable, match="the premise says nothing of B and C"):
+        follows(premise, Hypothesis(Relation.PARENT, "A", "B"))

@@ -8,6 +8,8 @@ import datasets
 import pytest
 from corr2cause_help import corr2cause
 
+from harness.api import evaluate
+from harness.compare import __main__ as compare
 from harness.errors import ConfigError, DataError
 from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
 
@@ -105,6 +107,81 @@ def test_given_columns_go_before_the_text(tmp_path):
     row = {"premise": COLLIDER, "hypothesis": "C directly causes A.", "label": 0}
     (item,) = of_file(written(tmp_path / "a.csv", [row | {"relation": "parent", "var_i": "C", "var_j": "A"}]))
     assert (item.fields["relation"], item.fields["var_i"]) == ("parent", "C")
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        (
+            {"relation": "parent", "var_i": "A", "var_j": "C"},
+            r"row 1 contradicts itself: its columns say relation=parent, var_i=A, var_j=C; its hypothesis 'C directly "
+            r"causes A\.' says relation=child, var_i=A, var_j=C\.",
+        ),
+        (
+            {"relation": "ancestor", "var_i": "C", "var_j": "A"},
+            "row 1 contradicts itself: its columns say relation=anc",
+        ),
+        (
+            {"num_nodes": 4},
+            r"row 1 contradicts itself: its column says num_nodes=4; its premise has 3 variables, A, B, C",
+        ),
+    ],
+)
+def test_columns_that_contradict_the_words_are_refused(tmp_path, columns, sentence):
+    row = {"premise": COLLIDER, "hypothesis": "C directly causes A.", "label": 0}
+    with pytest.raises(DataError, match=sentence):
+        of_file(written(tmp_path / "a.csv", [row | columns]))
+
+
+@pytest.mark.parametrize(
+    ("words", "relation", "i", "j"),
+    [
+        ("C directly affects A.", "child", "A", "C"),
+        ("A influences C through some mediator(s).", "descendant", "C", "A"),
+        ("B and C together cause some other variable(s).", "collider", "C", "B"),
+    ],
+)
+def test_columns_in_other_words_of_the_same_meaning_are_no_contradiction(tmp_path, words, relation, i, j):
+    row = {"premise": COLLIDER, "hypothesis": words, "label": 0, "relation": relation, "var_i": i, "var_j": j}
+    (item,) = of_file(written(tmp_path / "a.csv", [row]))
+    assert (item.fields["relation"], item.fields["var_i"], item.fields["var_j"]) == (relation, i, j)
+
+
+def test_columns_about_a_variable_that_the_premise_does_not_have_are_refused(tmp_path):
+    row = {"premise": COLLIDER, "hypothesis": "Q makes C happen.", "label": 1}
+    row |= {"relation": "parent", "var_i": "Q", "var_j": "C"}
+    with pytest.raises(DataError, match=r"row 1 asks about 'Q'; its premise has A, B, C\."):
+        of_file(written(tmp_path / "a.csv", [row]))
+
+
+def test_a_premise_that_is_silent_about_a_pair_keeps_its_published_label_only(tmp_path):
+    row = {"premise": COLLIDER.replace(" B correlates with C.", ""), "hypothesis": "A directly causes C.", "label": 1}
+    path = written(tmp_path / "a.csv", [row])
+    (item,) = of_file(path)
+    assert (dict(item.labels), item.fields["num_nodes"]) == ({"published": 1}, 3)
+    assert item.cluster.startswith("premise-")
+    with pytest.raises(DataError, match=r"row 1 cannot be read: the premise says nothing of B and C\."):
+        of_file(path, labels="audited")
+
+
+def test_texts_of_one_class_are_one_cluster(tmp_path):
+    turned = (
+        "Suppose there is a closed system of 3 variables, Z, Y and X. All the statistical relations among these 3 "
+        "variables are as follows: Z correlates with X. Z correlates with Y. However, X is independent of Y."
+    )
+    other_words = "Rain and a sprinkler wet the grass."
+    rows = [
+        {"premise": premise, "hypothesis": hypothesis, "label": 0, "num_nodes": 3}
+        for premise, hypothesis in [
+            (COLLIDER, "A directly causes C."),
+            (turned, "X directly causes Z."),
+            (CHAIN, "A directly causes C."),
+            (other_words, "A directly causes B."),
+        ]
+    ]
+    clusters = [item.cluster for item in of_file(written(tmp_path / "a.csv", rows))]
+    assert clusters[:2] == ["n3-g6", "n3-g6"]
+    assert len(set(clusters)) == 3
 
 
 def test_empty_optional_columns_are_read_from_the_text(tmp_path):
@@ -287,17 +364,44 @@ def texts(perturbation):
 def test_the_splits_of_the_hub(hub, split, start, stop):
     items = list(corr2cause(source="hub", path=hub, split=split).items())
     assert [(i.fields["premise"], i.fields["hypothesis"], i.labels["published"]) for i in items] == CLAIMS[start:stop]
-    assert [item.id for item in items] == [f"default-{split}-{k + 1}" for k in range(stop - start)]
-    assert {item.fields["reading"] for item in items} == {"derived"}
+    # CHAIN has its variables in another order than the class's representative; "of B and A" is not what the seed draws.
+    own = {(CHAIN, CLAIMS[0][1]): "default-train-1", (COLLIDER, CLAIMS[1][1]): f"default-{split}-{2 - start}"}
+    if split == "test":
+        own[CHAIN, CLAIMS[0][1]] = "default-test-1"
+    builtin = {(COLLIDER, CLAIMS[2][1]): "n3-g6-child-A-C", (COLLIDER, CLAIMS[3][1]): "n3-g6-parent-B-C"}
+    ids = {**own, **builtin}
+    texts = [(item.fields["premise"], item.fields["hypothesis"]) for item in items]
+    assert [item.id for item in items] == [ids[text] for text in texts]
+    readings = ["builtin" if text in builtin else "derived" for text in texts]
+    assert [item.fields["reading"] for item in items] == readings
 
 
 @pytest.mark.parametrize("perturbation", ["paraphrase", "refactorization"])
 def test_the_perturbations_of_the_hub_are_its_own_texts(hub, perturbation):
     theirs = list(corr2cause(source="hub", path=hub, perturbation=perturbation).items())
     ours = list(corr2cause(perturbation=perturbation, num_nodes=[3, 4]).items())
-    for name in ("input", "statement", "num_nodes"):
-        assert [item.fields[name] for item in theirs] == [item.fields[name] for item in ours]
-    assert [dict(item.labels) for item in theirs] == [dict(item.labels) for item in ours]
+    # "A influences B through some mediator(s)" does not say whether it is an ancestor's or a descendant's template.
+    assert [{**item.fields, "reading": "builtin"} for item in ours] == [dict(item.fields) for item in theirs]
+    for name in ("id", "cluster", "groups", "labels"):
+        assert [getattr(item, name) for item in theirs] == [getattr(item, name) for item in ours]
+
+
+def test_runs_on_the_hub_and_on_the_builtin_data_are_compared(hub, tmp_path, capsys):
+    settings = {"model": "always_no", "task": "corr2cause", "perturbation": "paraphrase", "num_nodes": [3, 4]}
+    runs = [
+        evaluate(**settings, results=str(tmp_path / "builtin")),
+        evaluate(**settings, results=str(tmp_path / "hub"), source="hub", path=hub),
+    ]
+    compare.main([str(run.folder) for run in runs])
+    report = capsys.readouterr().out
+    assert report.startswith(f"{len(texts('paraphrase'))} items of corr2cause in 5 clusters, published labels.")
+
+
+def test_a_text_that_comes_twice_is_the_builtin_item_once(hub):
+    written(Path(hub) / "test.csv", [*in_two_columns(), in_two_columns()[2]])
+    items = list(corr2cause(source="hub", path=hub).items())
+    assert [items[2].id, items[4].id] == ["n3-g6-child-A-C", "default-test-5"]
+    assert items[2].cluster == items[4].cluster == "n3-g6"
 
 
 def test_audited_labels_of_the_hub_are_derived(hub):
@@ -307,7 +411,7 @@ def test_audited_labels_of_the_hub_are_derived(hub):
 
 def test_filters_apply_to_the_hub(hub):
     items = list(corr2cause(source="hub", path=hub, relations="child").items())
-    assert [item.id for item in items] == ["default-test-3"]
+    assert [item.id for item in items] == ["n3-g6-child-A-C"]
 
 
 def test_a_split_that_the_data_set_lacks_is_named(hub):

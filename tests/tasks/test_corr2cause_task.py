@@ -283,6 +283,16 @@ def test_premises_are_permuted_apart():
     assert tuple(range(6)) not in drawn
 
 
+@pytest.mark.parametrize("version", ["v2", "v1"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_permutation_leaves_no_question_as_it_was(version, seed):
+    # The premise of a complete graph reads the same whatever its nodes are called; its questions do not.
+    before = corr2cause(version=version).items()
+    after = corr2cause(version=version, perturbation="permutation", seed=seed).items()
+    same = [b.id for b, a in zip(before, after, strict=True) if b.fields["input"] == a.fields["input"]]
+    assert same == []
+
+
 def test_permutations_are_drawn_from_the_seed():
     inputs = [[i.fields["input"] for i in corr2cause(perturbation="permutation", seed=s).items()] for s in (0, 0, 1)]
     assert inputs[0] == inputs[1]

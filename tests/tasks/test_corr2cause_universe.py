@@ -17,7 +17,7 @@ from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
 from harness.causal.separation import independences
 from harness.tasks.corr2cause import enumerate, hypothesis
-from harness.tasks.corr2cause.enumerate import blocks, drawn, premises
+from harness.tasks.corr2cause.enumerate import blocks, draw_classes, premises
 from harness.tasks.corr2cause.hypothesis import Claim, claim_at, claims, count, truth
 from harness.tasks.corr2cause.parse_text import follows, read_hypothesis, read_premise
 from harness.tasks.corr2cause.text import premise
@@ -108,31 +108,31 @@ def test_a_number_of_variables_given_twice_counts_once():
 
 @pytest.mark.parametrize("n", [8, 9, 10])
 def test_drawn_classes_are_different_representatives(n):
-    found = drawn(n, "all", seed=0, classes=40)
+    found = draw_classes(n, "all", seed=0, classes=40)
     assert len(set(found)) == 40
     assert found == sorted(found)
     assert all(smallest(from_integer(n, number)) == number for number in found)
 
 
 def test_drawn_classes_hang_on_the_seed_and_a_larger_sample_has_the_smaller_one():
-    assert set(drawn(8, "all", seed=0, classes=10)) <= set(drawn(8, "all", seed=0, classes=30))
-    assert not set(drawn(8, "all", seed=0, classes=30)) & set(drawn(8, "all", seed=1, classes=30))
+    assert set(draw_classes(8, "all", seed=0, classes=10)) <= set(draw_classes(8, "all", seed=0, classes=30))
+    assert not set(draw_classes(8, "all", seed=0, classes=30)) & set(draw_classes(8, "all", seed=1, classes=30))
 
 
 def test_drawn_classes_are_those_of_their_split():
-    dev, train = (set(drawn(8, split, seed=0, classes=30)) for split in ("dev", "train"))
+    dev, train = (set(draw_classes(8, split, seed=0, classes=30)) for split in ("dev", "train"))
     assert not dev & train
-    assert train & set(drawn(8, "all", seed=0, classes=30))
-    assert len(train & set(drawn(8, "all", seed=0, classes=40))) > 20
+    assert train & set(draw_classes(8, "all", seed=0, classes=30))
+    assert len(train & set(draw_classes(8, "all", seed=0, classes=40))) > 20
 
 
 def test_the_sample_stays_as_it_is():
-    assert drawn(8, "all", seed=0, classes=3) == [280120, 43907173, 47855354]
+    assert draw_classes(8, "all", seed=0, classes=3) == [280120, 43907173, 47855354]
 
 
 def test_a_class_with_too_many_members_is_not_drawn(monkeypatch):
     monkeypatch.setattr(enumerate, "MEMBERS", 3)
-    for number in drawn(8, "all", seed=0, classes=20):
+    for number in draw_classes(8, "all", seed=0, classes=20):
         assert sum(1 for _ in members(from_integer(8, number))) <= 3
 
 

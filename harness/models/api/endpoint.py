@@ -16,7 +16,7 @@ from harness.errors import ConfigError
 from harness.models.api.token_bound import tokens_at_least
 from harness.protocols import Traits, unanswered
 from harness.runtime import secrets
-from harness.types import JSON, ChatRequest, Failure, PairRequest, Request, Response, Transcript
+from harness.types import JSON, ChatRequest, Failure, Means, PairRequest, Request, Response, Transcript
 
 if TYPE_CHECKING:
     from harness.models.api.client import Wire
@@ -35,6 +35,7 @@ _OWNED = {
     "n",
     "stream",
     "logprobs",
+    "top_logprobs",
 }
 
 
@@ -62,7 +63,7 @@ class Endpoint(ABC):
     price: Mapping[Literal["input", "output", "cached_input"], Annotated[float, Field(ge=0)] | None] | None = None
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be an address, settings that hold a key, and half a price."""
+        """Refuse what cannot be an address, settings that hold a key, and half a price."""
         address = urlsplit(self.base_url)
         if address.username or address.password or (not address.hostname and "@" in self.base_url):
             raise ConfigError(f"model.base_url holds credentials: give them as a key in {self.api_key_env}.")
@@ -83,7 +84,7 @@ class Endpoint(ABC):
             raise ConfigError("model.price needs both input and output, in USD per million tokens.")
 
     def check_key(self) -> None:
-        """Refuses to ask without a usable key. Raises ConfigError."""
+        """Refuse to ask without a usable key. Raises ConfigError."""
         if not self.key:
             raise ConfigError(
                 f"no API key: set the environment variable {self.api_key_env} (export {self.api_key_env}=…; any "
@@ -94,32 +95,42 @@ class Endpoint(ABC):
 
     @property
     def key(self) -> str:
-        """What is in the environment variable; never shown, never stored."""
+        """Return what is in the environment variable; never shown, never stored."""
         return os.environ.get(self.api_key_env, "").strip()
 
     @property
     def traits(self) -> Traits:
-        """A service, whose answers vary unless the temperature is 0; without one the server's is 1."""
+        """Return those of a service, whose answers vary unless the temperature is 0; without one the server's is 1."""
         return Traits(varies=self.sampling().get("temperature") != 0, service=self)
 
     @property
     def room_to_think(self) -> int:
-        """Nothing, where a model writes its answer only."""
+        """Return 0, where a model writes its answer only."""
         return 0
 
     @property
+    def ranks_by_token(self) -> bool:
+        """Whether a ranking is one call with one token written, rather than a call for each choice."""
+        return False
+
+    @property
+    def means(self) -> Means | None:
+        """How a reply is held to a prompt's choices; None where it cannot be."""
+        return None
+
+    @property
     def tier(self) -> str | None:
-        """OpenAI's service_tier."""
+        """Return OpenAI's service_tier, where `extra` asks for one."""
         tier = self.extra.get("service_tier")
         return tier if isinstance(tier, str) else None
 
     def sampling(self) -> dict[str, JSON]:
-        """The sampling parameters as they are sent; what is None is not."""
+        """Return the sampling parameters as they are sent; what is None is not."""
         given = {"temperature": self.temperature, "top_p": self.top_p, **self.extra}
         return {name: value for name, value in given.items() if value is not None}
 
     def draw(self, sample: int) -> dict[str, int]:
-        """The seed of a draw: samples of one request must not all get the same one."""
+        """Return the seed of a draw: samples of one request must not all get the same one."""
         if self.seed is None:
             return {}
         if sample == 0:
@@ -131,35 +142,55 @@ class Endpoint(ABC):
         return {"kind": kind, "endpoint": where, "model": self.model, "seed": self.seed, "sampling": self.sampling()}
 
     def tokens(self, request: Request) -> float:
-        """About how many tokens a request costs; only counted where tokens_per_minute is set."""
+        """Return about how many tokens a request costs; only counted where tokens_per_minute is set."""
         if self.tokens_per_minute is None or isinstance(request, PairRequest):
             return 0.0
-        said = sum(len(message.content) for message in request.messages) / 4
-        return said + (request.max_tokens if isinstance(request, ChatRequest) else 0)
+        input_tokens = sum(len(message.content) for message in request.messages) / 4
+        return input_tokens + (request.max_tokens if isinstance(request, ChatRequest) else 0)
 
     def declines(self, request: Request) -> Failure | None:
-        """Why a request is not worth sending: it, or the turns that will follow it, cannot fit the context."""
-        if self.context is None or not isinstance(request, ChatRequest):
+        """Return why a request is not worth sending: it, or the turns that will follow it, cannot fit the context."""
+        if self.context is None or isinstance(request, PairRequest):
             return None
-        texts = list(self.texts(unanswered(request.messages, request.ahead)))
-        room = self.context - request.max_tokens
+        if isinstance(request, ChatRequest):
+            output, ahead = request.max_tokens, request.ahead
+        elif self.ranks_by_token:
+            output, ahead = 1, ()
+        else:
+            return None
+        texts = list(self.texts(unanswered(request.messages, ahead)))
+        room = self.context - output
         # Few characters are few tokens: most requests need no counting.
         if sum(map(len, texts)) <= room or (least := sum(map(tokens_at_least, texts))) <= room:
             return None
         return Failure(
             "context_length",
-            f"at least {least} tokens and {request.max_tokens} to write, the model takes {self.context} "
-            "(model.context)",
+            f"at least {least} tokens and {output} to write, the model takes {self.context} (model.context)",
         )
+
+    async def _post(self, wire: Wire, path: str, body: Mapping[str, JSON], request: Request) -> Any:
+        """Return the reply to a call of which not every server knows what it asks for.
+
+        Raises UnsupportedError, with a sentence for the user, where the server refuses just that.
+        """
+        try:
+            return await wire.post(path, body)
+        except Exception as error:
+            from harness.models.api.constraint import refusal
+            from harness.models.api.replies import UnsupportedError
+
+            if sentence := refusal(error, request, self.base_url, self.model):
+                raise UnsupportedError(sentence) from None
+            raise
 
     @abstractmethod
     def texts(self, messages: Transcript) -> Iterable[str]:
-        """What of a conversation the server splits into tokens, each text on its own."""
+        """Yield what of a conversation the server splits into tokens, each text on its own."""
 
     @abstractmethod
     async def send(self, wire: Wire, request: Request) -> Any:
-        """One call; the SDK's reply."""
+        """Return the server's reply to one call."""
 
     @abstractmethod
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
-        """What the reply says."""
+        """Return what the reply says."""

@@ -37,10 +37,10 @@ def answer_all(
     try:
         while calls.begin():
             at_hand.extend(calls.landed())
-            landed, at_hand = at_hand, []
-            if landed:
-                yield landed
-            for _ in landed:  # which have been stored by now
+            outcomes, at_hand = at_hand, []
+            if outcomes:
+                yield outcomes
+            for _ in outcomes:  # which have been stored by now
                 calls.loop.call_soon(gate.release_slot)
     except GeneratorExit:
         raise
@@ -71,19 +71,19 @@ class _Calls:
         gate.when_room = self._wake
 
     def begin(self) -> bool:
-        """Begins as many calls as there is room for; whether any is open."""
-        begun = 0
-        while (request := self._next(begun)) is not None:
+        """Begin as many calls as there is room for; return whether any is open."""
+        count = 0
+        while (request := self._next(count)) is not None:
             task = self.loop.create_task(self._call(request))
             task.add_done_callback(self._end)
             self._open[task] = request
-            begun += 1
+            count += 1
         return bool(self._open)
 
-    def _next(self, begun: int) -> Request | None:
-        """The next request, if there is one and room for it."""
+    def _next(self, just_begun: int) -> Request | None:
+        """Return the next request, if there is one and room for it."""
         try:
-            if not self._more(begun):
+            if not self._has_room(just_begun):
                 return None
             request = next(self._source, None)
         except Exception as error:  # of whoever makes the requests: the calls under way have nothing to do with it
@@ -92,8 +92,8 @@ class _Calls:
         self._exhausted = request is None
         return request
 
-    def _more(self, begun: int) -> bool:
-        if self.stopped is not None or self._exhausted or not self._gate.has_room(len(self._open), begun):
+    def _has_room(self, just_begun: int) -> bool:
+        if self.stopped is not None or self._exhausted or not self._gate.has_room(len(self._open), just_begun):
             return False
         return not self._open or not isinstance(self._requests, Admission) or self._requests.ready
 
@@ -112,19 +112,19 @@ class _Calls:
                 raise error
 
     def _stop(self, error: Exception) -> None:
-        """Begins no more calls; a bug is raised rather than the RunStopped of another call."""
+        """Begin no more calls; a bug is raised rather than the RunStopped of another call."""
         if self.stopped is None or (isinstance(self.stopped, RunStopped) and not isinstance(error, RunStopped)):
             self.stopped = error
         self._stopping.set()
 
     def answered(self) -> Iterator[Outcome]:
-        """The outcomes of calls that have one and are open all the same, since the wait for them was broken off."""
+        """Yield the outcomes of calls that have one and are open all the same: the wait for them was broken off."""
         for task, request in self._open.items():
             if task.done() and not task.cancelled() and task.exception() is None:
                 yield request, task.result()
 
     def end(self, close: Callable[[], Awaitable[None]]) -> None:
-        """Gives up what is under way, and the loop."""
+        """Give up what is under way, and the loop."""
         self._waiting = False
         for task in self._open:
             task.remove_done_callback(self._end)
@@ -141,6 +141,6 @@ class _Calls:
         self._wake()
 
     def _wake(self) -> None:
-        """Ends the wait for the next outcome; nothing may end the tidying up."""
+        """End the wait for the next outcome; nothing may end the tidying up."""
         if self._waiting:
             self.loop.stop()

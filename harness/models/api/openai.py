@@ -14,7 +14,7 @@ from harness.errors import ConfigError
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.replies import (
     InvalidReplyError,
-    NoLogprobsError,
+    UnsupportedError,
     first_choice,
     name_of,
     one_line,
@@ -23,36 +23,70 @@ from harness.models.api.replies import (
     usage_in_all,
 )
 from harness.protocols import Outcomes, as_text
-from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, PairRequest, Request, Response, Transcript
+from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response, Transcript
 
 if TYPE_CHECKING:
     from harness.models.api.client import Wire
 
 # Families that think before they answer and refuse temperature, top_p, stop and max_tokens.
 _REASONING = re.compile(r"(?:^|/)(?:o\d|gpt-5(?!.*chat))")
+# With what the reply of a model begins that thinks first, where the server does not take it off.
+_THOUGHTS = re.compile(r"\s*(?:<\|?(?:think|reason|seed:think|begin_of_thought|channel)|\[think|◁think)", re.IGNORECASE)
+TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chat(Endpoint):
-    """Chat completions: messages in, one message out."""
+    """Chat completions: messages in, one message out; or the probabilities of its first token."""
 
+    method: Literal["generate", "rank"] = "generate"
+    top_logprobs: TopLogprobs = 20
+    constrain: Means | None = "json_schema"
     reasoning: bool | None = None
     reasoning_effort: str | None = None
     reasoning_tokens: Annotated[int, Field(ge=0)] = 8192
 
     def __post_init__(self) -> None:
-        """Refuses sampling settings that a reasoning model would not take."""
+        """Refuse sampling settings that a reasoning model, or a ranking, would not take."""
         super().__post_init__()
         if self.reasons and (self.temperature or self.top_p is not None):
             raise ConfigError(
                 f"{self.model} is a reasoning model, which takes neither temperature nor top_p: leave them out, or set "
                 "model.reasoning=false if it is none."
             )
+        if self.method == "rank":
+            self._check_ranking()
+
+    def _check_ranking(self) -> None:
+        if self.reasons and self.reasoning_effort != "none":
+            raise ConfigError(
+                f"model.method=rank: {self.model} is a reasoning model, whose first token is none of its answer, and "
+                "whose server gives no probabilities: use model.method=generate (with answer=choice it writes one of "
+                "the choices). Set model.reasoning_effort=none where the model can leave thinking out, or "
+                "model.reasoning=false if it is none."
+            )
+        if self.temperature not in (None, 0, 1) or self.top_p is not None:
+            raise ConfigError(
+                "model.method=rank reads the model's own probabilities, and draws nothing: some servers give them as "
+                f"model.temperature={self.temperature} and model.top_p={self.top_p} bend them. Leave both out."
+            )
 
     @property
     def accepts(self) -> tuple[type[Request], ...]:
-        """Writing only: chat servers do not rank given continuations."""
-        return (ChatRequest,)
+        """Ranking first where the settings ask for it; writing always."""
+        return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
+
+    @property
+    def ranks_by_token(self) -> bool:
+        """Whether a ranking is one call: the chat endpoint has no other way."""
+        return True
+
+    @property
+    def means(self) -> Means | None:
+        """How a reply is held to choices; None where `extra` holds it to something else already."""
+        from harness.models.api.constraint import PARAMETERS
+
+        return None if PARAMETERS & set(self.extra) else self.constrain
 
     @property
     def reasons(self) -> bool:
@@ -67,17 +101,18 @@ class Chat(Endpoint):
     @property
     def identity(self) -> Mapping[str, JSON]:
         """What the answers depend on."""
-        return self._identity("openai.chat") | ({"reasoning_tokens": self.reasoning_tokens} if self.reasons else {})
+        thoughts = {"reasoning_tokens": self.reasoning_tokens} if self.reasons else {}
+        return self._identity("openai.chat") | thoughts | (self._way() if self.method == "rank" else {})
 
     def sampling(self) -> dict[str, JSON]:
-        """For a reasoning model without temperature and top_p, which it refuses."""
+        """Return the sampling parameters; for a reasoning model without temperature and top_p, which it refuses."""
         given = super().sampling()
         if self.reasons:
             given = {name: value for name, value in given.items() if name not in ("temperature", "top_p")}
         return given | ({"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {})
 
     def texts(self, messages: Transcript) -> Iterable[str]:
-        """Each message."""
+        """Yield the content of each message."""
         return (message.content for message in messages)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -87,20 +122,26 @@ class Chat(Endpoint):
         return respond(self, requests)
 
     async def send(self, wire: Wire, request: Request) -> Any:
-        """One chat completion."""
-        assert isinstance(request, ChatRequest)
+        """Return the server's reply: one chat completion."""
+        assert not isinstance(request, PairRequest)
         messages = [{"role": m.role, "content": m.content} for m in request.messages]
-        parameters = {"model": self.model, "messages": messages, **self.sampling(), **self.draw(request.sample)}
-        if self.reasons:
-            parameters["max_completion_tokens"] = request.max_tokens + self.reasoning_tokens
-        else:
-            parameters["max_tokens"] = request.max_tokens
-            if request.stop:
-                parameters["stop"] = list(request.stop)
-        return await wire.post("/chat/completions", parameters)
+        parameters: dict[str, JSON] = {"model": self.model, "messages": messages, **self.sampling()}
+        limit = "max_completion_tokens" if self.reasons else "max_tokens"
+        if isinstance(request, ChoiceRequest):
+            parameters |= {limit: 1, "logprobs": True, "top_logprobs": self.top_logprobs, **self.draw(0)}
+            return await self._post(wire, "/chat/completions", parameters, request)
+        parameters |= self.draw(request.sample)
+        parameters[limit] = request.max_tokens + self.room_to_think
+        if request.stop and not self.reasons:
+            parameters["stop"] = list(request.stop)
+        if request.form is None:
+            return await wire.post("/chat/completions", parameters)
+        from harness.models.api.constraint import parameters as of_form
+
+        return await self._post(wire, "/chat/completions", parameters | of_form(request.form), request)
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
-        """The message, or why there is none."""
+        """Return what the message says, how likely its first token makes each choice, or why there is none."""
         choice = first_choice(reply)
         message, finish_reason = choice.get("message"), choice.get("finish_reason")
         if finish_reason == "content_filter":
@@ -108,9 +149,32 @@ class Chat(Endpoint):
         if not isinstance(message, dict):
             raise InvalidReplyError("the reply's choice has no message")
         text, refusal = text_of(message.get("content"), "the content"), message.get("refusal")
+        if isinstance(request, ChoiceRequest):
+            return self._ranking(reply, message, text, request, seconds)
         if refusal and not text:
             return Failure("refusal", one_line(text_of(refusal, "the refusal")))
+        if isinstance(request, ChatRequest) and request.form is not None and request.form.means == "tool":
+            from harness.models.api.constraint import arguments_of
+
+            text = arguments_of(message) or text
         return response(reply, text, seconds, finish_reason)
+
+    def _ranking(
+        self, reply: Any, message: Mapping[str, Any], text: str, request: ChoiceRequest, seconds: float
+    ) -> Response:
+        """Return the log-probability of each choice. Raises UnsupportedError for a model that thinks first."""
+        from harness.models.api.ranking import by_next_token, tokens_of_chat
+
+        if any(message.get(part) for part in ("reasoning_content", "reasoning")) or _THOUGHTS.match(text):
+            raise UnsupportedError(
+                f"{self.base_url}: {self.model} thinks before it answers, so that its first token says nothing of the "
+                "choices: use model.method=generate, or switch its thinking off (model.extra, model.reasoning_effort)."
+            )
+        tokens = tokens_of_chat(first_choice(reply).get("logprobs"), self.base_url)
+        return by_next_token(tokens, request.choices, response(reply, text, seconds, "stop"))
+
+    def _way(self) -> dict[str, JSON]:
+        return {"rank": "next token", "top_logprobs": self.top_logprobs}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +182,8 @@ class Completions(Endpoint):
     """The completions endpoint: text in, text out; or ranking, where the server gives log-probabilities."""
 
     method: Literal["generate", "rank"] = "generate"
+    rank: Literal["echo", "next_token"] = "echo"
+    top_logprobs: TopLogprobs = 5
 
     @property
     def accepts(self) -> tuple[type[Request], ...]:
@@ -125,12 +191,18 @@ class Completions(Endpoint):
         return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
 
     @property
+    def ranks_by_token(self) -> bool:
+        """Whether a ranking is one call with one token written, rather than a call that echoes each choice."""
+        return self.rank == "next_token"
+
+    @property
     def identity(self) -> Mapping[str, JSON]:
         """What the answers depend on."""
-        return self._identity("openai.completions")
+        way = {"rank": "next token", "top_logprobs": self.top_logprobs}
+        return self._identity("openai.completions") | (way if self.method == "rank" and self.ranks_by_token else {})
 
     def texts(self, messages: Transcript) -> Iterable[str]:
-        """The one text that is sent."""
+        """Return the one text that is sent."""
         return (as_text(messages),)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -140,72 +212,58 @@ class Completions(Endpoint):
         return respond(self, requests)
 
     async def send(self, wire: Wire, request: Request) -> Any:
-        """One completion, or one scored continuation for each choice."""
-        import asyncio
-
+        """Return the server's reply: one completion, or a list of one scored continuation for each choice."""
         assert not isinstance(request, PairRequest)
         prompt = as_text(request.messages)
+        if isinstance(request, ChoiceRequest) and not self.ranks_by_token:
+            return await self._echoes(wire, prompt, request)
+        parameters: dict[str, JSON] = {"model": self.model, "prompt": prompt, **self.sampling()}
         if isinstance(request, ChoiceRequest):
-            # The prompt's own tokens are scored, nothing is drawn: only what a server needs besides is sent along.
-            scored = {"model": self.model, "max_tokens": 0, "echo": True, "logprobs": 1, **self.extra}
-            calls = (
-                wire.post("/completions", {**scored, "prompt": f"{prompt} {choice}"}) for choice in request.choices
-            )
-            # All of them are awaited, also where one fails: none goes on unseen, beside the retry of all.
-            replies = await asyncio.gather(*calls, return_exceptions=True)
-            for reply in replies:
-                if isinstance(reply, BaseException):
-                    raise reply
-            return replies
-        parameters = {"model": self.model, "prompt": prompt, "max_tokens": request.max_tokens}
+            parameters |= {"max_tokens": 1, "logprobs": self.top_logprobs, **self.draw(0)}
+            return await self._post(wire, "/completions", parameters, request)
+        parameters |= {"max_tokens": request.max_tokens, **self.draw(request.sample)}
         if request.stop:
             parameters["stop"] = list(request.stop)
-        return await wire.post("/completions", {**parameters, **self.sampling(), **self.draw(request.sample)})
+        return await wire.post("/completions", parameters)
+
+    async def _echoes(self, wire: Wire, prompt: str, request: ChoiceRequest) -> list[Any]:
+        import asyncio
+
+        # The prompt's own tokens are scored, nothing is drawn: only what a server needs besides is sent along.
+        scored = {"model": self.model, "max_tokens": 0, "echo": True, "logprobs": 1, **self.extra}
+        calls = (wire.post("/completions", {**scored, "prompt": f"{prompt} {choice}"}) for choice in request.choices)
+        # All of them are awaited, also where one fails: none goes on unseen, beside the retry of all.
+        replies = await asyncio.gather(*calls, return_exceptions=True)
+        for reply in replies:
+            if isinstance(reply, BaseException):
+                raise reply
+        return replies
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
-        """The text, or the log-probability of each choice."""
+        """Return the text, or the log-probability of each choice."""
+        if isinstance(request, ChoiceRequest) and not self.ranks_by_token:
+            return self._of_echoes(reply, request, seconds)
+        choice = first_choice(reply)
+        if choice.get("finish_reason") == "content_filter":
+            return Failure("content_filter", "the server withheld the reply")
+        if not isinstance(choice.get("text"), str):  # parts are the chat endpoint's
+            raise InvalidReplyError("the reply's choice has no text")
         if not isinstance(request, ChoiceRequest):
-            choice = first_choice(reply)
-            if choice.get("finish_reason") == "content_filter":
-                return Failure("content_filter", "the server withheld the reply")
-            if not isinstance(choice.get("text"), str):  # parts are the chat endpoint's
-                raise InvalidReplyError("the reply's choice has no text")
             return response(reply, choice["text"], seconds, choice.get("finish_reason"))
+        from harness.models.api.ranking import by_next_token, tokens_of_completion
+
+        tokens = tokens_of_completion(choice.get("logprobs"), self.base_url)
+        return by_next_token(tokens, request.choices, response(reply, choice["text"], seconds, "stop"))
+
+    def _of_echoes(self, replies: Any, request: ChoiceRequest, seconds: float) -> Response | Failure:
+        from harness.models.api.ranking import of_echo
+
         start = len(as_text(request.messages))
         logprobs = {
-            choice: _continuation(first_choice(body).get("logprobs"), start, start + 1 + len(choice), self.base_url)
-            for choice, body in zip(request.choices, reply, strict=True)
+            choice: of_echo(first_choice(body).get("logprobs"), start, start + 1 + len(choice), self.base_url)
+            for choice, body in zip(request.choices, replies, strict=True)
         }
         if not all(map(math.isfinite, logprobs.values())):
             return Failure("invalid_logprobs", f"the server's log-probabilities are {logprobs}")
         best = max(logprobs, key=lambda choice: logprobs[choice])
-        return Response(best, logprobs, usage_in_all(reply), "stop", name_of(reply[0].get("model")), seconds)
-
-
-def _continuation(logprobs: Any, start: int, end: int, where: str) -> float:
-    """Return the summed log-probability of the tokens between two characters of the echoed text.
-
-    A token that begins before `start` counts where it reaches past it; what a server writes after `end`, though
-    it was asked for nothing, does not.
-    """
-    tokens, begins = (
-        logprobs.get(part) if isinstance(logprobs, dict) else None for part in ("token_logprobs", "text_offset")
-    )
-    if not tokens or not begins:
-        raise NoLogprobsError(f"{where} gives no log-probabilities for a prompt (echo): use model.method=generate.")
-    if not (_are(tokens, int, float, type(None)) and _are(begins, int) and len(tokens) == len(begins)):
-        raise InvalidReplyError("the reply's log-probabilities are not one number and one offset for each token")
-    spans = zip(tokens, begins, [*begins[1:], math.inf], strict=True)
-    # Nothing comes before the first token of all, so that it has no probability.
-    inside = [p for p, begin, stop in spans if stop > start and begin < end and (p is not None or begin > 0)]
-    if not inside or None in inside:
-        raise InvalidReplyError("the reply has no log-probability for a token that was asked for")
-    try:
-        return float(sum(inside))
-    except OverflowError:
-        return math.nan
-
-
-def _are(values: object, *kinds: type) -> bool:
-    """Return whether something is a list of values of these very types; True and False are no numbers."""
-    return isinstance(values, list) and all(type(value) in kinds for value in values)
+        return Response(best, logprobs, usage_in_all(replies), "stop", name_of(replies[0].get("model")), seconds)

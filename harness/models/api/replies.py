@@ -30,8 +30,12 @@ class InvalidReplyError(Exception):
         self.usage = usage
 
 
-class NoLogprobsError(InvalidReplyError):
-    """A reply without the log-probabilities that ranking needs: where no reply has them, the server cannot rank."""
+class UnsupportedError(InvalidReplyError):
+    """What was asked for is nothing that the server gives: where it has answered nothing before, it never will."""
+
+
+class NoLogprobsError(UnsupportedError):
+    """A reply without the log-probabilities that ranking needs; where others had them, the next one may have."""
 
 
 class LostError(Exception):

@@ -18,7 +18,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_ran
 
 from harness.errors import Interrupted, RunStopped
 from harness.models.api.http_errors import code, header, message_of, retry_after, status, timed_out
-from harness.models.api.replies import InvalidReplyError, LostError, NoLogprobsError
+from harness.models.api.replies import InvalidReplyError, LostError, NoLogprobsError, UnsupportedError
 from harness.runtime.signals import STOP
 from harness.types import FINAL_FAILURES, Failure, Response
 
@@ -147,8 +147,8 @@ class Policy:
             return False
         if (retry_after(error) or 0) > self.max_wait:
             return False
-        if isinstance(error, NoLogprobsError):
-            return self._answers > 0
+        if isinstance(error, UnsupportedError):
+            return isinstance(error, NoLogprobsError) and self._answers > 0
         http_status = status(error) or 0
         transient = isinstance(error, InvalidReplyError | LostError) or timed_out(error)
         return transient or http_status in _TRANSIENT or http_status >= 500
@@ -238,7 +238,7 @@ class Policy:
             if alone and not error.connected:
                 raise self._unreachable(error)
             return Failure("connection_lost", detail)
-        if isinstance(error, NoLogprobsError) and not self._answers:
+        if isinstance(error, UnsupportedError) and not self._answers:
             raise RunStopped(str(error))
         if isinstance(error, InvalidReplyError):
             return Failure("invalid_reply", detail)

@@ -1,7 +1,7 @@
 """Sentences that say the verdict in other words: "the hypothesis does not hold", "it cannot be deduced".
 
-A sentence is taken apart into clauses, and a clause is read word by word: what it says of the statement (valid, follows,
-can be deduced), turned round by its negations. There is one list of predicates and one of negations for both verdicts.
+A sentence is taken apart into clauses, and a clause is read word by word: what it says of the statement (valid,
+follows, can be deduced), turned round by its negations. One list of predicates and one of negations serve both.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ _LONGEST = 60
 
 _PREDICATES = (
     "deduc-e-ed-es-ible-ing-tion deduct-ed-ion infer-red-s-able-rable-ence conclu-de-ded-des-sion deriv-e-ed-es-able "
-    "determin-e-ed-es-able establish-ed-es prov-e-ed-en-es confirm-ed-s follow-s-ed hold-s stand-s fail-s-ed entail-ed-s "
-    "impl-y-ies-ied guarantee-d-s justif-y-ied support-ed-s verif-y-ied necessarily contradict-s-ed compelled say said tell "
+    "determin-e-ed-es-able establish-ed-es prov-e-ed-en-es confirm-ed-s follow-s-ed hold-s stand-s fail-s-ed "
+    "entail-ed-s "
+    "impl-y-ies-ied guarantee-d-s justif-y-ied support-ed-s verif-y-ied necessarily contradict-s-ed compelled "
+    "say said tell "
     "claim-ed assert-ed ascertain-ed drawn reached mean-s show-s indicate-s"
 )
 _ANCHORS = frozenset(
@@ -45,10 +47,14 @@ _COPULAS = frozenset(
 )
 _REASONED = re.compile(
     r"(?:deduc(?:e|ed|ible)|deduct(?:ed)?|infer(?:red)?|conclude[ds]?|derived?|determined?|establish(?:ed)?|prove[dn]?"
-    r"|confirm(?:ed)?|assert(?:ed)?|claim(?:ed)?|say|said|tell|drawn|reached|guaranteed?|justif(?:y|ied)|ascertain(?:ed)?"
+    r"|confirm(?:ed)?|assert(?:ed)?|claim(?:ed)?|say|said|tell|drawn|reached|guaranteed?|justif(?:y|ied)"
+    r"|ascertain(?:ed)?"
     r"|verif(?:y|ied)|support(?:ed)?)\Z"
 )
-_GOOD = frozenset(word for word in POSITIVE.split("|") if " " not in word and not _REASONED.match(word)) | {"compelled"}
+_GOOD = frozenset(word for word in POSITIVE.split("|") if " " not in word and not _REASONED.match(word)) | {
+    "compelled",
+    "consequence",
+}
 _BAD = frozenset((*(word for word in NEGATIVE.split("|") if word.isalpha()), "inconclusive"))
 _VERBS = {
     "follow": 1,
@@ -62,19 +68,28 @@ _VERBS = {
     "contradicts": -1,
 }
 _MEANS = frozenset(
-    "means mean implies imply shows show proves prove confirms establishes follows entails indicates conclude deduce infer find "
+    "means mean implies imply shows show proves prove confirms establishes follows entails indicates conclude "
+    "deduce infer find "
     "see deduct".split()
+)
+_SUPPORTS = frozenset(
+    (
+        "supports support entails entail implies imply establishes establish guarantees guarantee justifies "
+        "justify warrants warrant"
+    ).split()
 )
 _ABLE = frozenset("can could able possible allows allow enables sufficient enough lets let".split())
 _UNABLE = frozenset("cannot can't couldn't impossible unable insufficient".split())
 _EVIDENCE = frozenset("information evidence data way basis reason grounds".split())
 # What turns it round, or takes its edge off.
 _NEGATIONS = _UNABLE | frozenset(
-    "not never don't doesn't didn't isn't aren't wasn't won't wouldn't no none nothing neither nor lack lacks lacking nowhere "
+    "not never don't doesn't didn't isn't aren't wasn't won't wouldn't no none nothing neither nor lack lacks "
+    "lacking nowhere "
     "nobody hardly needn't without".split()
 )
 _HEDGES = frozenset(
-    "may might possibly perhaps maybe potentially likely probably partly partially sometimes seemingly apparently unclear "
+    "may might possibly perhaps maybe potentially likely probably partly partially sometimes seemingly "
+    "apparently unclear "
     "uncertain unlikely unknown".split()
 )
 _LIMITS = frozenset("some one two only few several half certain sometimes partly partially part".split())
@@ -87,16 +102,19 @@ _CONDITIONS = frozenset("if unless whether suppose supposing assuming otherwise 
 _REASONS = frozenset("because since as although though while whereas even despite".split())
 _BREAKS = _REASONS - {"even", "despite"} | frozenset(", ; : ( ) so but and however yet given or nor - ?".split())
 _CONNECTING = frozenset(
-    "therefore thus hence so then and but consequently accordingly overall finally in conclusion to conclude summary ultimately "
+    "therefore thus hence so then and but consequently accordingly overall finally in conclusion summary ultimately "
     "clearly indeed yes no result as final answer we".split()
 )
 _ASIDE = re.compile(
-    r",\s*(?:however|though|therefore|thus|hence|then|in fact|of course|indeed|moreover|furthermore|nevertheless|in general"
+    r",\s*(?:however|though|therefore|thus|hence|then|in fact|of course|indeed|moreover|furthermore|nevertheless"
+    r"|in general"
     r"|strictly speaking)\s*,\s*"
 )
 """An aside between commas, which does not end a clause."""
+_NO_DOUBT = re.compile(r"\b(?:no|without(?: any| a)?|beyond(?: any)?) (?:reasonable )?(?:doubt|question)\b")
 _NOT_TRUE = re.compile(
-    r"\b(?:it|that)(?:(?:'s| is| would be) not| isn't) (?:the case|true|correct|right)\b(?: to (?:say|claim))?(?: that|,)\s+"
+    r"\b(?:it|that)(?:(?:'s| is| would be) not| isn't) (?:the case|true|correct|right)\b(?: to (?:say"
+    r"|claim))?(?: that|,)\s+"
     r"|\b(?:it|that)(?:'s| is| would be)(?: simply| just)? (?:false|incorrect|wrong|untrue|a mistake|an error)"
     r"(?: to (?:say|claim|conclude|assert|believe|think))?(?: that|,)\s+"
 )
@@ -132,10 +150,11 @@ def may_conclude(words: Sequence[str]) -> bool:
 def conclusions(sentence: str) -> Iterator[Conclusion]:
     """Yield what a normalised sentence, marked with H1 and H0, says of the statement, clause by clause.
 
-    Conditions, reasons and concessions say nothing. "We cannot conclude that …" is taken to be about the statement whatever
-    follows, as no reply denies that it could conclude what was not asked; "we can conclude that …" only where it is.
+    Conditions, reasons and concessions say nothing. "We cannot conclude that …" is taken to be about the statement,
+    whatever follows: no reply denies that it could conclude what was not asked. "We can conclude that …" is so only
+    where it names the statement.
     """
-    sentence = _ASIDE.sub(" ", sentence).replace("provided that", "if")
+    sentence = _NO_DOUBT.sub("certainly", _ASIDE.sub(" ", sentence)).replace("provided that", "if")
     turned = _NOT_TRUE.search(sentence)
     if turned is not None:
         sentence = sentence[: turned.start()] + sentence[turned.end() :]
@@ -154,7 +173,9 @@ def conclusions(sentence: str) -> Iterator[Conclusion]:
         if conclusion is not None:
             yield replace(conclusion, label=1 - conclusion.label) if turned else conclusion
         both = "both" in clause.words and not _GOOD.isdisjoint(clause.words)
-        supposed = both or not _CONDITIONS.isdisjoint(clause.words)
+        # "It is open whether it holds, so it cannot be deduced": the question ends with its clause.
+        open_question = "whether" in clause.words and clause.following[:1] not in (["or"], ["and"])
+        supposed = both or not (_CONDITIONS - ({"whether"} if open_question else set())).isdisjoint(clause.words)
 
 
 def _clauses(tokens: Sequence[str]) -> Iterator[_Clause]:
@@ -170,7 +191,7 @@ def _clauses(tokens: Sequence[str]) -> Iterator[_Clause]:
 
 
 def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
-    """Return what the first predicate of a clause says that says anything; `named_before`: the subject may stand before."""
+    """Return what the first predicate that says anything says; `named_before`: the subject may stand before."""
     words = clause.words
     if not _SPOILING.isdisjoint(words):
         return None
@@ -180,6 +201,9 @@ def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
         if word in (ASSERTED, DENIED) and (label := _asserted(clause, k)) is not None:
             return Conclusion(label, " ".join(words[: k + 1]), names_it=True)
         decisive = " ".join(words[max(0, k - 4) : k + 1])
+        if word in _SUPPORTS and _SUBJECTS.intersection([*words[k + 1 : k + 4], *clause.following[:5]]) and words[:k]:
+            support = _turned(1, clause, k)
+            return None if support is None else Conclusion(support, decisive, names_it=True)
         base = _predicate(words, k, named_before)
         if base is not None and (label := _turned(base, clause, k)) is not None:
             return Conclusion(label, decisive, names_it=not _SUBJECTS.isdisjoint(words[:k]))
@@ -211,6 +235,8 @@ def _predicate(words: Sequence[str], k: int, named_before: bool) -> int | None:
     copula = next((j for j in range(k - 1, max(-1, k - 7), -1) if before[j] in _COPULAS), None)
     if copula is None:  # "consistent with the premise but not entailed by it"
         return sign if named_before and all(w in _NEGATIONS or w in _STRENGTH for w in before) else None
+    if before[copula] == "be" and before[copula - 1 : copula] == ["to"] and "for" in before[:copula]:
+        return None  # "for it to be valid, …"
     named = not _SUBJECTS.isdisjoint(before[:copula]) or before[copula] in ("it's", "that's")
     if after in (["that"], ["answer"], ["to"]) or not (named or before[copula - 1 : copula] in _PRONOUN_ALONE):
         return None
@@ -229,6 +255,8 @@ def _turned(base: int, clause: _Clause, k: int) -> int | None:
     if not _OTHER.isdisjoint(words):
         return None
     if base < 0:
+        if negations == 1 and words[k] in ("invalid", "incorrect", "wrong", "unsound"):
+            return 1
         return 0 if negations == 0 and not hedged else None
     if negations == 1:
         return 0
@@ -243,21 +271,34 @@ def _turned(base: int, clause: _Clause, k: int) -> int | None:
 
 
 def _asserted(clause: _Clause, k: int) -> int | None:
-    """Return the label of a clause that says the statement itself, after nothing but "therefore" or "this means that"."""
+    """Return the label of a clause that says the statement itself, after at most "therefore" or "this means that"."""
     words = clause.words
     before = [word for word in words[:k] if word not in _CONNECTING]
     if not _CONDITIONS.isdisjoint(words[k + 1 :]) or not _LIMITS.isdisjoint(words[k + 1 : k + 3]):
         return None
     label = int(words[k] == ASSERTED)
-    if not before:
-        return None if words[k + 1 :] else label
+    if not before or (len(before) == 1 and len(before[0]) == 1):  # "C", which is a collider
+        listed = clause.following[:1] in (["and"], ["or"], ["nor"])
+        return None if listed or not _ends_there(words[k + 1 :]) else label
+    if before[-1] == "that" and not {"case", "true"}.isdisjoint(before) and _HEDGES.isdisjoint(before):
+        negations = sum(word in _NEGATIONS for word in before)
+        return label if negations == 0 else 0 if negations == 1 and label else None
     if any(word in _HEDGES or word in _OTHER or word in _SOMEBODY or word in _NEGATIONS for word in before):
         return None
     return label if not _MEANS.isdisjoint(before) and before[-1] in _MEANS | {"that"} else None
 
 
+def _ends_there(after: Sequence[str]) -> bool:
+    """Return whether what follows a statement leaves it as it is ("in this system"), and names no part of the world."""
+    return not after or (after[0] in _PLACES and _LIMITS.isdisjoint(after) and _OTHER_WORLDS.isdisjoint(after))
+
+
+_PLACES = frozenset("in within here among from given by based".split())
+_OTHER_WORLDS = frozenset("case cases graph dag scenario first second third that then another other".split())
+
+
 def _deduced(clause: _Clause, k: int, decisive: str) -> Conclusion | None:
-    """Return what word k says can or cannot be deduced: the statement, "it", or something else, which is no conclusion."""
+    """Return what word k says can or cannot be deduced: the statement or "it"; None for something else."""
     words = clause.words
     before, after = words[:k], words[k + 1 :]
     if not _says_whether_able(words, k) or not _OTHER.isdisjoint(after):
@@ -301,7 +342,7 @@ def _about_it(before: Sequence[str], after: Sequence[str], soon: Sequence[str], 
     """Return whether what can be deduced is the statement: in its words, by name, or as "it"."""
     if ASSERTED in soon:
         return True
-    passive = not {"be", "being"}.isdisjoint(before[-3:])
+    passive = not {"be", "being", "is", "are", "was"}.isdisjoint(before[-3:])
     if after[:1] == ["that"]:
         return False
     thing = next((word for word in after if word not in _ARTICLES), "")

@@ -1,4 +1,4 @@
-"""Stage 4 of reading: whether a verdict found in a sentence is given, or only supposed, mentioned, doubted or denied."""
+"""Stage 4 of reading: whether a verdict in a sentence is given, or only supposed, mentioned, doubted or denied."""
 
 from __future__ import annotations
 
@@ -7,51 +7,68 @@ from functools import cached_property
 
 # What stands before a verdict that is not given: in its sentence, or just before it.
 _CONDITION = re.compile(
-    r"\b(?:if|unless|whether|suppose|supposing|assuming|provided (?:that|there|it|we|no)|otherwise|in case|had (?:the|a|b|it|there|we)|were (?:the|there|it)|should (?:the|it)|as long as|under (?:the|an?) (?:additional|further|stronger|extra)"
-    r"|in (?:the|a|that|this|such an?) (?:reverse|other|opposite|hypothetical|different|alternative|first|second|third)|si|wenn|falls|如果)\b"
+    r"\b(?:if|unless|whether|suppose|supposing|assuming|provided (?:that|there|it|we|no)|otherwise|in case"
+    r"|had (?:the|a|b|it|there|we)|were (?:the|there|it|[a-z] and)|should (?:the|it)|as long as|under (?:the"
+    r"|an?) (?:additional|further|stronger|extra)"
+    r"|in (?:the|a|that|this|such an?) (?:reverse|other|opposite|hypothetical|different|alternative|first|second"
+    r"|third)|si|wenn|falls|如果)\b"
 )
 _CONDITION_AFTER = re.compile(
     r",? *\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|as long as|in case|only when)\b"
 )
 _ASSUMES = re.compile(r"\b(?:assum|provided|under)")
 _STANDING = re.compile(
-    r"\b(?:assuming|if we assume|provided|under)\b(?=[^.;\n]{0,60}\b(?:markov|faithful\w*|causal sufficiency|acyclic\w*|no (?:hidden|latent|unobserved)|closed system|standard assumptions)\b)"
+    r"\b(?:assuming|if we assume|provided|under)\b(?=[^.;\n]{0,60}\b(?:markov|faithful\w*|causal sufficiency"
+    r"|acyclic\w*|no (?:hidden|latent|unobserved)|closed system|standard assumptions)\b)"
 )
 """Assumptions that the question makes anyway: a verdict that names them is given all the same."""
 _SUPPOSITION = re.compile(
-    r"\W*(?:ps\b|note|remark|aside)?\W*(?:but |now |let us |let's )?(?:suppose|imagine|consider|assume|what if|say|pretend)\b"
+    r"\W*(?:ps\b|note|remark|aside)?\W*(?:but |now |let us |let's )?(?:suppose|imagine|consider|assume|what if|say"
+    r"|pretend)\b"
 )
 _THEN = re.compile(r"\W*(?:then|in that case|in this case|in which case|now|so|here)\b")
 _PROVISIONAL = re.compile(
-    r"\b(?:maybe|perhaps|possibly|at first|first glance|first sight|initially|first thought|thought|seems?|seemed|looks?|appears?|tempt\w*|intuiti\w*|naive\w*|superficial\w*"
-    r"|might|may (?:say|think|answer)|could (?:say|think|argue|answer)|some(?:one|body)?(?: people)?(?: would| might| may| could)? (?:say|think|argue|claim|answer)s?"
-    r"|people|others|critics|students?|another model|most would|many would|(?:premise|prompt|user|question|hypothesis|textbook|paper|author|colleague|friend|they|he|she|you)"
-    r" (?:says?|said|claims?|claimed|thinks?|suggests?|asked|asks?|states?|stated|wants?|expects?|answered|would)|expected|pretend|imagine|guess(?:ed)? (?:was|would))\b"
+    r"\b(?:maybe|perhaps|possibly|at first|first glance|first sight|initially|first thought|thought|seems?|seemed"
+    r"|looks?|appears?|tempt\w*|intuiti\w*|naive\w*|superficial\w*"
+    r"|might|may (?:say|think|answer)|could (?:say|think|argue|answer)|some(?:one|body)?(?: people)?(?: would"
+    r"| might| may| could)? (?:say|think|argue|claim|answer)s?"
+    r"|people|others|critics|students?|another model|most would|many would|(?:premise|prompt|user|question"
+    r"|hypothesis|textbook|paper|author|colleague|friend|they|he|she|you)"
+    r" (?:says?|said|claims?|claimed|thinks?|suggests?|asked|asks?|states?|stated|wants?|expects?|answered|would)"
+    r"|expected|pretend|imagine|guess(?:ed)? (?:was|would))\b"
 )
 _DENIES = re.compile(
-    r"\b(?:nothing|no reason|no grounds|no basis|wrong|incorrect|mistake|mistaken|error)\b[\w' ]{0,60}\b(?:to (?:say|answer|reply|conclude|respond|claim)|justif\w+|supports?|warrants?|suggests?)(?: that)?(?: the answer(?: is)?)?\s*\Z|"
-    r"(?:\bwrong to|\bincorrect to|\ba mistake to|\bmistaken to|\berror to|\bnot|\bnever|n't|\bfalse that|\buntrue that|\bcannot|\bno reason to|\bno grounds to|\bno basis to"
-    r"|\bno justification (?:to|for)|\bno evidence)\s*(?:\w+\s+){0,4}(?:say|claim|answer|conclude|conclud\w+|think|believe|assert|suppose|infer|deduce|that|true|case|saying|answering)"
+    r"\b(?:nothing|no reason|no grounds|no basis|wrong|incorrect|mistake|mistaken"
+    r"|error)\b[\w' ]{0,60}\b(?:to (?:say|answer|reply|conclude|respond|claim)|for (?:saying|answering|concluding"
+    r"|replying)|justif\w+|supports?|warrants?|suggests?)(?: that)?(?: the answer(?: is)?)?\s*\Z|"
+    r"(?:\bwrong to|\bincorrect to|\ba mistake to|\bmistaken to|\berror to|\bnot|\bnever|n't|\bfalse that"
+    r"|\buntrue that|\bcannot|\bno reason to|\bno grounds to|\bno basis to"
+    r"|\bno justification (?:to|for)|\bno evidence)\s*(?:\w+\s+){0,4}(?:say|claim|answer|conclude|conclud\w+|think"
+    r"|believe|assert|suppose|infer|deduce|that|true|case|saying|answering)"
     r"(?:\s+(?:that|with|the|an?))*\s*\Z"
 )
 _CANNOT_KNOW = re.compile(
     r"\b(?:cannot|can't|no reason|no grounds|no basis|no evidence|not (?:able|possible|clear)|don't)\b"
 )
 _MENTION = re.compile(
-    r"(?:\b(?:if|whether|unless|not|cannot|either|neither|instead of|rather than|between|say|says|word|words|than|of)|n't)"
+    r"(?:\b(?:if|whether|unless|not|cannot|either|neither|instead of|rather than|between|say|says|word|words|than"
+    r"|of)|n't)"
     r"(?: \w+)?(?: (?:a|an|the|your|my|final|correct|then|simply|clear|definite|say|be|answer|with))* ?\Z"
 )
 _JUST_ANSWER = re.compile(
-    r"\b(?:just|only|please|simply|must|to|should|asked to|and|line that says|with) (?:answer|reply|respond|say|says)(?: with)?:? ?\Z"
+    r"\b(?:just|only|please|simply|must|to|should|asked to|and|line that says|with) (?:answer|reply|respond|say"
+    r"|says)(?: with)?:? ?\Z"
 )
 _BOTH = re.compile(
-    r"\byes *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *no\b|\bno *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *yes\b"
+    r"\byes *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *no\b|\bno *-?,? *(?:and|or|but also|/|&"
+    r"|\|) *-?(?:(?:a|also|answer:) )? *yes\b"
     r"|\byes, no\b|\bno, yes\b|\byes no\b(?! (?:variable|other))|\bno yes\b"
 )
 
 # "At first I thought yes, but the answer is no": what was said before is taken back.
 _CONTRAST = re.compile(
-    r"\b(?:but|however|yet|instead),? (?:(?:the|my|our|its|a|final|correct|right|actual|real|true|i would|i'd|i|it is|it's) )*\Z"
+    r"\b(?:but|however|yet|instead),? (?:(?:the|my|our|its|a|final|correct|right|actual|real|true|i would|i'd|i"
+    r"|it is|it's) )*\Z"
 )
 
 
@@ -98,7 +115,7 @@ class Context:
         return _JUST_ANSWER.search(self.sentence, max(0, start - 60), start) is not None
 
     def denies(self, start: int, verdict: int) -> str:
-        """Return the words that deny what is announced between the places ("it would be wrong to say the answer is"), or ""."""
+        """Return the words that deny what is announced between the places ("it is wrong to say"), or ""."""
         before = self.sentence[max(0, start - 160) : start]
         denied = _DENIES.search(before) or _DENIES.search(self.sentence[max(0, start - 160) : verdict])
         return denied[0] if denied else ""

@@ -1,4 +1,4 @@
-"""Stage 5 of reading: which of the verdicts found is the reply's, and why."""
+"""Stage 5 of reading: which of the verdicts of a reply is its own, and why."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _LOOP = 3
 
 # What may follow a last sentence without being one: an offer, a note, thanks.
 _CLOSER = re.compile(
-    r"^\W*(?:let me know|please|feel free|i hope|hope this|would you|do you|if you|note|thank|happy to|confidence|this is because|because|since|explanation|ps|p\.s)"
+    r"^\W*(?:let me know|please|feel free|i hope|hope this|would you|do you|if you|note|thank|happy to|confidence"
+    r"|this is because|because|since|explanation|ps|p\.s)"
 )
 
 
@@ -25,26 +26,29 @@ def decide(reading: Reading, *, cut_off: bool) -> Answer:
     no conclusion contradicts it; the last sentence that is a verdict or says one in other words.
     """
     firm = [verdict for verdict in reading.verdicts if not verdict.weak]
-    found = firm or list(reading.verdicts)
-    if not found or _loops(reading):
+    verdicts = firm or list(reading.verdicts)
+    if not verdicts or _loops(reading):
         return UNREAD
-    whole = [verdict for verdict in found if verdict.kind == "announced" and not verdict.partial]
+    whole = [verdict for verdict in verdicts if verdict.kind == "announced" and not verdict.partial]
     if whole:
-        return _announced(whole[-1], found)
-    if found[0].kind == "opening":
-        return _opened(found[0], found[1:], cut_off)
+        return _announced(whole[-1], verdicts)
+    if verdicts[0].kind == "opening":
+        return _opened(verdicts[0], verdicts[1:], cut_off)
     if cut_off:
         return UNREAD
-    return _ended(found, reading)
+    return _ended(verdicts, reading)
 
 
 def _loops(reading: Reading) -> bool:
     return flips(reading) >= _LOOP and len(reading.verdicts) >= len(reading.sentences) - 1
 
 
-def _announced(last: Verdict, found: list[Verdict]) -> Answer:
+def _announced(last: Verdict, verdicts: list[Verdict]) -> Answer:
     """Return the announced verdict; nothing where a conclusion after it says the opposite."""
-    after = [verdict for verdict in found if verdict.sentence > last.sentence and not verdict.partial]
+    others = [v for v in verdicts if v.kind == "announced" and not v.partial and v.sentence == last.sentence - 1]
+    if any(other.label != last.label and other.alone and last.alone for other in others) and not last.corrects:
+        return UNREAD
+    after = [verdict for verdict in verdicts if verdict.sentence > last.sentence and not verdict.partial]
     against = [verdict for verdict in after if verdict.label != last.label]
     if not against:
         return _answer(last, "announced")
@@ -64,7 +68,7 @@ def _opened(first: Verdict, rest: list[Verdict], cut_off: bool) -> Answer:
     if final.label == first.label:
         return _answer(first, "opening")
     if cut_off:
-        return UNREAD
+        return _answer(first, "opening") if first.alone else UNREAD
     if final.corrects:
         return _answer(final, "corrected")
     if not first.alone and (final.concludes or final.sentence == first.sentence):
@@ -72,9 +76,11 @@ def _opened(first: Verdict, rest: list[Verdict], cut_off: bool) -> Answer:
     return UNREAD
 
 
-def _ended(found: list[Verdict], reading: Reading) -> Answer:
+def _ended(verdicts: list[Verdict], reading: Reading) -> Answer:
     """Return the verdict of the last sentence that has one, if the reply ends with it or nothing contradicts it."""
-    candidates = [verdict for verdict in found if not verdict.partial] or (found if len(reading.sentences) <= 2 else [])
+    candidates = [verdict for verdict in verdicts if not verdict.partial] or (
+        verdicts if len(reading.sentences) <= 2 else []
+    )
     if not candidates:
         return UNREAD
     last = candidates[-1]

@@ -40,12 +40,13 @@ _COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|\\.")
 _MEMBERS = re.compile(r"[\"'\]}]\s*,\s*(?=[\"'])|(?<=true),\s*(?=\")|(?<=false),\s*(?=\")|(?<=\d),\s*(?=\")")
 _QUOTED_KEY = re.compile(r"[\"']\s*:\s*[\[{\"'\s]*")
 _TABLE_ROW = re.compile(r"^[ \t]*\|(.*?)\|?[ \t]*$", re.MULTILINE)
-_UNTICKED = re.compile(r"^[ \t*-]*(?:\[ ?\]|☐|□).*$", re.MULTILINE)
+_UNTICKED = re.compile(r"(?:\[ ?\]|☐|□)[^\n☐☑☒✅\[]*")
 _TICKED = re.compile(r"\[[xX✓✔]\]|☑|☒|✅")
-_EMPHASIS = str.maketrans(dict.fromkeys('*#>"~$[]{}', " "))
+_EMPHASIS = str.maketrans(dict.fromkeys('*#<>"~$[]{}', " "))
 _QUOTES = re.compile(r"(?<!\w)'|'(?!\w)")
 _UNDERSCORES = re.compile(r"(?<!\w)_+|_+(?!\w)")
 _RULERS = re.compile(r"={2,}")
+_QUOTED_QUESTION = re.compile(r"[?.][\"'](?=\s+(?:is|was|would|must|should)\b)")
 _RULE = re.compile(r"^[ \t|:=-]{3,}$", re.MULTILINE)
 _BLANKS = re.compile(r"[^\S\n]+")
 _SHORTENED = (("e.g.", "eg"), ("i.e.", "ie"), (" cf.", " cf"), (" vs.", " vs"), (" etc.", " etc"))
@@ -76,6 +77,8 @@ def normalised(text: str) -> str:
     if "\\" in text or "->" in text or "=>" in text:
         text = _BOX.sub("\nanswer: ", _ARROW.sub(" → ", text))
         text = _COMMAND.sub(" ", text)
+    if "?" in text:
+        text = _QUOTED_QUESTION.sub(" ", text)
     if '"' in text or "'" in text:
         text = _QUOTED_KEY.sub(": ", _MEMBERS.sub("\n", text))
     if "|" in text:

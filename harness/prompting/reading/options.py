@@ -9,7 +9,8 @@ _LIST = re.compile(
     r"(?:\s*(?:and |or )?\s*\(?c[).:]\s*(?P<c>[a-z' ]{2,40}))?"
 )
 _LETTER = re.compile(
-    r"(?:\boption |\bchoice )?\((?P<one>[ab])\)|\b(?:option|choice) (?P<two>[ab])\b|(?<=answer: )(?P<three>[ab])(?=\W|$)|(?<=answer is )(?P<four>[ab])(?=\W|$)"
+    r"(?:\boption |\bchoice )?\((?P<one>[ab])\)|\b(?:option|choice) (?P<two>[ab])\b"
+    r"|(?<=answer: )(?P<three>[ab])(?=\W|$)|(?<=answer is )(?P<four>[ab])(?=\W|$)"
 )
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_REASONING = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratch_?pad|reflect(?:ion)?|analysis|cot|inner_?monologue|deliberation)"
+_REASONING = (
+    r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratch_?pad|reflect(?:ion)?|analysis|cot|inner_?monologue"
+    r"|deliberation)"
+)
 # <think> … </think>, [THINK] … [/THINK], ◁think▷ … ◁/think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>.
 _MARK = re.compile(
-    rf"(?:</?|\[/?|◁/?|<\|/?)(?P<prefix>begin_of_|start_(?:of_)?|end_(?:of_)?|[a-z]{{1,12}}:)?{_REASONING}(?: [^<>\[\]]{{0,80}})?"
+    rf"(?:</?|\[/?|◁/?|<\|/?)(?P<prefix>begin_of_|start_(?:of_)?|end_(?:of_)?"
+    rf"|[a-z]{{1,12}}:)?{_REASONING}(?: [^<>\[\]]{{0,80}})?"
     r"(?:\|>|>|\]|▷)",
     re.IGNORECASE,
 )
@@ -18,7 +22,8 @@ _BARE_CHANNEL = re.compile(r"\s*(?:analysis|commentary)(?=[A-Z0-9(\"'])")
 _BARE_FINAL = re.compile(r"assistant\s?final(?:\s?json)?", re.IGNORECASE)
 # Tokens after which a model writes for somebody else, written out as text.
 _END = re.compile(
-    r"<\|(?:endoftext|im_end|eot_id|eom_id|end|return|end_of_text|end_of_turn|eos|endofprompt|END_OF_TURN_TOKEN|im_start)\|>"
+    r"<\|(?:endoftext|im_end|eot_id|eom_id|end|return|end_of_text|end_of_turn|eos|endofprompt|END_OF_TURN_TOKEN"
+    r"|im_start)\|>"
     r"|</s>|<eos>|<end_of_turn>|<start_of_turn>user|<｜end▁of▁sentence｜>|<｜User｜>|<end_of_utterance>|\[/?INST\]"
 )
 # What the next turn begins with, at the beginning of a line.
@@ -78,7 +83,7 @@ def _final_channel(text: str) -> str:
 
 
 def _before_next_question(text: str, next_words: Sequence[str]) -> str:
-    """Return what comes before the end-of-text token, the user's turn or the next question that a model wrote itself."""
+    """Return what comes before the end-of-text token, the user's turn or the next question that the model wrote."""
     if "\n" not in text and "<" not in text and "[" not in text:
         return text
     position = 0

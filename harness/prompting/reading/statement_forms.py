@@ -19,7 +19,11 @@ _DIRECT = (
     "→",
 )
 _CAUSE = ("is a cause of", "is a cause for", "has a causal effect on", "→")
-_HAS_NOT = "does not|doesn't|do not|don't|cannot|can't|did not"
+_EXISTS = re.compile(
+    r"there exists at least one (?P<name>\w+)(?: \(ie, (?P<other>[\w ]+)\))? of (?P<ends>\w+ and \w+)$"
+)
+_ONE, _OF = ("at least one ", "a "), ("of", "between", "for")
+_HAS_NOT = ("does not", "doesn't", "do not", "don't", "cannot", "can't", "did not")
 _OPPOSITE = {
     "is": ("is not", "isn't"),
     "are": ("are not", "aren't"),
@@ -43,52 +47,65 @@ def _forms(statement: str) -> tuple[tuple[str, str], ...]:
     """Return the ways to say a statement, and to deny it, the longest first."""
     plain = normalised(statement).rstrip(".?! ")
     short = _ASIDE.sub("", plain)
-    said = {plain, short, plain.replace(",", ""), short.replace(",", "")}
+    ways = {plain, short, plain.replace(",", ""), short.replace(",", "")}
     if short.count(" causes ") == 1:
         phrase, others = (" directly causes ", _DIRECT) if " directly causes " in short else (" causes ", _CAUSE)
-        said |= {short.replace(phrase, f" {other} ") for other in others}
+        ways |= {short.replace(phrase, f" {other} ") for other in others}
+    ways |= {short.replace(" directly causes ", " does directly cause "), short.replace(" causes ", " does cause ")}
+    ways |= _existences(plain)
     if " directly causes " in short:
-        said.add(short.replace(" directly causes ", " causes ") + " directly")
-    denials = {denial for form in said for denial in _denials(form)}
-    forms = [(form, ASSERTED) for form in said] + [(form, DENIED) for form in denials]
+        ways.add(short.replace(" directly causes ", " causes ") + " directly")
+    denials = {denial for form in ways for denial in _denials(form)}
+    forms = [(form, ASSERTED) for form in ways] + [(form, DENIED) for form in denials]
     return tuple(sorted(forms, key=lambda form: -len(form[0])))
 
 
+def _existences(statement: str) -> set[str]:
+    """Return the ways to say that two variables have a common cause or effect; none for other statements."""
+    match = _EXISTS.match(statement)
+    if match is None:
+        return set()
+    ends, ways = match["ends"], set()
+    for name in filter(None, (match["name"], match["other"])):
+        ways |= {f"there {there} {one}{name} {of} {ends}" for there in ("is", "exists") for one in _ONE for of in _OF}
+        ways |= {f"{ends} have {one}{name}" for one in _ONE}
+        ways |= {f"a {name} {of} {ends} exists" for of in _OF} | {f"existence of a {name} of {ends}"}
+        # The variable that is one stands before it: "C is a collider of A and B".
+        ways |= {f"is a {name} {of} {ends}" for of in _OF}
+    return ways
+
+
 def _denials(form: str) -> set[str]:
-    """Return the ways to deny a simple sentence."""
-    found = set()
+    """Return the ways to deny a simple sentence: "there is no …", "is not", "does not directly cause"."""
     if form.startswith(("there exists ", "there is ")):
         rest = re.sub(r"^there (?:exists|is) (?:at least one |an? )?", "", form)
-        found |= {f"there is no {rest}", f"there exists no {rest}", f"there is not a {rest}"}
-        found |= {f"there does not exist {article}{rest}" for article in ("", "a ", "any ", "at least one ")}
-        return found
+        denials = {f"there is no {rest}", f"there exists no {rest}", f"there is not a {rest}"}
+        return denials | {f"there does not exist {article}{rest}" for article in ("", "a ", "any ", "at least one ")}
     words = form.split(" ")
     for k, word in enumerate(words):
         before, after = words[:k], words[k + 1 :]
         if word in _OPPOSITE:
-            found |= {" ".join((*before, other, *after)) for other in _OPPOSITE[word]}
-            return found
-        if word == "causes" or (word == "directly" and after[:1] == ["causes"]):
-            rest = ["directly", "cause", *after[1:]] if word == "directly" else ["cause", *after]
-            return {" ".join((*before, other, *rest)) for other in _HAS_NOT.split("|")}
-        if word == "→":
-            return found
-    return found
+            return {" ".join((*before, opposite, *after)) for opposite in _OPPOSITE[word]}
+        if word == "causes":
+            return {" ".join((*before, negation, "cause", *after)) for negation in _HAS_NOT}
+        if word == "directly" and after[:1] == ["causes"]:
+            return {" ".join((*before, negation, "directly", "cause", *after[1:])) for negation in _HAS_NOT}
+    return set()
 
 
 def _replaced(text: str, form: str, mark: str) -> str:
     """Return the text with a mark for each place where the whole words of a form stand."""
-    found = text.find(form)
-    if found < 0:
+    start = text.find(form)
+    if start < 0:
         return text
     parts, position = [], 0
-    while found >= 0:
-        end = found + len(form)
-        whole = not (text[found - 1 : found].isalnum() or text[end : end + 1].isalnum())
-        if whole and not (form[:2] == "a " and _article(text, found)):
-            parts += [text[position:found], mark]
+    while start >= 0:
+        end = start + len(form)
+        whole = not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
+        if whole and not (form[:2] == "a " and _article(text, start)):
+            parts += [text[position:start], mark]
             position = end
-        found = text.find(form, end)
+        start = text.find(form, end)
     return "".join((*parts, text[position:]))
 
 

@@ -1,4 +1,4 @@
-"""Stages 3 and 4 of reading: the places of a reply that assert a verdict, without those that only suppose or mention one."""
+"""Stage 3 of reading: the places of a reply that assert a verdict; `context` leaves out what is only supposed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.prompting.reading.context import Context, leaves_open
 from harness.prompting.reading.verdicts import ASSENT, NAMED, PLAIN, TELLING, label_of
 
 Kind = Literal["announced", "opening", "answered", "closing", "concluded"]
-"""Announced as the answer; the first word; the answer to a question of its own; a sentence of its own; in other words."""
+"""Announced as the answer; the first word; the answer to its own question; a sentence of its own; in other words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Verdict:
     sentence: int
     """Which sentence of the reply, counted from 0."""
     weak: bool = False
-    """Said of another world ("the answer would be") or of a part of what is known: it counts where nothing else does."""
+    """Said of another world ("the answer would be") or of a part of the premise: it counts where nothing else does."""
     partial: bool = False
     """Announced for a step or a question on the way."""
     corrects: bool = False
@@ -47,13 +47,17 @@ class Reading:
 
 _SENTENCE_END = re.compile(r"[.!?]+[)\s]*(?:\s|$)|;\s|\n")
 _LABEL = (
-    r"(?:answers?|ans|verdict|conclusion|decision|judge?ment|result|response|reply|output|label|prediction|determination|assessment|choice"
-    r"|classification|solution|final|tldr|(?:right|correct|proper|best|better) (?:one|word|option)|respuesta|réponse|reponse|antwort|resposta|ответ|risposta|cevap|odpowiedź|jawaban|đáp án|trả lời|उत्तर"
+    r"(?:answers?|ans|verdict|conclusion|decision|judge?ment|result|response|reply|output|label|prediction|guess"
+    r"|opinion|determination|assessment|choice"
+    r"|classification|solution|final|tldr|(?:right|correct|proper|best|better) (?:one|word|option)|respuesta"
+    r"|réponse|reponse|antwort|resposta|ответ|risposta|cevap|odpowiedź|jawaban|đáp án|trả lời|उत्तर"
     r"|الجواب|الإجابة|উত্তর|جواب)"
 )
 _FILLER = (
-    r"(?:[\s:=,(→-]*+(?!\w+ not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again|hence|just|actually|obviously"
-    r"|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm|resounding|simple|hard|strong|option|choice|[b-e]|\([a-e]|answer|final|my answer is|in fact|firmly|now|that it is)"
+    r"(?:[\s:=,(→-]*+(?!\w+ not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again"
+    r"|hence|just|actually|obviously"
+    r"|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm|resounding|simple|hard"
+    r"|strong|option|choice|[b-e]|\([a-e]|answer|final|my answer is|in fact|firmly|now|that it is)"
     r"\b[),.:]?){0,6}+[\s:=,(→-]*+"
 )
 _LINK = (
@@ -61,27 +65,39 @@ _LINK = (
     r"|\s+(?:(?P<would>would)|should|must|will|has to)(?:\s+(?:also|then|still|therefore|thus|instead))?\s+be\b)"
 )
 _ANNOUNCED = re.compile(
-    rf"(?:(?<![\w-]){_LABEL}(?:\s+(?:to|for|of)\s+(?:the|this|your|that|our)\s+[\w ]{{1,60}}?|\s+here)?\)?(?:,? (?:though|however|then|therefore|thus),?)?{_LINK}"
+    rf"(?:(?<![\w-]){_LABEL}(?:\s+(?:to|for|of)\s+(?:the|this|your|that|our)\s+[\w ,:()]{{1,160}}?"
+    rf"|\s+here)?\)?(?:,? (?:though|however|then|therefore|thus),?)?{_LINK}"
     r"|(?:答案|回答|结论|結論|答え|정답|답변|답|คำตอบ)(?:是|为|為|は|은|는|คือ)?\s*:?)"
     rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no))\b))?{_FILLER}(?:{PLAIN}|{NAMED})"
 )
 _SAID = re.compile(
-    r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can| do)?(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
-    r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean towards?|lean|opt for|stick with|settle on|justif(?:y|ies) the answer|supports? the answer|warrants? the answer|suggests?)(?: with| for| that)?(?: the answer is| a| an)?"
-    r"|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
+    r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can"
+    r"| do)?(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
+    r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean towards?|lean|opt for"
+    r"|stick with|settle on|justif(?:y|ies) the answer|supports? the answer|warrants? the answer"
+    r"|suggests?)(?: with| for| that)?(?: the answer is| a| an)?"
+    r"|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite"
+    r"|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
     rf"|\bgets? an?)[\s:,]*{PLAIN}"
 )
 _LEAD = (
-    r"(?:(?:answer|assistant|response|reply|so|therefore|thus|hence|well|ok|okay|sure|hmm|in short|short answer|to answer your question|then|and|but"
-    r"|in conclusion|to conclude|in summary|overall|finally|consequently|accordingly|still|in the end|ultimately|actually|wait|sorry|hold on|oh|ergo|simply|just|clearly|definitely|probably|most likely|almost certainly|certainly|likely|obviously|a|big|hard|firm|clear|simple|definite|resounding"
-    r"|tldr|correction|scratch that|on second thoughts?|on reflection|conclusion|again|however|as a result|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)])"
-    r"\s*[,:.!)-]*\s*)*"
+    r"(?:(?:(?:answer|assistant|response|reply|so|therefore|thus|hence|well|ok|okay|sure|hmm|in short|short answer"
+    r"|to answer your question|then|and|but"
+    r"|in conclusion|to conclude|in summary|overall|finally|consequently|accordingly|still|in the end|ultimately"
+    r"|actually|wait|sorry|hold on|oh|ergo|simply|just|clearly|definitely|probably|most likely|almost certainly"
+    r"|certainly|likely|obviously|a|big|hard|firm|clear|simple|definite|resounding"
+    r"|tldr|correction|scratch that|on second thoughts?|on reflection|conclusion|again|however|as a result)\b"
+    r"|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)])"
+    r"\s*+[,:.!)-]*+\s*+){0,6}"
 )
 _SENTENCE = re.compile(rf"[^\w(]*\(?{_LEAD}(?P<verdict>{PLAIN}|{NAMED}(?=\s*(?:[.,;!?()\n-]|$)))")
 _ALONE = re.compile(rf"[^\w]*{_LEAD}(?:(?P<assent>{ASSENT})|(?P<y>y)|(?P<n>n)|{PLAIN}|{NAMED})[\s.!,)(\d%-]*$")
 _SHORT_FORM = re.compile(
-    r"\W*(?:(?P<assents>(?:i (?:think|believe|suppose|guess|would say) so|it (?:does|can|is|follows)|(?:we|you|one) can|that's (?:right|correct)|that is (?:right|correct)|they (?:do|are))"
-    r")|i (?:don't|do not) (?:think|believe) so|i (?:think|believe|guess|suppose) not|i'm afraid not|afraid not|it (?:does not|doesn't|cannot|can't|is not|isn't)"
+    r"\W*(?:indeed|sure|of course|well|so|sorry)?\W*(?:(?P<assents>(?:i (?:think|believe|suppose|guess"
+    r"|would say) so|it (?:does|can|is|follows)|(?:we|you"
+    r"|one) can|that's (?:right|correct)|that is (?:right|correct)|they (?:do|are))"
+    r")|i (?:don't|do not) (?:think|believe) so|i (?:think|believe|guess|suppose) not|i'm afraid not|afraid not"
+    r"|it (?:does not|doesn't|cannot|can't|is not|isn't)"
     r"|(?:we|you|one) (?:cannot|can't|can not)|they (?:do not|don't|are not|aren't))\W*"
 )
 _AT_END = re.compile(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence)\s+{PLAIN}[\s.!)]*$")
@@ -89,19 +105,26 @@ _LABELLED = re.compile(rf"(?P<of>[^:\n]{{1,200}}?)\s*:[\s:]*(?:{PLAIN}|{NAMED})(
 _OTHER_STATEMENT = re.compile(
     r"\b(?:converse|reverse|opposite|inverse|other (?:direction|way)|counterfactual|variant|bonus|if|unless)\b"
 )
+_IN_THAT_CASE = re.compile(r"\bin (?:this|that|such a|which|either|the (?:first|second|other)) (?:case|scenario)\b")
 _LONGEST_LINE = 400
 _ABOUT_IT = re.compile(
-    r"H[01]|deduc|infer|hypothes|statement|claim|conclu|entail|follow|valid|answer|verdict|hold|\btrue\b|correct|\bit\b|final|suppl|determin"
+    r"H[01]|deduc|infer|hypothes|statement|claim|conclu|entail|follow|valid|answer|verdict|hold|\btrue\b|correct"
+    r"|\bit\b|final|suppl|determin"
 )
 
 _STEP = re.compile(
-    r"^\W*(?:step|part|check|test|case|sub-?question|example|graph|dag|member|option|scenario|condition|requirement|criterion|premise)\b[^:]{0,40}\d|\bstep \d|\?[\s)]*(?:answer|a)\b|\b(?:first|second|third|other|previous) example\b"
+    r"^\W*(?:step|part|check|test|case|sub-?question|example|graph|dag|member|option|scenario|condition"
+    r"|requirement|criterion|premise)\b[^:]{0,40}\d|\bstep \d|\?[\s)]*(?:answer|a)\b|\b(?:first|second|third|other"
+    r"|previous) example\b"
 )
 _CORRECTS = re.compile(
-    r"\b(?:wait|actually|tldr|correction|scratch that|hold on|on second thoughts?|on reflection|i was wrong|mistake|i misspoke|sorry|let me (?:correct|revise|reconsider)|hmm|oops|no,? wait|strike that|reconsider\w*|revis\w+)\b"
+    r"\b(?:wait|actually|tldr|correction|scratch that|hold on|on second thoughts?|on reflection|i was wrong"
+    r"|mistake|i misspoke|sorry|let me (?:correct|revise|reconsider)|hmm|oops|no,? wait|strike that|reconsider\w*"
+    r"|revis\w+)\b"
 )
 _CONCLUDES = re.compile(
-    r"\b(?:so|therefore|thus|hence|but|however|conclusion|conclude|consequently|overall|in short|in summary|finally|ultimately|as a result|accordingly|final)\b|^answer\b"
+    r"\b(?:so|therefore|thus|hence|but|however|conclusion|conclude|consequently|overall|in short|in summary"
+    r"|finally|ultimately|as a result|accordingly|final)\b|^answer\b"
 )
 _QUESTION = re.compile(r"\?[\s)]*$")
 
@@ -110,15 +133,18 @@ _HEADING = re.compile(
     rf"^((?:[\d.]+\s*)?(?:the |my |so the )?(?:final |short |correct )?{_LABEL})\s*(?: is)?[:.]?\n(?=\S)", re.MULTILINE
 )
 _CORRECTING = frozenset(
-    "wait actually correction scratch hold second reflection wrong mistake misspoke sorry hmm oops strike reconsider reconsidering reconsidered revise revised "
+    "wait actually correction scratch hold second reflection wrong mistake misspoke sorry hmm oops strike "
+    "reconsider reconsidering reconsidered revise revised "
     "revising correct".split()
 )
 _LABELS = frozenset(
-    "answer answers ans verdict conclusion decision judgment judgement result response reply output label prediction determination assessment choice "
-    "classification solution final tldr one word option right better best correct proper".split()
+    "answer answers ans verdict conclusion decision judgment judgement result response reply output label prediction "
+    "determination assessment choice classification solution guess opinion final tldr one word option right better "
+    "best correct proper antwort respuesta resposta risposta cevap jawaban reponse".split()
 )
 _SAYING = frozenset(
-    "say answer go choose pick vote respond reply select conclude lean opt stick settle justify justifies support supports warrant warrants suggest suggests "
+    "say answer go choose pick vote respond reply select conclude lean opt stick settle justify justifies "
+    "support supports warrant warrants suggest suggests "
     "it this that gets get".split()
 )
 _VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent")
@@ -126,7 +152,8 @@ _VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent")
 _WORD = re.compile(r"H[01]|\w+")
 _LENGTHENED = re.compile(r"\b(?:ye+s+|no+)\b")
 _BARE_SAYING = re.compile(
-    r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|justif|support|warrant|suggest)"
+    r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|justif|support|warrant"
+    r"|suggest)"
 )
 
 
@@ -188,7 +215,7 @@ def _in_sentence(sentence: str, words: list[str], number: int, before: str, only
 
 
 def _in_words(context: Context, words: list[str], number: int, only: bool) -> Iterator[Verdict]:
-    """Yield the verdicts in the words yes and no and their kind: those announced, or else the one that stands for itself."""
+    """Yield the verdicts in the words yes and no and their kind: those announced, or else one that stands alone."""
     sentence, announced = context.sentence, False
     for pattern, needed in ((_ANNOUNCED, _LABELS), (_SAID, _SAYING)):
         if needed.isdisjoint(words) and sentence.isascii():
@@ -228,8 +255,19 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         match.start()
     ):
         return None
+    weak = bool(groups.get("would"))
+    if " would " in match[0] and _IN_THAT_CASE.search(context.sentence, 0, match.start()):
+        return None
     partial = bool(_STEP.search(context.sentence, 0, 300)) or _on_the_way(context.before)
-    return Verdict(label, "announced", match[0].strip(), number, weak=bool(groups.get("would")), partial=partial)
+    return Verdict(
+        label,
+        "announced",
+        match[0].strip(),
+        number,
+        weak=weak,
+        partial=partial,
+        alone=match.end() > len(context.sentence) - 2,
+    )
 
 
 def _leading(context: Context, number: int) -> Verdict | None:
@@ -247,7 +285,7 @@ def _leading(context: Context, number: int) -> Verdict | None:
 
 
 def _alone(context: Context, number: int, only: bool) -> Verdict | None:
-    """Return the verdict of a sentence that is nothing else: "Absolutely.", "I don't think so."; letters in a reply of one."""
+    """Return the verdict of a first sentence that is nothing else: "Absolutely.", "I don't think so.", "Y"."""
     if number:
         return None
     sentence = context.sentence

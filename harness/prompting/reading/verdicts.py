@@ -5,22 +5,26 @@ from __future__ import annotations
 import re
 
 YES = (
-    "yes yeah yep yup yea aye affirmative 是 是的 对 對 可以 能 正确 正確 成立 sí oui ja sim да はい 예 네 نعم हाँ हां جی হ্যাঁ evet tak ya "
-    "ใช่ đúng có ہاں هاں sì"
+    "yes yeah yep yup yea aye affirmative sí sì oui ja sim evet tak ya đúng có да はい 예 네 ใช่ "
+    "是 是的 对 對 可以 能 正确 正確 成立 نعم ہاں هاں جی हाँ हां হ্যাঁ"
 ).split()
 NO = (
-    "no nope nah nay negative 否 不 不是 不是的 不能 不可以 不对 不對 错误 錯誤 不成立 nein non não nao нет いいえ 아니요 아니오 아뇨 لا नहीं "
-    "না hayır nie tidak ไม่ใช่ ไม่ sai không نہیں nee"
+    "no nope nah nay negative nein non não nao hayır nie tidak sai không nee нет いいえ 아니요 아니오 아뇨 ไม่ใช่ ไม่ "
+    "否 不 不是 不是的 不能 不可以 不对 不對 错误 錯誤 不成立 لا نہیں नहीं না"
 ).split()
 ASSENT = "absolutely|definitely|certainly|indeed|of course|without (?:a )?doubt|undoubtedly|exactly"
-DISSENT = r"(?:absolutely|definitely|certainly|of course|probably|surely|clearly|indeed|maybe) not|not (?:necessarily|at all|really|in general|always|quite)|by no means|in no way|under no circumstances"
+DISSENT = (
+    "(?:absolutely|definitely|certainly|of course|probably|surely|clearly|indeed|maybe) not"
+    "|not (?:necessarily|at all|really|in general|always|quite)|by no means|in no way|under no circumstances"
+)
 POSITIVE = (
-    "true|valid|correct|right|sound|entailed|implied|deducible|derivable|inferable|inferrable|supported|justified|warranted|proven|proved|"
-    "confirmed|established|guaranteed|deducted|deduced|inferred|concluded|derived|entailment|logically valid|accurate"
+    "true|valid|correct|right|sound|entailed|implied|deducible|derivable|inferable|inferrable|supported|justified"
+    "|warranted|proven|proved|confirmed|established|guaranteed|deducted|deduced|inferred|concluded|derived|entailment"
+    "|logically valid|accurate|accepted|upheld"
 )
 NEGATIVE = (
-    "false|invalid|incorrect|wrong|unsound|untrue|unsupported|unjustified|unwarranted|unproven|refuted|disproved|disproven|contradicted|"
-    "undeducible|contradiction|neutral|inaccurate|rejected|falsified|non-?entailment|undetermined"
+    "false|invalid|incorrect|wrong|unsound|untrue|unsupported|unjustified|unwarranted|unproven|refuted|disproved|disproven"
+    "|contradicted|undeducible|contradiction|neutral|inaccurate|rejected|falsified|non-?entailment|undetermined"
 )
 
 
@@ -32,17 +36,23 @@ def _words(words: list[str]) -> str:
 # them" is no verdict, and so neither is "Yes variable".
 END = (
     r"(?=\s*(?:$|[.,;:!?(){}<>/…\n%✓]|-+(?:\s|$|>)|→|\d)"
-    r"|\s+(?:because|since|as|we|it|its|this|that|that's|you|they|he|she|the|there|these|those|in|for|under|on|at|by|from|to|with|without"
-    r"|based|given|here|due|although|though|however|but|and|both|while|not|i|i'm|[b-z]|a (?=[a-z]+s\b|does|is|do|can)|h[01]"
-    r"|is the|is my|would|to that|from me|confidence|only|if|unless|provided|assuming|when|whereas|yes|no|or|indeed|sir|then)\b)"
+    r"|\s+(?:because|since|as|we|it|its|this|that|that's|you|they|he|she|the|there|these|those|in|for|under|on|at|by|from"
+    r"|to|with|without|based|given|here|due|although|though|however|but|and|or|both|while|whereas|not|i|i'm|[b-z]"
+    r"|a (?=[a-z]+s\b|does|is|do|can)|H[01]|is the|is my|would|confidence|only|if|unless|provided|assuming|when|yes|no"
+    r"|indeed|sir|then)\b)"
 )
 WORD = rf"(?P<yes>ye+s+|{_words(YES)})|(?P<no>no+|{_words(NO)})"
-_OFFER = r"(?!\W*(?:i|we)(?:'d| would| can| could| will|'ll)(?: be)? (?:happy|glad|help|assist|explain|provide|walk)|\W*i (?:understand|see)\b)"
+_OFFER = (
+    r"(?!\W*(?:i|we)(?:'d| would| can| could| will|'ll)(?: be)? (?:happy|glad|help|assist|explain|provide|walk)"
+    r"|\W*i (?:understand|see)\b)"
+)
 PLAIN = rf"(?<![\w-])(?:{WORD}){END}{_OFFER}"
 """Yes and No in the words of many languages."""
 NAMED = (
-    rf"(?<![\w-])(?:(?P<dissent>{DISSENT})|(?P<denied>not |isn't |non-|un)?(?:(?P<positive>{POSITIVE})|(?P<negative>{NEGATIVE})))\b"
-    r"(?!\s+(?:that|to\b|answer|choice|option|conclusion|statement|hypothesis|if and only|positive|negative|only|variable|about))"
+    rf"(?<![\w-])(?:(?P<dissent>{DISSENT})|(?P<denied>not |isn't |non-|un)?(?:(?P<positive>{POSITIVE})"
+    rf"|(?P<negative>{NEGATIVE})))\b"
+    r"(?!\s+(?:that|to\b|answer|choice|option|conclusion|statement|hypothesis|if and only|positive|negative|only"
+    r"|variable|about))"
 )
 """True, valid, entailed, not necessarily … : words that decide where an answer is announced, or stand alone."""
 

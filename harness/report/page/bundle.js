@@ -2324,8 +2324,8 @@ ${reply}`.toLowerCase();
     }
     lessenCrossings(rows, before, after);
     const x = horizontalPlaces(rows, nodes, before, after);
-    const placeOf = (k) => [x[k], nodes[k].layer * LAYER_HEIGHT];
-    const paths = new Map(chains.map(([a, b, through]) => [`${a} ${b}`, through.map(placeOf)]));
+    const placeOf2 = (k) => [x[k], nodes[k].layer * LAYER_HEIGHT];
+    const paths = new Map(chains.map(([a, b, through]) => [`${a} ${b}`, through.map(placeOf2)]));
     return { x: x.slice(0, widths.length), y: layer.map((number) => number * LAYER_HEIGHT), paths };
   }
   function withoutCycles(count, edges) {
@@ -2835,9 +2835,14 @@ ${reply}`.toLowerCase();
   }
 
   // harness/report/page/views/item/span.js
-  var BETWEEN = "[\\s*_`#>\"“”„«»'‘’]+";
+  var BETWEEN = "[^\\p{L}\\p{N}]+";
   function decidingSpan(text, span) {
-    const words = span.split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("'", "['’]"));
+    const words = span.split(/[^\p{L}\p{N}'’]+/u).filter(Boolean);
+    const [start2, end] = words.length ? placeOf(text, words) : [-1, -1];
+    return start2 < 0 && words.length > 1 ? placeOf(text, words.slice(-1)) : [start2, end];
+  }
+  function placeOf(text, plainWords) {
+    const words = plainWords.map((word) => word.replaceAll(/['’]/g, "['’]"));
     const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])${words.join(BETWEEN)}(?![\\p{L}\\p{N}])`, "giu");
     const thoughtEnd = text.lastIndexOf("</think>");
     const start2 = thoughtEnd < 0 ? 0 : thoughtEnd + "</think>".length;
@@ -2851,6 +2856,13 @@ ${reply}`.toLowerCase();
   }
 
   // harness/report/page/views/item/answer.js
+  var RULES = {
+    announced: "an answer that is announced as one",
+    opening: "the first word of the reply",
+    closing: "a last sentence that is the verdict",
+    concluded: "a sentence that says it in other words",
+    corrected: "a correction of what was said before"
+  };
   var LONG2 = 3e3;
   async function answerSection(set, row) {
     const { answers, run } = set;
@@ -2899,6 +2911,7 @@ ${reply}`.toLowerCase();
     return [
       ["read", failure ? "nothing: the call failed" : readText(set, row, sampleTitle)],
       ["read from", failure || !span ? null : `“${span}”`],
+      ["read by", failure || !span || !answers.rule ? null : RULES[answers.rule[row]] || answers.rule[row]],
       ["probability of Yes", probability === null ? null : probability.toFixed(4)],
       ["finish reason", answers.finish && answers.finish.names[answers.finish.codes[row]]],
       ["tokens", input === null && output === null ? null : `${input ?? "?"} in, ${output ?? "?"} out`],

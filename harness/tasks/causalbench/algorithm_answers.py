@@ -15,7 +15,7 @@ from harness.types import Answer, Item, Record, Response
 def answers(
     templates: Mapping[str, Template], breakdown: str, items: Iterable[Item], learn: Callable[[str], Pattern]
 ) -> Iterator[tuple[Record, None]]:
-    """A record without a request for each item; `learn` gives a network's graph when its first question comes.
+    """Yield a record without a request for each item; `learn` gives a network's graph when its first question comes.
 
     An item's group of the breakdown names its template. The items of one network come together. An undirected edge
     counts as both directions: its two variables are found to be adjacent, and which is the cause is not known. So it is

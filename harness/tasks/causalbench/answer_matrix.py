@@ -14,7 +14,7 @@ from harness.scoring.graphs import MISSING, NO, UNREADABLE, YES
 from harness.scoring.units import ends
 from harness.tasks.causalbench.networks import Network, load
 from harness.tasks.causalbench.questions import Template
-from harness.types import Failure, Record
+from harness.types import IN_FORM, Failure, Record
 
 _STRICT = {"Yes": YES, "Yes.": YES, "No": NO, "No.": NO}
 """What the paper's code took for an answer; any other reply was a third class."""
@@ -30,17 +30,17 @@ class Sheet:
     """The answers as the prompt's parser read them; MISSING where there is none, 0 on the diagonal."""
     strict: NDArray[np.int8] = field(init=False)
     """The same by the paper's reading: Yes, Yes., No, No. or unreadable."""
-    asked: NDArray[np.bool_] = field(init=False)
+    was_asked: NDArray[np.bool_] = field(init=False)
     outcomes: Counter[tuple[int, int]] = field(default_factory=Counter)
     """(the paper's label, strict code) → questions, for templates with a third variable too."""
 
     def __post_init__(self) -> None:
-        """Begins with nothing asked."""
+        """Begin with nothing asked."""
         n = len(self.network.variables)
         self.cells = np.full((n, n), MISSING, dtype=np.int8)
         np.fill_diagonal(self.cells, NO)
         self.strict = self.cells.copy()
-        self.asked = np.zeros((n, n), dtype=np.bool_)
+        self.was_asked = np.zeros((n, n), dtype=np.bool_)
 
     @property
     def every_cell(self) -> bool:
@@ -55,18 +55,18 @@ class Sheet:
     @property
     def graph(self) -> NDArray[np.bool_]:
         """The edges that were answered with Yes, as the template means them; an unreadable reply makes none."""
-        said = self.cells == YES
+        yes = self.cells == YES
         if self.template.graph == "reversed":
-            return np.asarray(said.T)
-        return np.logical_or(said, said.T) if self.template.graph == "undirected" else np.asarray(said)
+            return np.asarray(yes.T)
+        return np.logical_or(yes, yes.T) if self.template.graph == "undirected" else np.asarray(yes)
 
     def add(self, a: str, b: str, record: Record) -> None:
-        """Enters an answer about the variables a and b."""
+        """Enter an answer about the variables a and b."""
         row, column = self._place[a], self._place[b]
         code, strict = readings(record)
         self.cells[row, column] = code
         self.strict[row, column] = strict
-        self.asked[row, column] = True
+        self.was_asked[row, column] = True
         if "paper" in record.labels:
             self.outcomes[record.labels["paper"], strict] += 1
 
@@ -79,13 +79,13 @@ class Sheets(dict[tuple[str, str], Sheet]):
     """Sheets by network and template, in the order of the records."""
 
     def __init__(self, templates: Mapping[str, Template], breakdown: str) -> None:
-        """`breakdown` names the group in which records tell their template."""
+        """Begin without answers; `breakdown` is the group in which records have their template."""
         super().__init__()
         self._templates = templates
         self._breakdown = breakdown
 
     def add(self, record: Record) -> None:
-        """Enters an answer, by the pair that the record names and never by its place in the file."""
+        """Enter an answer, by the pair that the record names and never by its place in the file."""
         key = record.groups["network"], record.groups[self._breakdown]
         if key not in self:
             self[key] = Sheet(load(key[0]), self._templates[key[1]])
@@ -93,12 +93,14 @@ class Sheets(dict[tuple[str, str], Sheet]):
 
 
 def readings(record: Record) -> tuple[int, int]:
-    """(the answer's code, its code by the paper's reading); MISSING for a failed call.
+    """Return the answer's code, and its code by the paper's reading; MISSING for a failed call.
 
-    Where a model ranks or entails there is no reply to read strictly: both are the answer.
+    Where a model ranks or entails, or its answer stood in a field, there is no reply to read strictly: both are the
+    answer.
     """
     if isinstance(record.outcome, Failure) or record.answer is None:
         return MISSING, MISSING
     label = record.answer.label
     code = UNREADABLE if label is None else label
-    return code, code if record.outcome.logprobs else _STRICT.get(record.outcome.text.strip(), UNREADABLE)
+    no_words = record.outcome.logprobs or record.answer.rule == IN_FORM
+    return code, code if no_words else _STRICT.get(record.outcome.text.strip(), UNREADABLE)

@@ -34,12 +34,12 @@ def _published() -> Iterator[Row]:
     for line in csv.DictReader(text.splitlines()):
         key = tuple(line[name] for name in ("table", "task", "prompt_format", "network", "model"))
         rows.setdefault(key, {})[line["metric"]] = line["value"]
-    for (table, task, prompt_format, network, model), printed in rows.items():
+    for (table, task, prompt_format, network, model), digits in rows.items():
         setting = {"task": task, "prompt_format": prompt_format, "network": network}
         # Shares are fractions, but for one column.
         percent = ("accuracy",) if table == "Table IX" else ()
         asked_of = f"causalbench/{re.split('[_:]', task)[0]}"
-        yield Row("causalbench", table, setting, model, printed, task=asked_of, in_percent=percent)
+        yield Row("causalbench", table, setting, model, digits, task=asked_of, in_percent=percent)
 
 
 def _presets() -> Sequence[Preset]:

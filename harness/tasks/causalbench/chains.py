@@ -30,7 +30,7 @@ class Chain:
     kind: str
     length: int
     statements: tuple[tuple[str, str], ...]
-    asked: tuple[str, str]
+    ends: tuple[str, str]
 
     @property
     def id(self) -> str:
@@ -40,16 +40,16 @@ class Chain:
     @property
     def follows(self) -> int:
         """1 iff a directed path leads from the one asked about to the other."""
-        reached = {self.asked[0]}
+        reached = {self.ends[0]}
         for _ in self.statements:
             reached |= {effect for cause, effect in self.statements if cause in reached}
-        return int(self.asked[1] in reached)
+        return int(self.ends[1] in reached)
 
     def item(self) -> Item:
-        """The question as an item."""
-        said = [f"{cause} causes {effect}" for cause, effect in self.statements]
-        premise = f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
-        a, b = self.asked
+        """Return the question as an item."""
+        statements = [f"{cause} causes {effect}" for cause, effect in self.statements]
+        premise = f"{', '.join(statements[:-1])} and {statements[-1]}" if len(statements) > 1 else statements[0]
+        a, b = self.ends
         question = f"If {premise}, does {a} cause {b}?"
         return Item(
             id=self.id,
@@ -65,33 +65,38 @@ class Chain:
 
 
 def chain(length: int) -> Chain:
-    """The published question of so many letters; its answer is Yes."""
+    """Return the published question of so many letters; its answer is Yes."""
     letters = ascii_uppercase[:length]
     return Chain("chain", length, tuple(pairwise(letters)), (letters[0], letters[-1]))
 
 
 def counterpart(length: int, seed: int) -> Chain:
-    """A question of so many letters whose answer is No, of the three kinds in turn.
+    """Return a question of so many letters whose answer is No, of the three kinds in turn.
 
     - reversed: does the last letter cause the first?
     - broken: the statement in the middle is left out.
     - shuffled: the statements in an order drawn from the seed; asked from the cause of the first one to the effect of
       the last one, which lies before it in the chain.
     """
-    whole = chain(length)
+    published = chain(length)
     kind = KINDS[1:][(length - LENGTHS[0]) % 3]
-    statements, (first, last) = whole.statements, whole.asked
+    statements, (first, last) = published.statements, published.ends
     if kind == "reversed":
-        return replace(whole, kind=kind, asked=(last, first))
+        return replace(published, kind=kind, ends=(last, first))
     if kind == "broken":
         middle = len(statements) // 2
-        return replace(whole, kind=kind, statements=statements[:middle] + statements[middle + 1 :])
+        return replace(published, kind=kind, statements=statements[:middle] + statements[middle + 1 :])
     # The first statement comes from the chain's second half and the last from its first half, so the way leads back.
     half = len(statements) // 2
-    first_said = shuffled(statements[half + 1 :], seed, "first", length)[0]
-    last_said = shuffled(statements[:half], seed, "last", length)[0]
-    between = shuffled([s for s in statements if s not in (first_said, last_said)], seed, "between", length)
-    return replace(whole, kind=kind, statements=(first_said, *between, last_said), asked=(first_said[0], last_said[1]))
+    first_statement = shuffled(statements[half + 1 :], seed, "first", length)[0]
+    last_statement = shuffled(statements[:half], seed, "last", length)[0]
+    between = shuffled([s for s in statements if s not in (first_statement, last_statement)], seed, "between", length)
+    return replace(
+        published,
+        kind=kind,
+        statements=(first_statement, *between, last_statement),
+        ends=(first_statement[0], last_statement[1]),
+    )
 
 
 @dataclass(frozen=True)
@@ -121,12 +126,12 @@ class Chains:
         return {}
 
     def items(self) -> Sequence[Item]:
-        """The 24 published questions and 24 counterparts, by length."""
-        found = [chain.item() for chain in self._chains()]
+        """Return the 24 published questions and 24 counterparts, by length."""
+        everything = [chain.item() for chain in self._chains()]
         if self.limit is None:
-            return found
+            return everything
         return stratified(
-            found, self.limit, stratum=lambda item: item.labels["exact"], name=lambda item: item.id, seed=self.seed
+            everything, self.limit, stratum=lambda item: item.labels["exact"], name=lambda item: item.id, seed=self.seed
         )
 
     def _chains(self) -> Iterator[Chain]:
@@ -135,11 +140,11 @@ class Chains:
             yield counterpart(length, self.seed)
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """None: the paper asks zero-shot."""
+        """Return none: the paper asks zero-shot."""
         return ()
 
     def summarize(self, records: Iterable[Record]) -> Result:
-        """Scores overall, per kind and per length, with the longest chain that was answered right throughout."""
+        """Return scores overall, per kind and per length, with the longest chain that was answered right throughout."""
         right: dict[str, dict[int, bool | None]] = defaultdict(dict)
 
         def watched() -> Iterator[Record]:
@@ -149,17 +154,17 @@ class Chains:
                 yield record
 
         orders = {"kind": KINDS, "length": tuple(map(str, LENGTHS))}
-        counted = summarize(watched(), headline=self.headline, orders=orders, unreadable=self.unreadable)
-        rows = {name: dict(groups) for name, groups in counted.scores["exact"].items()}
+        result = summarize(watched(), headline=self.headline, orders=orders, unreadable=self.unreadable)
+        rows = {name: dict(groups) for name, groups in result.scores["exact"].items()}
         for kind, row in rows.get("kind", {}).items():
             rows["kind"][kind] = _with_longest(row, right[kind])
         both: dict[int, bool | None] = {}
         for answers in right.values():
             for length, correct in answers.items():
-                known = both.get(length, True)
-                both[length] = False if False in (known, correct) else None if None in (known, correct) else True
+                so_far = both.get(length, True)
+                both[length] = False if False in (so_far, correct) else None if None in (so_far, correct) else True
         rows["overall"]["all"] = _with_longest(rows["overall"]["all"], both)
-        return replace(counted, scores={"exact": rows})
+        return replace(result, scores={"exact": rows})
 
 
 def _with_longest(row: Scores, right: Mapping[int, bool | None]) -> Scores:
@@ -170,7 +175,7 @@ def _with_longest(row: Scores, right: Mapping[int, bool | None]) -> Scores:
 
 
 def longest(right: Mapping[int, bool | None]) -> float | None:
-    """The letters of the longest chain that, like every shorter one asked, was answered right.
+    """Return the letters of the longest chain that, like every shorter one asked, was answered right.
 
     `right` says for each length whether its answers were, None for a failed call. 0 where the shortest was answered
     wrong; None where nothing was asked, or a call failed before the first wrong answer. Table V counts questions

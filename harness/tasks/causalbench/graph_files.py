@@ -12,11 +12,11 @@ import numpy as np
 from harness.scoring.graphs import MISSING, NO, UNREADABLE, YES
 from harness.tasks.causalbench.answer_matrix import Sheet, Sheets
 
-_SHOWN = {NO: "0", YES: "1", UNREADABLE: "unreadable", MISSING: "failed"}
+_CELLS = {NO: "0", YES: "1", UNREADABLE: "unreadable", MISSING: "failed"}
 
 
 def graph_files(sheets: Sheets) -> Mapping[str, str]:
-    """graphs/<network>/<template>.csv for every template that asks about two variables.
+    """Return graphs/<network>/<template>.csv for every template that asks about two variables.
 
     Row a, column b: 1 for Yes, 0 for No, `unreadable`, `failed`, empty where nothing was asked. Templates whose Yes
     is an edge have a .graphml beside it.
@@ -43,11 +43,11 @@ def _table(sheet: Sheet) -> str:
 def _cell(sheet: Sheet, a: int, b: int) -> str:
     if a == b:
         return "0"
-    return _SHOWN[int(sheet.cells[a, b])] if sheet.asked[a, b] else ""
+    return _CELLS[int(sheet.cells[a, b])] if sheet.was_asked[a, b] else ""
 
 
 def _graphml(sheet: Sheet) -> str:
-    """Nodes by name, an edge for every Yes; pairs without a readable reply are named in the graph's `unanswered`."""
+    """Write nodes by name and an edge for every Yes; the graph's `unanswered` names pairs without a readable reply."""
     names = sheet.network.variables
     root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
     ElementTree.SubElement(
@@ -59,7 +59,7 @@ def _graphml(sheet: Sheet) -> str:
     )
     without = [
         f"{names[a]} -> {names[b]}: {_cell(sheet, a, b)}"
-        for a, b in np.argwhere(sheet.asked & ((sheet.cells == UNREADABLE) | (sheet.cells == MISSING))).tolist()
+        for a, b in np.argwhere(sheet.was_asked & ((sheet.cells == UNREADABLE) | (sheet.cells == MISSING))).tolist()
     ]
     ElementTree.SubElement(graph, "data", key="unanswered").text = "; ".join(without)
     for name in names:

@@ -54,7 +54,7 @@ class Network:
     """The parents of each variable in the order of the file: the axes of its table."""
 
     def codes(self, k: int) -> tuple[int, ...]:
-        """The number by which samples code each state of variable k: its place in alphabetical order.
+        """Return the number by which observations code each state of variable k: its place in alphabetical order.
 
         So the paper's authors coded them (asia: no is 0, yes is 1, which is not the order of the file).
         """
@@ -74,13 +74,13 @@ class Meaning:
 
 @cache
 def load(name: str) -> Network:
-    """The structure of a network. Raises ConfigError for an unknown name."""
+    """Return the structure of a network. Raises ConfigError for an unknown name."""
     text = _text(name)
-    states = {variable: tuple(found.split(", ")) for variable, found in _VARIABLE.findall(text)}
+    states = {variable: tuple(values.split(", ")) for variable, values in _VARIABLE.findall(text)}
     place = {variable: k for k, variable in enumerate(states)}
     parents: dict[str, tuple[int, ...]] = {}
-    for variable, given in _HEADER.findall(text):
-        parents[variable] = tuple(place[parent] for parent in given.split(", ")) if given else ()
+    for variable, above in _HEADER.findall(text):
+        parents[variable] = tuple(place[parent] for parent in above.split(", ")) if above else ()
     edges = [(parent, place[variable]) for variable, above in parents.items() for parent in above]
     return Network(
         name=name,
@@ -92,7 +92,7 @@ def load(name: str) -> Network:
 
 
 def tables(name: str) -> tuple[NDArray[np.float64], ...]:
-    """The conditional probability table of each variable.
+    """Return the conditional probability table of each variable.
 
     Axes: the parents in `parent_order`, each by its states, then the variable's own states. Rows sum to 1 within
     3e-7, which is how the files were rounded.
@@ -102,20 +102,24 @@ def tables(name: str) -> tuple[NDArray[np.float64], ...]:
     network = load(name)
     place = {variable: k for k, variable in enumerate(network.variables)}
     numbers = [{state: k for k, state in enumerate(states)} for states in network.states]
-    found: dict[int, NDArray[np.float64]] = {}
+    by_variable: dict[int, NDArray[np.float64]] = {}
     for variable, _, body in _PROBABILITY.findall(_text(name)):
         k = place[variable]
         above = network.parent_order[k]
         table = np.full([len(network.states[v]) for v in (*above, k)], np.nan)
-        for given, row in _ROW.findall(body):
-            at = tuple(numbers[p][state] for p, state in zip(above, given.split(", "), strict=True)) if given else ()
+        for condition, row in _ROW.findall(body):
+            at = (
+                tuple(numbers[p][state] for p, state in zip(above, condition.split(", "), strict=True))
+                if condition
+                else ()
+            )
             table[at] = [float(number) for number in row.split(", ")]
-        found[k] = table
-    return tuple(found[k] for k in range(len(network.variables)))
+        by_variable[k] = table
+    return tuple(by_variable[k] for k in range(len(network.variables)))
 
 
 def sample(name: str, rows: int, *, seed: int) -> NDArray[np.int64]:
-    """`rows` draws from the joint distribution, one a row, columns in the order of the variables.
+    """Draw `rows` observations from the joint distribution, one a row, columns in the order of the variables.
 
     Cells are the alphabetical codes of `Network.codes`. Ancestral sampling with NumPy's frozen generator, so that a
     seed means the same rows on every machine and with every version.
@@ -125,29 +129,29 @@ def sample(name: str, rows: int, *, seed: int) -> NDArray[np.int64]:
     network = load(name)
     draw = np.random.RandomState(seed)
     distributions = tables(name)
-    drawn = np.zeros((rows, len(network.variables)), dtype=np.int64)
+    observations = np.zeros((rows, len(network.variables)), dtype=np.int64)
     for k in topological_order(network.dag):
-        given = distributions[k][tuple(drawn[:, parent] for parent in network.parent_order[k])]
-        thresholds = np.cumsum(np.broadcast_to(given, (rows, given.shape[-1])), axis=1)
+        conditional = distributions[k][tuple(observations[:, parent] for parent in network.parent_order[k])]
+        thresholds = np.cumsum(np.broadcast_to(conditional, (rows, conditional.shape[-1])), axis=1)
         thresholds[:, -1] = np.inf  # rows that sum to a little less than 1
-        drawn[:, k] = (draw.random_sample(rows)[:, None] >= thresholds).sum(axis=1)
+        observations[:, k] = (draw.random_sample(rows)[:, None] >= thresholds).sum(axis=1)
     for k in range(len(network.variables)):
-        drawn[:, k] = np.array(network.codes(k))[drawn[:, k]]
-    return drawn
+        observations[:, k] = np.array(network.codes(k))[observations[:, k]]
+    return observations
 
 
 @cache
 def meanings(name: str) -> Mapping[str, Meaning]:
-    """The readable name and the background text of each variable, in the order of the network."""
+    """Return the readable name and the background text of each variable, in the order of the network."""
     import yaml
 
     file = resources.files("harness") / "data" / "causalbench" / "variables" / f"{load(name).name}.yaml"
-    said = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return {variable: Meaning(words["name"], words["text"].strip()) for variable, words in said.items()}
+    entries = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return {variable: Meaning(words["name"], words["text"].strip()) for variable, words in entries.items()}
 
 
 def edges(network: Network) -> list[tuple[str, str]]:
-    """(cause, effect) by name, effects in the order of the variables."""
+    """Return (cause, effect) of each edge by name, effects in the order of the variables."""
     names = network.variables
     return [(names[u], names[v]) for v, above in enumerate(network.dag) for u in bits(above)]
 

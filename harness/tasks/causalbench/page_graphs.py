@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ONE_WAY = ("direct", "indirect", "path", "reversed_direct", "reversed_indirect")
 """Structures that have a direction; of the others, both orders of a pair ask the same."""
-_SHOWN = {
+_MEANINGS = {
     "direct": "the network's edges",
     "indirect": "directed paths of two or more edges",
     "path": "directed paths of any length",
@@ -76,19 +76,19 @@ class NetworkGraphs:
             return None
         cells = np.array(rows)
         template = _templates()[name]
-        asked = template.paper if result.headline == "paper" and template.paper else template.exact
-        true, directed = structures(matrix(load(network).dag))[asked], asked in _ONE_WAY
-        if asked.startswith("reversed"):  # said of (a, b), it is an edge from b to a
+        structure = template.paper if result.headline == "paper" and template.paper else template.exact
+        true, directed = structures(matrix(load(network).dag))[structure], structure in _ONE_WAY
+        if structure.startswith("reversed"):  # said of (a, b), it is an edge from b to a
             true, cells = true.T, cells.T
         yes = cells == "1"
         unasked = cells == ""
         if not directed:
             true, yes, unasked = np.triu(true), np.triu(yes | yes.T), unasked & unasked.T
         scores = _scores(result, network, name)
-        distance = "shd_closure" if asked == "path" else "shd"  # from the graph that is shown as the true one
+        distance = "shd_closure" if structure == "path" else "shd"  # from the graph that is shown as the true one
         return {
             "title": template.question.format(a="A", b="B"),
-            "shows": _SHOWN[asked.removeprefix("reversed_")],
+            "shows": _MEANINGS[structure.removeprefix("reversed_")],
             "directed": directed,
             "yes": _pairs(yes),
             "lost": [*_lost(cells, yes, directed=directed), *([*edge, "not asked"] for edge in _pairs(true & unasked))],
@@ -111,20 +111,20 @@ def _cells(text: str, variables: Sequence[str]) -> list[list[str]] | None:
 
 
 def _lost(cells: Cells, yes: NDArray[np.bool_], *, directed: bool) -> Iterator[list[JSON]]:
-    """Pairs without a readable answer; where both orders ask the same, those that have no Yes either way."""
+    """Return the pairs without a readable answer; where both orders ask the same, those that have no Yes either way."""
     import numpy as np
 
     for why in _LOST:
-        found = cells == why
-        yield from ([*edge, why] for edge in _pairs(found if directed else np.triu(found | found.T) & ~yes))
+        pairs = cells == why
+        yield from ([*edge, why] for edge in _pairs(pairs if directed else np.triu(pairs | pairs.T) & ~yes))
 
 
 def _scores(result: Result, network: str, template: str) -> Scores | None:
-    """The headline scores of one template about one network."""
+    """Return the headline scores of one template about one network."""
     for breakdown in ("network/template", "network/structure"):
         groups = result.scores[result.headline].get(breakdown, {})
-        if found := groups.get(f"{network}/{template}"):
-            return found
+        if scores := groups.get(f"{network}/{template}"):
+            return scores
     return None
 
 
@@ -137,7 +137,7 @@ def _pairs(cells: NDArray[np.bool_]) -> list[list[int]]:
 
 @cache
 def _templates() -> Mapping[str, Template]:
-    """The templates that ask about two variables, by name."""
+    """Return the templates that ask about two variables, by name."""
     from harness.tasks.causalbench import questions
 
     every: Iterable[Mapping[str, Template]] = (
@@ -146,4 +146,4 @@ def _templates() -> Mapping[str, Template]:
         questions.STRUCTURES,
         questions.SKELETON,
     )
-    return {name: one for group in every for name, one in group.items() if "{c}" not in one.question}
+    return {name: template for group in every for name, template in group.items() if "{c}" not in template.question}

@@ -51,7 +51,7 @@ STRUCTURE = Axis(
 
 
 def _types(task: str, *templates: tuple[str, str]) -> Axis:
-    """The five wordings of a question, by what they are called here."""
+    """Return the five wordings of a question, by what they are called here."""
     keys = [f"{task}:question_{number}" for number in range(1, len(templates) + 1)]
     return Axis(
         "Question",
@@ -92,15 +92,15 @@ PAPERS = (
 
 
 def source(**requires: str) -> tuple[Source, ...]:
-    """Runs of language models (and baselines) with these settings."""
+    """Choose runs of language models (and baselines) with these settings."""
     return (Source(LLMS, {name: tuple(value.split("|")) for name, value in requires.items()}),)
 
 
 def under(over: str, *numbers: Number, slots: str = "", **where: str) -> Iterator[Number]:
-    """Columns under a heading, from published rows and runs of one kind."""
-    for one in numbers:
+    """Return columns under a heading, from published rows and runs of one kind."""
+    for number in numbers:
         slot = tuple(slots.split("|")) if slots else ()
-        yield replace(one, over=over, slots=slot, where={**one.where, **where})
+        yield replace(number, over=over, slots=slot, where={**number.where, **where})
 
 
 SIDES = tuple(

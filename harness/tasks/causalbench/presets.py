@@ -133,9 +133,9 @@ PRESETS = (
         axis=NETWORK,
         varies="format",
         columns=tuple(
-            replace(number, title=title, over=number.title, where={"prompt_format": printed}, slots=(slot,))
+            replace(number, title=title, over=number.title, where={"prompt_format": prompt_format}, slots=(slot,))
             for number in (F1, ACCURACY, SHD, SID, replace(SPARSITY, title="Sparsity"))
-            for title, printed, slot in FORMATS[:2]
+            for title, prompt_format, slot in FORMATS[:2]
         ),
         sources=source(method="2", format="variable_name|background"),
         note="The paper's table has no row for Alarm. Its two columns are not means over the same models: thirteen "
@@ -153,8 +153,8 @@ PRESETS = (
         varies="format",
         columns=tuple(
             number
-            for title, printed, slot in FORMATS
-            for number in under(title, F1, SHD, slots=slot, prompt_format=printed)
+            for title, prompt_format, slot in FORMATS
+            for number in under(title, F1, SHD, slots=slot, prompt_format=prompt_format)
         ),
         sources=source(method="2", format="|".join(slot for _, _, slot in FORMATS)),
         note=PAPERS,

@@ -28,7 +28,7 @@ SKELETONS = (
 
 
 def _by_network(name: str, title: str, number: Number, task: str, command: str, note: str, **requires: str) -> Preset:
-    """Tables XIII to XX: a row for each model, a column for each network."""
+    """Lay out Tables XIII to XX: a row for each model, a column for each network."""
     return Preset(
         name=name,
         task=task,
@@ -44,7 +44,7 @@ def _by_network(name: str, title: str, number: Number, task: str, command: str, 
 
 
 def _pairs() -> Iterator[Preset]:
-    """F1 and accuracy, a table each."""
+    """Return a table of F1 and one of accuracy."""
     tables: tuple[tuple[str, str, str, str, str, dict[str, str]], ...] = (
         ("XIII", "XIV", "causal skeleton identification", "causalbench/skeleton", "task.convention=paper", {}),
         (

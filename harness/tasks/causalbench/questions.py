@@ -27,11 +27,11 @@ class Template:
     """How a Yes becomes an edge of the predicted graph: a → b, b → a, a – b; None where a question asks no edge."""
 
 
-def _named(*templates: Template) -> Mapping[str, Template]:
+def _by_name(*templates: Template) -> Mapping[str, Template]:
     return {template.name: template for template in templates}
 
 
-CORRELATION = _named(
+CORRELATION = _by_name(
     *(
         Template(name, question, statement, exact="d_connected", paper="adjacent")
         for name, question, statement in (
@@ -49,7 +49,7 @@ CORRELATION = _named(
 )
 """Appendix C.A, in its order."""
 
-CAUSALITY = _named(
+CAUSALITY = _by_name(
     Template(
         "causally_related",
         "Are {a} and {b} causally related?",
@@ -78,7 +78,7 @@ CAUSALITY = _named(
 )
 """The first method: Appendix C.C, Type I, in its order."""
 
-STRUCTURES = _named(
+STRUCTURES = _by_name(
     Template(
         "direct",
         "Does {a} directly cause the {b}?",
@@ -127,7 +127,7 @@ STRUCTURES = _named(
 """The second method: Appendix C.C, Type II, word for word. The appendix prints the common effect twice and the reversed
 direct cause, of which Section III-E speaks, not at all: that question is ours, after the first one."""
 
-SKELETON = _named(
+SKELETON = _by_name(
     Template(
         "directly_related",
         "Are {a} and {b} directly related?",
@@ -154,7 +154,7 @@ _CONDITION_STATEMENT = (
     "If {{a}} and {{b}} are not directly related and are {} related under {{c}}, then {{a}} and {{b}} are related "
     "under this condition."
 )
-PAPER_SKELETON = _named(
+PAPER_SKELETON = _by_name(
     replace(SKELETON["directly_related"], graph=None),  # asked of some pairs only
     *(
         Template(

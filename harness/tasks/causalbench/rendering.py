@@ -31,32 +31,32 @@ class Wording:
     seed: int
 
     def fields(self, template: Template, *nodes: int) -> dict[str, JSON]:
-        """The fields of an item that asks `template` about the variables a, b (and c).
+        """Return the fields of an item that asks `template` about the variables a, b (and c).
 
         - a, b, c: the names. question, and question_within: the same with a small initial, to go on a sentence.
         - statement: the question as a hypothesis. variables: the names as a list in words.
         - knowledge, with a background: each variable's name and text.
         - parts, with data: the rows as text, in so many parts; parts_in_words, and the network's title.
         """
-        names = [self._shown[node] for node in nodes]
-        said = dict(zip("abc", names, strict=False))
-        question = template.question.format_map(said)
-        found: dict[str, JSON] = {
-            **said,
+        names = [self._names[node] for node in nodes]
+        words = dict(zip("abc", names, strict=False))
+        question = template.question.format_map(words)
+        values: dict[str, JSON] = {
+            **words,
             "question": question,
             "question_within": question[0].lower() + question[1:],
-            "statement": template.statement.format_map(said),
+            "statement": template.statement.format_map(words),
             "variables": f"{', '.join(names[:-1])} and {names[-1]}",
         }
         if self.format.startswith("background"):
             # "Meanwhile" between the texts: Figure 22.
-            found["knowledge"] = " Meanwhile, ".join(self._texts[node] for node in nodes)
+            values["knowledge"] = " Meanwhile, ".join(self._texts[node] for node in nodes)
         if self.format.endswith("data"):
-            found |= self._data
-        return found
+            values |= self._data
+        return values
 
     @cached_property
-    def _shown(self) -> tuple[str, ...]:
+    def _names(self) -> tuple[str, ...]:
         if self.names == "original":
             return self._loaded.variables
         return tuple(meaning.name for meaning in meanings(self.network).values())
@@ -64,13 +64,13 @@ class Wording:
     @cached_property
     def _texts(self) -> tuple[str, ...]:
         texts = (meaning.text for meaning in meanings(self.network).values())
-        return tuple(f"{name}: {text}" for name, text in zip(self._shown, texts, strict=True))
+        return tuple(f"{name}: {text}" for name, text in zip(self._names, texts, strict=True))
 
     @cached_property
     def _data(self) -> Mapping[str, JSON]:
         return {
             "network": TITLES.get(self.network, self.network.capitalize()),
-            "parts": matrices(self.network, self._shown, rows=self.rows, parts=self.parts, seed=self.seed),
+            "parts": matrices(self.network, self._names, rows=self.rows, parts=self.parts, seed=self.seed),
             "parts_in_words": _NUMBERS[self.parts] if self.parts < len(_NUMBERS) else str(self.parts),
         }
 
@@ -80,7 +80,7 @@ class Wording:
 
 
 def matrices(network: str, names: tuple[str, ...], *, rows: int, parts: int, seed: int) -> tuple[str, ...]:
-    """A sample of the network as text, cut into parts of equal length (the first ones a row longer where it must be).
+    """Write observations of the network as text, in parts of equal length (the first a row longer where need be).
 
     Each part begins with the names; cells are the alphabetical codes of the states, as the authors coded them
     (Zhou et al., Appendix D.C, Figure 21).
@@ -88,8 +88,8 @@ def matrices(network: str, names: tuple[str, ...], *, rows: int, parts: int, see
     import numpy as np
 
     header = " | ".join(names)
-    drawn = sample(network, rows, seed=seed)
+    observations = sample(network, rows, seed=seed)
     return tuple(
         "\n".join([header, *(" | ".join(map(str, row)) for row in part.tolist())])
-        for part in np.array_split(drawn, parts)
+        for part in np.array_split(observations, parts)
     )

@@ -41,7 +41,7 @@ def summarize(
     headline: str,
     unreadable: Unreadable,
 ) -> Result:
-    """Scores by every convention that the records have labels of, and the predicted graphs as files.
+    """Return scores by every convention that the records have labels of, and the predicted graphs as files.
 
     `breakdown` is what the templates are called: template or structure.
     """
@@ -60,7 +60,7 @@ def summarize(
         "relation": RELATIONS,
         each: [f"{network}/{template}" for network in NETWORKS for template in templates],
     }
-    counted = count(
+    result = count(
         entered(),
         headline="exact",
         orders=orders,
@@ -69,20 +69,20 @@ def summarize(
         within=lambda record: unordered(record.unit),
         unit=PAIR,
     )
-    if not counted.overall.items:
-        return replace(counted, headline=headline, scores={headline: counted.scores["exact"]})
-    scores = {"exact": _exact(counted.scores["exact"], sheets, breakdown)}
-    if published := counted.scores.get("paper"):
+    if not result.overall.items:
+        return replace(result, headline=headline, scores={headline: result.scores["exact"]})
+    scores = {"exact": _exact(result.scores["exact"], sheets, breakdown)}
+    if published := result.scores.get("paper"):
         if any(template.exact == "path" for template in templates.values()):
             scores["direct"] = published  # every question taken for the direct edge, and scored as here
         third = any("{c}" in template.question for template in templates.values())
         numbers = _of_questions(sheets, breakdown) if third else _of_cells(sheets, breakdown)
         scores["paper"] = _beside(_bare(published), numbers)
     return replace(
-        counted,
+        result,
         headline=headline,
         scores={headline: scores[headline]} | scores,
-        notes=tuple(_notes(scores, counted.clusters)),
+        notes=tuple(_notes(scores, result.clusters)),
         files=graph_files(sheets),
     )
 
@@ -101,19 +101,19 @@ def _notes(scores: Mapping[str, Breakdowns], networks: int) -> Iterator[str]:
 
 
 def _exact(rows: Breakdowns, sheets: Sheets, breakdown: str) -> Breakdowns:
-    """The counted scores, the predicted graphs' distances beside them, and the mean over the networks."""
+    """Return the counted scores, the predicted graphs' distances beside them, and the mean over the networks."""
     cells = {key: _graph_metrics(sheet) for key, sheet in sheets.items() if sheet.template.graph}
-    found = _beside(rows, _averages(cells, _over_templates(cells), breakdown))
-    networks = {name: {metric.name: metric for metric in row.metrics} for name, row in found["network"].items()}
-    overall = found["overall"]["all"]
+    breakdowns = _beside(rows, _averages(cells, _over_templates(cells), breakdown))
+    networks = {name: {metric.name: metric for metric in row.metrics} for name, row in breakdowns["network"].items()}
+    overall = breakdowns["overall"]["all"]
     resamples = overall.resamples if len(networks) > 1 else 0
     mean = means(networks, resamples=resamples or RESAMPLES)
     row = replace(overall, metrics=mean, clusters=len(networks), unit="", resamples=resamples, confusion={})
-    return found | {"overall": {"all": overall, MEAN: row}}
+    return breakdowns | {"overall": {"all": overall, MEAN: row}}
 
 
 def _graph_metrics(sheet: Sheet) -> Values:
-    """Distances of a sheet's graph from the true one; None where a pair has no reply."""
+    """Measure a sheet's graph against the true one; None where a pair has no reply."""
     true, predicted = matrix(sheet.network.dag), sheet.graph
     measures: dict[str, Callable[[], float]]
     if sheet.template.graph == "undirected":
@@ -139,7 +139,7 @@ def _graph_metrics(sheet: Sheet) -> Values:
 
 
 def _bare(rows: Breakdowns) -> Breakdowns:
-    """The counts alone. These numbers are of whole networks, never of their pairs."""
+    """Return the counts alone. These numbers are of whole networks, never of their pairs."""
 
     def bare(row: Scores) -> Scores:
         clusters, resamples = (1, 0) if row.unit else (row.clusters, row.resamples)
@@ -151,13 +151,13 @@ def _bare(rows: Breakdowns) -> Breakdowns:
 
 
 def _of_cells(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], ByNetwork]:
-    """The paper's numbers, per network and template; averaged over the templates, then over the networks."""
+    """Return the paper's numbers, per network and template; averaged over the templates, then over the networks."""
     cells = {key: _cell_metrics(sheet) for key, sheet in sheets.items()}
     return _averages(cells, _over_templates(cells), breakdown)
 
 
 def _of_questions(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], ByNetwork]:
-    """The skeleton's questions fill no matrix: its numbers are over all questions about a network together."""
+    """Return the skeleton's numbers: its questions fill no matrix, so they are over all questions about a network."""
     cells = {key: _question_metrics(sheet.outcomes) for key, sheet in sheets.items()}
     pooled: dict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
     for (network, _), sheet in sheets.items():
@@ -167,7 +167,7 @@ def _of_questions(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], ByNet
 
 
 def _cell_metrics(sheet: Sheet) -> Values:
-    """The numbers of one template about one network; None unless every ordered pair has a reply."""
+    """Return the numbers of one template about one network; None unless every ordered pair has a reply."""
     truth, cells = structures(matrix(sheet.network.dag))[sheet.template.paper], sheet.strict
     measures: dict[str, Callable[[], float]] = {
         "macro_f1": lambda: graphs.macro_f1(truth, cells),
@@ -181,7 +181,7 @@ def _cell_metrics(sheet: Sheet) -> Values:
 
 
 def _question_metrics(outcomes: Mapping[tuple[int, int], int]) -> Values:
-    """Macro F1 and accuracy over questions that have a reply; unreadable is a third class."""
+    """Return macro F1 and accuracy over questions that have a reply; unreadable is a third class."""
     macro_f1, accuracy = multiclass({key: n for key, n in outcomes.items() if key[1] != graphs.MISSING})
     return {"macro_f1": macro_f1, "accuracy": accuracy}
 
@@ -191,14 +191,14 @@ def _measured(measures: Mapping[str, Callable[[], float]], defined: bool) -> Val
 
 
 def _over_templates(cells: Mapping[tuple[str, str], Values]) -> dict[str, Values]:
-    """Each network's mean over the templates."""
+    """Return each network's mean over the templates."""
     return {name: _mean(v for (network, _), v in cells.items() if network == name) for name, _ in cells}
 
 
 def _averages(
     cells: Mapping[tuple[str, str], Values], networks: ByNetwork, breakdown: str
 ) -> dict[tuple[str, str], ByNetwork]:
-    """By (breakdown, group), the values of which a row shows the mean: one network's, or those of several."""
+    """Return by (breakdown, group) the values of which a row shows the mean: one network's, or those of several."""
     rows: dict[tuple[str, str], dict[str, Values]] = defaultdict(dict)
     for (network, template), values in cells.items():
         rows[f"network/{breakdown}", f"{network}/{template}"][network] = values
@@ -211,10 +211,10 @@ def _averages(
 
 
 def _beside(rows: Breakdowns, values: Mapping[tuple[str, str], ByNetwork]) -> dict[str, dict[str, Scores]]:
-    """The rows with the means over networks after their metrics."""
+    """Return the rows with the means over networks after their metrics."""
 
-    def wider(row: Scores, found: ByNetwork) -> Scores:
-        networks = {name: {m: Metric(m, value) for m, value in one.items()} for name, one in found.items()}
+    def wider(row: Scores, values: ByNetwork) -> Scores:
+        networks = {name: {m: Metric(m, value) for m, value in metrics.items()} for name, metrics in values.items()}
         return replace(row, metrics=row.metrics + means(networks, resamples=row.resamples or RESAMPLES))
 
     return {
@@ -224,14 +224,14 @@ def _beside(rows: Breakdowns, values: Mapping[tuple[str, str], ByNetwork]) -> di
 
 
 def _mean(values: Iterable[Values]) -> Values:
-    """The mean of each metric; None where one of the values is."""
+    """Return the mean of each metric; None where one of the values is."""
     columns: dict[str, list[float | None]] = defaultdict(list)
-    for one in values:
-        for name, value in one.items():
+    for metrics in values:
+        for name, value in metrics.items():
             columns[name].append(value)
     return {name: _fmean(column) for name, column in columns.items()}
 
 
 def _fmean(column: list[float | None]) -> float | None:
-    known = [value for value in column if value is not None]
-    return fmean(known) if len(known) == len(column) else None
+    numbers = [value for value in column if value is not None]
+    return fmean(numbers) if len(numbers) == len(column) else None

@@ -16,7 +16,7 @@ from harness.tasks.causalbench.table import Table
 
 
 def exact(network: Network, adjacent: Matrix, *, seed: int) -> Table:
-    """For every unordered pair: is it adjacent; and, for every other variable c, is it d-connected given c?
+    """Ask of every unordered pair: is it adjacent; and, for every other variable c, is it d-connected given c?
 
     Which of a pair is named first is drawn from the seed.
     """
@@ -30,7 +30,7 @@ def exact(network: Network, adjacent: Matrix, *, seed: int) -> Table:
 
 
 def paper(network: Network, adjacent: Matrix, either_way: Matrix) -> Table:
-    """The published rule, item for item (established from the released data; see docs/conventions.md).
+    """Follow the published rule, item for item (established from the released data; see docs/conventions.md).
 
     For every ordered pair (a, b): if b is an ancestor or a descendant of a, one item "directly related", labelled 1.
     Otherwise one item for every c, labelled 1 iff c is an ancestor or a descendant of both; the label is also in the
@@ -54,7 +54,7 @@ def paper(network: Network, adjacent: Matrix, either_way: Matrix) -> Table:
 
 
 def connected_given(dag: DAG) -> NDArray[np.bool_]:
-    """n×n×n; entry (a, b, c) says whether a and b are d-connected given c; False where c is a or b."""
+    """Return n×n×n; entry (a, b, c) says whether a and b are d-connected given c; False where c is a or b."""
     n = len(dag)
     singles = [1 << c for c in range(n)]
     masks = (mask.to_bytes((n + 7) // 8, "little") for a in range(n) for mask in d_connected(dag, a, singles))
@@ -63,7 +63,7 @@ def connected_given(dag: DAG) -> NDArray[np.bool_]:
 
 
 def _with_third(pairs: NDArray[np.int16], n: int) -> tuple[NDArray[np.int16], NDArray[np.int16], NDArray[np.int16]]:
-    """Every pair with every third variable."""
+    """Return every pair with every third variable."""
     a, b = np.repeat(pairs[:, 0], n), np.repeat(pairs[:, 1], n)
     c = np.tile(np.arange(n, dtype=np.int16), len(pairs))
     third = (c != a) & (c != b)

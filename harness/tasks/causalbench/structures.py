@@ -18,7 +18,7 @@ round, a common ancestor, none of these (d-separated)."""
 
 
 def matrix(dag: DAG) -> Matrix:
-    """n×n; entry (a, b) is the edge a → b."""
+    """Return n×n; entry (a, b) is the edge a → b."""
     edges = np.zeros((len(dag), len(dag)), dtype=np.bool_)
     for effect, causes in enumerate(dag):
         edges[list(bits(causes)), effect] = True
@@ -26,7 +26,7 @@ def matrix(dag: DAG) -> Matrix:
 
 
 def structures(edges: Matrix) -> Mapping[str, Matrix]:
-    """For each structure an n×n matrix: does it hold of (a, b)? The diagonals are False.
+    """Return for each structure an n×n matrix: does it hold of (a, b)? The diagonals are False.
 
     - direct: the edge a → b. indirect: a directed path of two or more edges leads from a to b, whether or not the edge
       is there too. reversed_direct, reversed_indirect: the same from b to a.
@@ -58,12 +58,12 @@ def structures(edges: Matrix) -> Mapping[str, Matrix]:
     }
 
 
-def relations(found: Mapping[str, Matrix]) -> NDArray[np.int8]:
-    """n×n; entry (a, b) is the number in RELATIONS of the first that holds."""
-    masks = [found[name] for name in RELATIONS[:-1]]
+def relations(matrices: Mapping[str, Matrix]) -> NDArray[np.int8]:
+    """Return n×n; entry (a, b) is the number in RELATIONS of the first that holds."""
+    masks = [matrices[name] for name in RELATIONS[:-1]]
     return np.select(masks, range(len(masks)), default=len(masks)).astype(np.int8)
 
 
 def _through(first: Matrix, second: Matrix) -> Matrix:
-    """Whether some c makes first[a, c] and second[c, b]; c differs from a and b, as the diagonals are False."""
+    """Test whether some c makes first[a, c] and second[c, b]; c differs from a and b, as the diagonals are False."""
     return (first.astype(np.int32) @ second.astype(np.int32)) > 0

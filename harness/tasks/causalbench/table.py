@@ -30,7 +30,7 @@ class Table:
 
     @classmethod
     def of(cls, template: Any, a: NDArray[Any], b: NDArray[Any], c: Any = -1, **labels: NDArray[Any]) -> Table:
-        """A table from columns; template and c may be one number for all."""
+        """Make a table from columns; template and c may be one number for all."""
         return cls(
             np.broadcast_to(np.asarray(template, dtype=np.int8), a.shape),
             a.astype(np.int16),
@@ -43,7 +43,7 @@ class Table:
         return len(self.a)
 
     def __add__(self, other: Table) -> Table:
-        """The questions of both, those of `other` last."""
+        """Return the questions of both, those of `other` last."""
         return Table(
             np.concatenate([self.template, other.template]),
             np.concatenate([self.a, other.a]),
@@ -53,28 +53,28 @@ class Table:
         )
 
     def __getitem__(self, rows: NDArray[Any]) -> Table:
-        """The questions in the given rows."""
+        """Return the questions in the given rows."""
         labels = {name: column[rows] for name, column in self.labels.items()}
         return Table(self.template[rows], self.a[rows], self.b[rows], self.c[rows], labels)
 
 
 def sample(tables: Mapping[str, Table], limit: int, *, label_set: str, seed: int) -> dict[str, Table]:
-    """`limit` questions of all networks: each network with its share, and in it each label with its share.
+    """Draw `limit` questions of all networks: each network with its share, and in it each label with its share.
 
     In their original order. Which questions of a network and label are taken depends on the seed and on nothing
     outside them, and a smaller sample of them is part of a larger one.
     """
     shares = quotas({name: len(table) for name, table in tables.items()}, limit, seed=seed)
-    taken = {}
+    samples = {}
     for name, table in tables.items():
         rows = [np.flatnonzero(table.labels[label_set] == label) for label in (0, 1)]
         quota = quotas({label: len(rows[label]) for label in (0, 1)}, shares[name], seed=seed)
-        drawn = [_draw(rows[label], quota[label], seed, name, label) for label in (0, 1)]
-        taken[name] = table[np.sort(np.concatenate(drawn))]
-    return {name: table for name, table in taken.items() if len(table)}
+        places = [_draw(rows[label], quota[label], seed, name, label) for label in (0, 1)]
+        samples[name] = table[np.sort(np.concatenate(places))]
+    return {name: table for name, table in samples.items() if len(table)}
 
 
 def _draw(rows: NDArray[np.intp], count: int, *parts: Hashable) -> NDArray[np.intp]:
-    """The first `count` rows in an order drawn from the parts, by NumPy's frozen generator."""
+    """Return the first `count` rows in an order drawn from the parts, by NumPy's frozen generator."""
     digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
     return np.random.RandomState(int.from_bytes(digest[:4], "big")).permutation(rows)[:count]

@@ -66,7 +66,7 @@ class CausalBench(ABC):
     """The breakdown that the templates' names make."""
 
     def __post_init__(self) -> None:
-        """Refuses combinations of settings that mean nothing."""
+        """Refuse combinations of settings that mean nothing."""
         if self.networks is not None and self.scale is not None:
             raise ConfigError(
                 "task.networks and task.scale both choose networks: give one of them (harness.discover: network=null)."
@@ -97,15 +97,15 @@ class CausalBench(ABC):
         return {}
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """None: the paper asks zero-shot."""
+        """Return none: the paper asks zero-shot."""
         return ()
 
     def items(self) -> Iterable[Item]:
-        """The questions, network by network, template by template."""
-        return Questions(self, self._asked)
+        """Return the questions, network by network, template by template."""
+        return Questions(self, self._tables)
 
     def summarize(self, records: Iterable[Record]) -> Result:
-        """Scores by both conventions, and the predicted graphs."""
+        """Return scores by both conventions, and the predicted graphs."""
         return summarize(
             records,
             templates=self.asked_templates,
@@ -130,10 +130,10 @@ class CausalBench(ABC):
 
     @abstractmethod
     def table(self, network: Network) -> Table:
-        """All questions about a network, with the labels of every convention that has one."""
+        """Return all questions about a network, with the labels of every convention that has one."""
 
     def item(self, wording: Wording, template: Template, nodes: tuple[int, ...], labels: dict[str, int]) -> Item:
-        """The item that asks a template about some variables."""
+        """Return the item that asks a template about some variables."""
         names = [load(wording.network).variables[node] for node in nodes]
         return Item(
             id="/".join([wording.network, template.name, *names]),
@@ -150,11 +150,11 @@ class CausalBench(ABC):
         )
 
     def wording(self, network: str) -> Wording:
-        """How the questions about a network are put."""
+        """Return how the questions about a network are put."""
         return Wording(network, self.names, self.format, self.rows, self.parts, self.seed)
 
     @cached_property
-    def _asked(self) -> dict[str, Table]:
+    def _tables(self) -> dict[str, Table]:
         tables = {name: self.table(load(name)) for name in self.chosen_networks}
         return sample(tables, self.limit, label_set=self.balanced, seed=self.seed) if self.limit else tables
 
@@ -176,15 +176,15 @@ class Correlation(CausalBench):
         return questions.CORRELATION
 
     def table(self, network: Network) -> Table:
-        """All pairs; with kind=direct the adjacent and the d-separated ones, with indirect the non-adjacent ones."""
-        found = structures(matrix(network.dag))
-        return _pairs(self.asked_templates, found, self._chosen(found))
+        """Return all pairs; with kind=direct adjacent and d-separated ones, with indirect the non-adjacent ones."""
+        matrices = structures(matrix(network.dag))
+        return _pairs(self.asked_templates, matrices, self._pairs_of_kind(matrices))
 
-    def _chosen(self, found: Mapping[str, Matrix]) -> Matrix:
-        every = ~np.eye(len(found["adjacent"]), dtype=np.bool_)
+    def _pairs_of_kind(self, matrices: Mapping[str, Matrix]) -> Matrix:
+        every = ~np.eye(len(matrices["adjacent"]), dtype=np.bool_)
         if self.kind == "direct":
-            return every & (found["adjacent"] | ~found["d_connected"])
-        return every & ~found["adjacent"] if self.kind == "indirect" else every
+            return every & (matrices["adjacent"] | ~matrices["d_connected"])
+        return every & ~matrices["adjacent"] if self.kind == "indirect" else every
 
 
 @dataclass(frozen=True)
@@ -205,9 +205,9 @@ class Causality(CausalBench):
         return "template" if self.method == 1 else "structure"
 
     def table(self, network: Network) -> Table:
-        """All ordered pairs under each template."""
-        found = structures(matrix(network.dag))
-        return _pairs(self.asked_templates, found, ~np.eye(len(network.dag), dtype=np.bool_))
+        """Return all ordered pairs under each template."""
+        matrices = structures(matrix(network.dag))
+        return _pairs(self.asked_templates, matrices, ~np.eye(len(network.dag), dtype=np.bool_))
 
     def observations(self, network: str, number: int, seed: int) -> tuple[NDArray[np.int64], Sequence[int]]:
         """Return so many rows of data from a network, and how many states each of its variables has."""
@@ -235,11 +235,11 @@ class Skeleton(CausalBench):
         return self.convention
 
     def table(self, network: Network) -> Table:
-        """The convention's questions: they differ in more than their labels."""
-        found = structures(matrix(network.dag))
+        """Return the convention's questions: they differ in more than their labels."""
+        matrices = structures(matrix(network.dag))
         if self.convention == "exact":
-            return skeleton.exact(network, found["adjacent"], seed=self.seed)
-        return skeleton.paper(network, found["adjacent"], found["path_either_way"])
+            return skeleton.exact(network, matrices["adjacent"], seed=self.seed)
+        return skeleton.paper(network, matrices["adjacent"], matrices["path_either_way"])
 
 
 @dataclass(frozen=True)
@@ -264,11 +264,11 @@ class Questions:
         return sum(map(len, self.tables.values()))
 
 
-def _pairs(templates: Mapping[str, Template], found: Mapping[str, Matrix], chosen: Matrix) -> Table:
-    """Every chosen ordered pair under each template."""
-    a, b = np.nonzero(chosen)
+def _pairs(templates: Mapping[str, Template], matrices: Mapping[str, Matrix], pairs: Matrix) -> Table:
+    """Return every chosen ordered pair under each template."""
+    a, b = np.nonzero(pairs)
     blocks = [
-        Table.of(number, a, b, exact=found[template.exact][a, b], paper=found[template.paper][a, b])
+        Table.of(number, a, b, exact=matrices[template.exact][a, b], paper=matrices[template.paper][a, b])
         for number, template in enumerate(templates.values())
     ]
     table = blocks[0]

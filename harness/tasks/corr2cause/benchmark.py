@@ -34,12 +34,12 @@ def _published() -> Iterator[Row]:
     counts = {(line["table"], line["model"]): line for line in lines}
     settings = {called: value for value, called in PERTURBATIONS.items()}
     for row in read_rows(_file("corr2cause.csv"), "corr2cause", METRICS):
-        known = counts.get((row.table, row.model))
+        count = counts.get((row.table, row.model))
         yield replace(
             row,
             asked={"perturbation": settings.get(row.setting["perturbation"], row.setting["perturbation"])},
-            counts=None if known is None else Counts(**{name: int(known[name]) for name in ("tp", "fp", "fn", "tn")}),
-            contradicted=() if known is None else tuple(known["contradicted"].split()),
+            counts=None if count is None else Counts(**{name: int(count[name]) for name in ("tp", "fp", "fn", "tn")}),
+            contradicted=() if count is None else tuple(count["contradicted"].split()),
         )
 
 
@@ -108,6 +108,6 @@ BENCHMARK = Benchmark(
     perturbations=PERTURBATIONS,
     explanations=_explanations,
     origin=_origin,
-    solver="harness.tasks.corr2cause.reasoner.Reasoner",
+    own_models=("harness.tasks.corr2cause.reasoner.Reasoner", "harness.tasks.corr2cause.shortcut.Shortcut"),
     costly={"classes": 5_000},
 )

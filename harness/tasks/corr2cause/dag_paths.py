@@ -23,43 +23,46 @@ class Way:
         steps = zip(self.nodes, self.nodes[1:], self.forward, strict=False)
         return [(a, b) if ahead else (b, a) for a, b, ahead in steps]
 
-    def said(self, names: Sequence[str]) -> str:
-        """As in A → C ← B."""
+    def text(self, names: Sequence[str]) -> str:
+        """Write the path as in A → C ← B."""
         steps = zip(self.forward, self.nodes[1:], strict=True)
         return names[self.nodes[0]] + "".join(f" {'→' if ahead else '←'} {names[node]}" for ahead, node in steps)
 
 
 def directed(dag: DAG, start: int, end: int, *, least: int = 1) -> Way | None:
-    """The shortest directed path of at least so many edges, the first in the nodes' order; None without one."""
+    """Return the shortest directed path of at least so many edges, the first in the nodes' order; None without one."""
     nodes = _path(children(dag), start, end, without=-1, least=least)
     return Way(nodes, (True,) * (len(nodes) - 1)) if nodes else None
 
 
 def common_effect(dag: DAG, i: int, j: int) -> Way | None:
-    """The shortest two directed paths from i and j that meet in a third node, and only there."""
+    """Return the shortest two directed paths from i and j that meet in a third node, and only there."""
     return _meeting(children(dag), i, j, towards=True)
 
 
 def common_cause(dag: DAG, i: int, j: int) -> Way | None:
-    """The shortest two directed paths to i and j that start in a third node, and share only that."""
+    """Return the shortest two directed paths to i and j that start in a third node, and share only that."""
     return _meeting(dag, i, j, towards=False)
 
 
 def _meeting(after: Sequence[int], i: int, j: int, *, towards: bool) -> Way | None:
-    """Two paths along `after` that end in one node; the shortest pair shares nothing else, or it would end there."""
-    found: list[tuple[int, Way]] = []
+    """Return the shortest two paths along `after` that end in one node.
+
+    They share nothing else, or they would end there.
+    """
+    pairs: list[tuple[int, Way]] = []
     for end in range(len(after)):
         if end in (i, j):
             continue
-        one, other = _path(after, i, end, without=j), _path(after, j, end, without=i)
-        if one and other:
-            forward = (towards,) * (len(one) - 1) + (not towards,) * (len(other) - 1)
-            found.append((len(one) + len(other), Way((*one, *other[-2::-1]), forward)))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+        first, second = _path(after, i, end, without=j), _path(after, j, end, without=i)
+        if first and second:
+            forward = (towards,) * (len(first) - 1) + (not towards,) * (len(second) - 1)
+            pairs.append((len(first) + len(second), Way((*first, *second[-2::-1]), forward)))
+    return min(pairs, key=lambda pair: pair[0])[1] if pairs else None
 
 
 def _path(after: Sequence[int], start: int, end: int, *, without: int, least: int = 1) -> tuple[int, ...] | None:
-    """A shortest path along `after` (sets of nodes) that does not touch `without`."""
+    """Return a shortest path along `after` (sets of nodes) that does not touch `without`."""
     paths: list[tuple[int, ...]] = [(start,)]
     while paths:
         longer = [

@@ -33,7 +33,7 @@ DEV_SHARE = 0.1
 
 
 def public_test(version: str) -> list[Claim]:
-    """The public test set in its order: v2 has 1,162 claims, v1 (Tables 4 to 6 and 12) 2,246."""
+    """Return the public test set in its order: v2 has 1,162 claims, v1 (Tables 4 to 6 and 12) 2,246."""
     name = {"v2": "official_test_index.csv", "v1": "v1_test_index.csv"}[version]
     with (resources.files("harness") / "data" / "corr2cause" / name).open(encoding="utf-8") as lines:
         return [
@@ -50,7 +50,7 @@ def public_test(version: str) -> list[Claim]:
 
 
 def universe(sizes: Iterable[int] = SIZES, *, split: str, seed: int, classes: int = CLASSES) -> Iterator[Claim]:
-    """All claims of a split, class by class: six for every pair of every class.
+    """Yield all claims of a split, class by class: six for every pair of every class.
 
     `all` is everything, 207,432 claims for n = 2 … 6 and 9,690,282 for n = 7. `train` and `dev` share out the
     premises that the public test sets do not touch; what those sets left over of their own premises is in
@@ -68,15 +68,17 @@ def blocks(
     classes: int = CLASSES,
     relations: Iterable[Relation] = Relation,
 ) -> Blocks:
-    """The same with a length, narrowed to some relations; no claim is made before it is asked for."""
-    wanted = frozenset(relations)
-    chosen = {n: premises(n, split) if n <= COMPLETE else drawn(n, split, seed=seed, classes=classes) for n in sizes}
-    return Blocks([Block(n, numbers, seed, wanted) for n, numbers in chosen.items()])
+    """Return the same with a length, narrowed to some relations; no claim is made before it is asked for."""
+    kinds = frozenset(relations)
+    numbers_by_size = {
+        n: premises(n, split) if n <= COMPLETE else draw_classes(n, split, seed=seed, classes=classes) for n in sizes
+    }
+    return Blocks([Block(n, numbers, seed, kinds) for n, numbers in numbers_by_size.items()])
 
 
 @cache
 def premises(n: int, split: str) -> list[int]:
-    """The classes (by representative) of a split, ascending; n up to 7.
+    """Return the classes (by representative) of a split, ascending; n up to 7.
 
     dev has as many as the public test set, or all that are left (n = 2 and 3, so that train begins at n = 4);
     for n = 7, which the public test set does not have, a tenth.
@@ -90,26 +92,26 @@ def premises(n: int, split: str) -> list[int]:
     return sorted({"dev": by_lot[: len(tested)], "train": by_lot[len(tested) :]}[split])
 
 
-def drawn(n: int, split: str, *, seed: int, classes: int) -> list[int]:
-    """So many different classes (by representative) of a split, ascending: a sample for n > 7.
+def draw_classes(n: int, split: str, *, seed: int, classes: int) -> list[int]:
+    """Return so many different classes (by representative) of a split, ascending: a sample for n > 7.
 
     What is drawn are numbers of DAGs, evenly: every edge i → j, i < j, is there with probability 1/2. So a class
     up to renaming comes up as often as it has members with a topological order, which favours large classes of
     sparse graphs; it counts once. A larger sample contains a smaller one of the same seed.
     """
     belongs = _belongs(n, split)
-    found: set[int] = set()
+    numbers: set[int] = set()
     draw = 0
-    while len(found) < classes:
+    while len(numbers) < classes:
         number = smallest(from_integer(n, _number(n, seed, draw)))
         draw += 1
-        if number not in found and belongs(number) and _countable(n, number):
-            found.add(number)
-    return sorted(found)
+        if number not in numbers and belongs(number) and _countable(n, number):
+            numbers.add(number)
+    return sorted(numbers)
 
 
 def _number(n: int, seed: int, draw: int) -> int:
-    """One of the 2^(n(n-1)/2) numbers of DAGs, all equally likely."""
+    """Draw one of the 2^(n(n-1)/2) numbers of DAGs, all equally likely."""
     width = n * (n - 1) // 2
     text = f"{seed}\x1fclasses\x1f{n}\x1f{draw}"
     return int.from_bytes(hashlib.shake_256(text.encode()).digest((width + 7) // 8), "big") & (1 << width) - 1
@@ -120,7 +122,7 @@ def _countable(n: int, number: int) -> bool:
 
 
 def _belongs(n: int, split: str) -> Callable[[int], bool]:
-    """Whether a class over more nodes than the public test sets have is in a split."""
+    """Return the test of whether a class is in a split, for more nodes than the public test sets have."""
     if split == "all":
         return lambda number: True
     return lambda number: (_lot(n, number) < DEV_SHARE) == (split == "dev")

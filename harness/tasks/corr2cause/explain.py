@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from harness.causal.dag import DAG, bits
-from harness.causal.equivalence import from_independences, members
+from harness.causal.equivalence import members
 from harness.causal.relations import Holds, Relation, relations
 from harness.tasks.corr2cause.dag_paths import Edge, Way, common_cause, common_effect, directed
-from harness.tasks.corr2cause.parse_text import Hypothesis, Premise, Unreadable, follows, read_hypothesis, read_premise
+from harness.tasks.corr2cause.parse_text import Hypothesis, Premise, follows, read_dag, read_hypothesis, read_premise
 from harness.types import JSON, Item
 
 FIRST = 40
 """Members of a class that are shown in any case; one that refutes something is shown besides."""
-COUNTED = 1000
+COUNTED_UP_TO = 1000
 """Members up to which it is counted in how many a hypothesis holds."""
 
 
@@ -25,8 +25,8 @@ class Why:
     holds: bool
     member: int
     """Where among the shown ones the member stands that refutes the hypothesis, or the first where all bear it out."""
-    said: str
-    marked: list[Edge]
+    sentence: str
+    edges: list[Edge]
     """Edges of that member."""
 
 
@@ -36,51 +36,51 @@ class Class:
 
     premise: Premise
     members: list[DAG]
-    shown: list[int] = field(init=False)
+    visible: list[int] = field(init=False)
     """Places of the members that a page shows."""
     _true: dict[int, Holds] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Shows the first ones."""
+        """Show the first ones."""
         self.members.sort(key=lambda dag: (sum(a > b for a, b in edges(dag)), edges(dag)))
-        self.shown = list(range(min(len(self.members), FIRST)))
+        self.visible = list(range(min(len(self.members), FIRST)))
 
-    def why(self, asked: Hypothesis, names: tuple[str, ...], published: int | None) -> Why:
-        """Whether the hypothesis follows, with the variables called by these names."""
-        i, j = names.index(asked.i), names.index(asked.j)
-        holds = follows(self.premise, Hypothesis(asked.relation, self.premise.names[i], self.premise.names[j]))
-        place = 0 if holds else next(k for k in range(len(self.members)) if not self._holds(k, asked.relation, i, j))
-        if place not in self.shown:
-            self.shown.append(place)
-        where = self._where(self.shown.index(place))
+    def why(self, claim: Hypothesis, names: tuple[str, ...], published: int | None) -> Why:
+        """Return whether the hypothesis follows, and why, with the variables called by these names."""
+        i, j = names.index(claim.i), names.index(claim.j)
+        holds = follows(self.premise, Hypothesis(claim.relation, self.premise.names[i], self.premise.names[j]))
+        place = 0 if holds else next(k for k in range(len(self.members)) if not self._holds(k, claim.relation, i, j))
+        if place not in self.visible:
+            self.visible.append(place)
+        where = self._where(self.visible.index(place))
         if holds:
-            way, said = self._borne_out(asked.relation, i, j, names, where)
+            way, sentence = self._borne_out(claim.relation, i, j, names, where)
         else:
-            way, said = _refuted(self.members[place], asked.relation, i, j, names)
-            shown = f" ({way.said(names)})" if way else ""
-            said = f"Does not follow: {where}, {said}{shown}.{self._share(asked.relation, i, j)}"
+            way, sentence = _refuted(self.members[place], claim.relation, i, j, names)
+            example = f" ({way.text(names)})" if way else ""
+            sentence = f"Does not follow: {where}, {sentence}{example}.{self._share(claim.relation, i, j)}"
         if published is not None and published != holds:
             label, logic = _word(published), _word(holds)
-            said += f" The published label says {label}; by logic, and in the audited labels, it is {logic}."
-        return Why(holds, self.shown.index(place), said, way.edges if way else [])
+            sentence += f" The published label says {label}; by logic, and in the audited labels, it is {logic}."
+        return Why(holds, self.visible.index(place), sentence, way.edges if way else [])
 
     def json(self) -> dict[str, JSON]:
-        """The members that are shown, as lists of edges."""
-        shown = [[list(edge) for edge in edges(self.members[place])] for place in self.shown]
-        return {"nodes": len(self.premise.names), "total": len(self.members), "members": shown}
+        """Return the members that are shown, as lists of edges."""
+        visible = [[list(edge) for edge in edges(self.members[place])] for place in self.visible]
+        return {"nodes": len(self.premise.names), "total": len(self.members), "members": visible}
 
     def _holds(self, place: int, relation: Relation, i: int, j: int) -> bool:
         if place not in self._true:
             self._true[place] = relations(self.members[place])
         return bool(self._true[place][relation][i] >> j & 1)
 
-    def _where(self, shown: int) -> str:
+    def _where(self, position: int) -> str:
         count = len(self.members)
-        return "in the only graph that fits the premise" if count == 1 else f"in graph {shown + 1} of {count:,}"
+        return "in the only graph that fits the premise" if count == 1 else f"in graph {position + 1} of {count:,}"
 
     def _share(self, relation: Relation, i: int, j: int) -> str:
         count = len(self.members)
-        if not 1 < count <= COUNTED:
+        if not 1 < count <= COUNTED_UP_TO:
             return ""
         holding = sum(self._holds(place, relation, i, j) for place in range(count))
         return f" It holds in {holding or 'none'} of the {count:,}."
@@ -88,9 +88,9 @@ class Class:
     def _borne_out(
         self, relation: Relation, i: int, j: int, names: tuple[str, ...], where: str
     ) -> tuple[Way | None, str]:
-        """What makes the hypothesis true in the first member, and the sentence."""
-        way = _shown_by(self.members[0], relation, i, j)
-        shown = way.said(names) if way else ""
+        """Return what makes the hypothesis true in the first member, and the sentence."""
+        way = _instance(self.members[0], relation, i, j)
+        example = way.text(names) if way else ""
         claim = {
             Relation.COLLIDER: f"{names[i]} and {names[j]} have a common effect",
             Relation.CONFOUNDER: f"{names[i]} and {names[j]} have a common cause",
@@ -100,16 +100,16 @@ class Class:
             Relation.DESCENDANT: f"a directed path of two or more edges leads from {names[j]} to {names[i]}",
         }[relation]
         if len(self.members) == 1:
-            return way, f"Follows: {where}, {claim} ({shown})."
+            return way, f"Follows: {where}, {claim} ({example})."
         every = f"in every one of the {len(self.members):,} graphs that fit the premise"
-        return way, f"Follows: {every}, {claim} ({where}: {shown})."
+        return way, f"Follows: {every}, {claim} ({where}: {example})."
 
 
 class Classes:
     """The classes of many items, and why each hypothesis follows or does not."""
 
     def __init__(self) -> None:
-        """Begins without items."""
+        """Begin without items."""
         self._classes: dict[tuple[int, frozenset[object]], tuple[int, Class]] = {}
         self._names: dict[tuple[str, ...], int] = {}
         self._of: list[int] = []
@@ -117,12 +117,12 @@ class Classes:
         self._why: list[JSON] = []
 
     def add(self, item: Item) -> None:
-        """Adds the next item; one in other words than the benchmark's has no class."""
+        """Add the next item; one in other words than the benchmark's has no class."""
         try:
             premise = read_premise(str(item.fields["premise"]))
-            asked = _asked(item.fields, premise)
-            number, found = self._class_of(premise)
-            why = found.why(asked, premise.names, item.labels.get("published"))
+            claim = _hypothesis(item.fields, premise)
+            number, graphs = self._class_of(premise)
+            why = graphs.why(claim, premise.names, item.labels.get("published"))
         except (KeyError, ValueError):
             self._of.append(-1)
             self._called.append(-1)
@@ -130,44 +130,41 @@ class Classes:
             return
         self._of.append(number)
         self._called.append(self._names.setdefault(premise.names, len(self._names)))
-        marked = [list(edge) for edge in why.marked]
-        self._why.append({"holds": why.holds, "member": why.member, "said": why.said, "marked": marked})
+        edges = [list(edge) for edge in why.edges]
+        self._why.append({"holds": why.holds, "member": why.member, "said": why.sentence, "marked": edges})
 
     def json(self) -> dict[str, JSON] | None:
-        """The chunk; None where no item has a class."""
+        """Return the chunk of the page; None where no item has a class."""
         if not self._classes:
             return None
         return {
-            "classes": [found.json() for _, found in self._classes.values()],
+            "classes": [graphs.json() for _, graphs in self._classes.values()],
             "of": self._of,
             "names": {"table": [list(names) for names in self._names], "codes": self._called},
             "why": self._why,
         }
 
     def _class_of(self, premise: Premise) -> tuple[int, Class]:
-        """The class of a premise and its number. Raises Unreadable where no graph fits the premise."""
+        """Return the number of a premise's class, and the class. Raises Unreadable where no graph fits the premise."""
         key = len(premise.names), frozenset(premise.independences)
         if key not in self._classes:
-            dag = from_independences(len(premise.names), premise.independences)
-            if dag is None:
-                raise Unreadable("no graph fits the premise")
-            self._classes[key] = len(self._classes), Class(premise, list(members(dag)))
+            self._classes[key] = len(self._classes), Class(premise, list(members(read_dag(premise))))
         return self._classes[key]
 
 
 def edges(dag: DAG) -> list[Edge]:
-    """(cause, effect), in the order of the nodes."""
+    """Return (cause, effect) of each edge, in the order of the nodes."""
     return sorted((u, v) for v, above in enumerate(dag) for u in bits(above))
 
 
-def _asked(fields: Mapping[str, JSON], premise: Premise) -> Hypothesis:
+def _hypothesis(fields: Mapping[str, JSON], premise: Premise) -> Hypothesis:
     if {"relation", "var_i", "var_j"} <= set(fields):
         return Hypothesis(Relation(fields["relation"]), str(fields["var_i"]), str(fields["var_j"]))
     return read_hypothesis(str(fields["hypothesis"]), premise.names)
 
 
-def _shown_by(dag: DAG, relation: Relation, i: int, j: int) -> Way | None:
-    """What makes a relation hold in one graph."""
+def _instance(dag: DAG, relation: Relation, i: int, j: int) -> Way | None:
+    """Return what makes a relation hold in one graph."""
     if relation in (Relation.CHILD, Relation.DESCENDANT):
         i, j = j, i
     if relation is Relation.COLLIDER:
@@ -180,7 +177,7 @@ def _shown_by(dag: DAG, relation: Relation, i: int, j: int) -> Way | None:
 
 
 def _refuted(dag: DAG, relation: Relation, i: int, j: int, names: tuple[str, ...]) -> tuple[Way | None, str]:
-    """How the two variables stand in a graph in which the relation does not hold, and the words for what is missing."""
+    """Return how two variables are linked in a graph without the relation, and the words for what is missing."""
     if relation in (Relation.CHILD, Relation.DESCENDANT):
         i, j = j, i
     link = next(_links(dag, i, j), None)
@@ -195,7 +192,7 @@ def _refuted(dag: DAG, relation: Relation, i: int, j: int, names: tuple[str, ...
 
 
 def _links(dag: DAG, i: int, j: int) -> Iterator[Way]:
-    """How two variables hang together, the nearest tie first."""
+    """Yield how two variables are linked, the nearest link first."""
     for way in (directed(dag, i, j), directed(dag, j, i), common_cause(dag, i, j), common_effect(dag, i, j)):
         if way:
             yield way

@@ -54,12 +54,12 @@ class Claim:
 
 @lru_cache(maxsize=4096)  # all of n = 2 … 6; claims come class by class, so that beyond a few would do
 def truth(n: int, number: int) -> Holds:
-    """The relations that hold throughout a class."""
+    """Return the relations that hold throughout a class."""
     return common_relations(members(from_integer(n, number)))
 
 
 def claims(n: int, number: int, *, seed: int) -> list[Claim]:
-    """The six claims of every pair: one of each two that mean the same (Table 10), drawn where both are kept apart."""
+    """Return six claims of every pair: one of each two that mean the same (Table 10), drawn where it is either."""
     lots = _lots(n, number, seed)
     return [
         Claim(n, number, relation, x, y)
@@ -69,33 +69,33 @@ def claims(n: int, number: int, *, seed: int) -> list[Claim]:
 
 
 def claim_at(n: int, number: int, place: int, *, seed: int) -> Claim:
-    """The claim that stands at a place of `claims`."""
+    """Return the claim that stands at a place of `claims`."""
     pair, which = divmod(place, 6)
     return Claim(n, number, *_forms(n)[pair][_lots(n, number, seed)[pair] & 15][which])
 
 
 def count(n: int, numbers: Iterable[int], *, seed: int) -> Counter[Relation]:
-    """How many claims of each relation the classes have, without making them."""
+    """Count the claims of each relation that the classes have, without making them."""
     pairs = n * (n - 1) // 2
     classes = descendants = 0
     for number in numbers:
         classes += 1
         descendants += sum((lot & 3).bit_count() for lot in _lots(n, number, seed))
-    found = Counter(dict.fromkeys(Relation, classes * pairs))
-    found[Relation.DESCENDANT] = descendants
-    found[Relation.ANCESTOR] = 2 * classes * pairs - descendants
-    return found
+    counts = Counter(dict.fromkeys(Relation, classes * pairs))
+    counts[Relation.DESCENDANT] = descendants
+    counts[Relation.ANCESTOR] = 2 * classes * pairs - descendants
+    return counts
 
 
 def _lots(n: int, number: int, seed: int) -> bytes:
-    """A byte for every pair of nodes; its lower four bits are drawn."""
+    """Return a byte for every pair of nodes; its lower four bits are drawn."""
     text = f"{seed}\x1forder of arguments\x1f{n}\x1f{number}"
     return hashlib.shake_256(text.encode()).digest(n * (n - 1) // 2)[::-1]
 
 
 @cache
 def _forms(n: int) -> list[list[list[tuple[Relation, int, int]]]]:
-    """For every pair of nodes and every lot of 0 … 15 the six claims."""
+    """Return the six claims for every pair of nodes and every lot of 0 … 15."""
     return [
         [
             [

@@ -31,7 +31,7 @@ class Block:
         everything = (claims(self.n, number, seed=self.seed) for number in self.numbers)
         if len(self.relations) == len(Relation):
             return chain.from_iterable(everything)
-        return (claim for found in everything for claim in found if claim.relation in self.relations)
+        return (claim for one_class in everything for claim in one_class if claim.relation in self.relations)
 
     def __len__(self) -> int:
         if len(self.relations) == len(Relation):
@@ -41,11 +41,11 @@ class Block:
     @cached_property
     def sizes(self) -> Mapping[Stratum, int]:
         """How many claims there are of each relation."""
-        counted = count(self.n, self.numbers, seed=self.seed)
-        return {(relation, self.n): counted[relation] for relation in Relation if relation in self.relations}
+        counts = count(self.n, self.numbers, seed=self.seed)
+        return {(relation, self.n): counts[relation] for relation in Relation if relation in self.relations}
 
     def sample(self, quota: Mapping[Stratum, int]) -> list[Claim]:
-        """So many claims of each relation, in order; other blocks' strata may be in the quota."""
+        """Return so many claims of each relation, in order; other blocks' strata may be in the quota."""
         own = {key: quota[key] for key in self.sizes}
         if self.n <= SMALL:
             return by_name(list(self), own, stratum=_stratum, name=lambda claim: claim.id, seed=self.seed)
@@ -78,7 +78,7 @@ class Blocks:
         return sum(map(len, self.blocks))
 
     def sample(self, limit: int, *, seed: int) -> list[Claim]:
-        """`limit` of the claims, each relation of each block with its share, in their order."""
+        """Return `limit` of the claims, each relation of each block with its share, in their order."""
         quota = quotas({key: size for block in self.blocks for key, size in block.sizes.items()}, limit, seed=seed)
         return [claim for block in self.blocks for claim in block.sample(quota)]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import combinations
 
+from harness.causal.dag import DAG
 from harness.causal.equivalence import from_independences, members
 from harness.causal.relations import Holds, Relation, common_relations
 from harness.causal.separation import Independence, independences
@@ -22,11 +24,14 @@ class Premise:
 
     names: tuple[str, ...]
     independences: frozenset[Independence]
+    silent: tuple[tuple[int, int], ...] = ()
+    """Pairs of which no sentence says anything; none in a premise of the benchmark."""
 
 
 _NAME = r"[^\s,.:;()?]+"
+_LEAD = "closed system of"
 _OPENING = re.compile(
-    r"closed system of (\d+) variables?, (.+?)\. All the statistical relations among these \d+ variables? "
+    rf"{_LEAD} (\d+) variables?, (.+?)\. All the statistical relations among these \d+ variables? "
     r"are as follows:"
 )
 _SENTENCES = (
@@ -38,7 +43,7 @@ _SENTENCES = (
 
 @lru_cache(maxsize=4096)
 def read_premise(text: str) -> Premise:
-    """The structure of a premise, whatever its variables are called. Raises Unreadable."""
+    """Return the structure of a premise, whatever its variables are called. Raises Unreadable."""
     opening = _OPENING.search(text)
     if not opening:
         raise Unreadable('no "closed system of … variables, …" in the premise')
@@ -46,18 +51,18 @@ def read_premise(text: str) -> Premise:
     if len(names) != int(opening[1]) or len(set(names)) != len(names):
         raise Unreadable(f"{opening[1]} variables are announced, {opening[2]!r} are listed")
     place = {name: k for k, name in enumerate(names)}
-    stated: set[Independence] = set()
+    statements: set[Independence] = set()
     correlated: set[tuple[int, int]] = set()
     body = text[opening.end() :].partition("\n")[0]
     for sentence in filter(None, (part.strip() for part in re.split(r"\.(?:\s+|$)", body))):
         words = sentence.removeprefix("However, ")
-        found = next(filter(None, (form.fullmatch(words) for form in _SENTENCES)), None)
-        if found is None:
+        match = next(filter(None, (form.fullmatch(words) for form in _SENTENCES)), None)
+        if match is None:
             raise Unreadable(f"the premise's sentence {sentence!r}")
-        given = _names(found["given"]) if "given" in found.re.groupindex else []
+        condition = _names(match["given"]) if "given" in match.re.groupindex else []
         try:
-            i, j = sorted((place[found["a"]], place[found["b"]]))
-            others = tuple(sorted(place[name] for name in given))
+            i, j = sorted((place[match["a"]], place[match["b"]]))
+            others = tuple(sorted(place[name] for name in condition))
         except KeyError as missing:
             raise Unreadable(f"{missing} is not among the premise's variables") from None
         if i == j or {i, j} & set(others):
@@ -65,10 +70,12 @@ def read_premise(text: str) -> Premise:
         if "correlates" in words:
             correlated.add((i, j))
         else:
-            stated.add((i, j, others))
-    if any((i, j) in correlated for i, j, given in stated if not given):
+            statements.add((i, j, others))
+    if any((i, j) in correlated for i, j, condition in statements if not condition):
         raise Unreadable("the premise says of one pair that it correlates and that it is independent")
-    return Premise(names, frozenset(stated))
+    spoken_of = correlated | {(i, j) for i, j, _ in statements}
+    silent = tuple(pair for pair in combinations(range(len(names)), 2) if pair not in spoken_of)
+    return Premise(names, frozenset(statements), silent)
 
 
 @dataclass(frozen=True)
@@ -79,21 +86,32 @@ class Hypothesis:
     i: str
     j: str
 
+    @property
+    def canonical(self) -> Hypothesis:
+        """The same claim, equal for all that mean the same: parent and ancestor from cause to effect, names sorted."""
+        if self.relation is Relation.CHILD:
+            return Hypothesis(Relation.PARENT, self.j, self.i)
+        if self.relation is Relation.DESCENDANT:
+            return Hypothesis(Relation.ANCESTOR, self.j, self.i)
+        if self.relation in (Relation.COLLIDER, Relation.CONFOUNDER):
+            return Hypothesis(self.relation, *sorted((self.i, self.j)))
+        return self
+
 
 def read_hypothesis(text: str, names: tuple[str, ...] | None = None) -> Hypothesis:
-    """The canonical reading of the first hypothesis in the text, in Table 2's or Table 9's words. Raises Unreadable.
+    """Return the canonical reading of the first hypothesis in the words of Table 2 or 9. Raises Unreadable.
 
     Two readings fit "B directly causes A" (child of (A, B), parent of (B, A)): the one whose first argument
     comes first in the premise's list is taken, in the alphabet without a list, as the public data has it.
     "A influences B through some mediator(s)" is read as ancestor or descendant by the same rule.
     """
-    found = [
+    matches = [
         (match.start(), relation, match["i"], match["j"]) for relation, form in _forms() if (match := form.search(text))
     ]
-    if not found:
+    if not matches:
         raise Unreadable(f"no hypothesis in the words of Tables 2 and 9 in {_short(text)!r}")
-    first = min(start for start, *_ in found)
-    readings = [Hypothesis(relation, i, j) for start, relation, i, j in found if start == first]
+    first = min(start for start, *_ in matches)
+    readings = [Hypothesis(relation, i, j) for start, relation, i, j in matches if start == first]
     order = {name: k for k, name in enumerate(names or sorted({readings[0].i, readings[0].j}))}
     for name in (readings[0].i, readings[0].j):
         if name not in order:
@@ -115,16 +133,25 @@ def _forms() -> list[tuple[Relation, re.Pattern[str]]]:
 
 
 @lru_cache(maxsize=4096)
-def read_class(premise: Premise) -> Holds:
-    """The relations that hold in every DAG whose independences are exactly the stated ones. Raises Unreadable."""
+def read_dag(premise: Premise) -> DAG:
+    """Return a DAG whose independences are exactly the stated ones. Raises Unreadable."""
+    if premise.silent:
+        i, j = premise.silent[0]
+        raise Unreadable(f"the premise says nothing of {premise.names[i]} and {premise.names[j]}")
     dag = from_independences(len(premise.names), premise.independences)
     if dag is None or frozenset(independences(dag)) != premise.independences:
         raise Unreadable("no directed acyclic graph has exactly the independences that the premise states")
-    return common_relations(members(dag))
+    return dag
+
+
+@lru_cache(maxsize=4096)
+def read_class(premise: Premise) -> Holds:
+    """Return the relations that hold in every DAG with exactly the stated independences. Raises Unreadable."""
+    return common_relations(members(read_dag(premise)))
 
 
 def follows(premise: Premise, hypothesis: Hypothesis) -> bool:
-    """Whether the hypothesis holds in every DAG that the premise allows. Raises Unreadable."""
+    """Test whether the hypothesis holds in every DAG that the premise allows. Raises Unreadable."""
     i, j = premise.names.index(hypothesis.i), premise.names.index(hypothesis.j)
     return bool(read_class(premise)[hypothesis.relation][i] >> j & 1)
 
@@ -136,3 +163,10 @@ def _names(text: str) -> list[str]:
 def _short(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def read_question(text: str) -> tuple[Premise, Hypothesis]:
+    """Return premise and hypothesis of a request's words: the last, where examples come before. Raises Unreadable."""
+    first, _, rest = (_LEAD + text.rpartition(_LEAD)[2]).partition("\n")
+    premise = read_premise(first)
+    return premise, read_hypothesis(rest, premise.names)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from typing import Literal
 
-from harness.causal.dag import from_integer, relabel
+from harness.causal.dag import DAG, from_integer, relabel
 from harness.causal.relations import Relation
 from harness.seeding import shuffled
 from harness.tasks.corr2cause.hypothesis import Claim
@@ -21,7 +22,8 @@ Perturbation = Literal["none", "paraphrase", "refactorization", "permutation"]
   sentences still follow the graph's order.
 - permutation: the graph's nodes change places at random, differently for every premise, and the text is
   written from the new graph. In the representatives all edges run from earlier to later letters, so that a
-  model can score by the order of letters or sentences; here neither carries anything.
+  model can score by the order of letters or sentences; here neither carries anything. No question stays word
+  for word what it was.
 """
 
 
@@ -33,7 +35,7 @@ class Writer:
     seed: int
 
     def item(self, claim: Claim) -> Item:
-        """The claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
+        """Return the claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
         page = _page(self.perturbation, self.seed, claim.n, claim.number)
         relation, var_i, var_j = str(claim.relation), page.names[claim.i], page.names[claim.j]
         claimed, statement = _words(claim.relation, var_i, var_j, self.perturbation == "paraphrase")
@@ -57,7 +59,7 @@ class Writer:
 
 @lru_cache(maxsize=4096)
 def _words(relation: Relation, var_i: str, var_j: str, paraphrased: bool) -> tuple[str, str]:
-    """The hypothesis with and without its full stop."""
+    """Return the hypothesis with and without its full stop."""
     claimed = hypothesis(relation, var_i, var_j, paraphrased=paraphrased)
     return claimed, claimed.removesuffix(".")
 
@@ -75,10 +77,22 @@ class _Page:
 
 @lru_cache(maxsize=64)
 def _page(perturbation: Perturbation, seed: int, n: int, number: int) -> _Page:
-    """Items come class by class, so few need to be kept."""
+    """Return what the items of a class share; they come class by class, so few pages need to be kept."""
     names = REFACTORED if perturbation == "refactorization" else LETTERS
-    cluster, place = f"n{n}-g{number}", list(range(n))
+    cluster, dag, place = f"n{n}-g{number}", from_integer(n, number), tuple(range(n))
     if perturbation == "permutation":
-        place = shuffled(place, seed, "permutation", cluster)
-    text = premise(relabel(from_integer(n, number), tuple(place)), names)
-    return _Page(cluster, [names[k] for k in place], text, str(n))
+        place = _permutation(dag, seed, "permutation", cluster)
+    return _Page(cluster, [names[k] for k in place], premise(relabel(dag, place), names), str(n))
+
+
+def _permutation(dag: DAG, *key: object) -> tuple[int, ...]:
+    """Draw where each node goes, again as long as some question would stay word for word as it is."""
+    order = range(len(dag))
+    draws = (tuple(shuffled(order, *key, *([number] if number else []))) for number in count())
+    return next(place for place in draws if not _keeps_a_question(dag, place))
+
+
+def _keeps_a_question(dag: DAG, place: tuple[int, ...]) -> bool:
+    """Test whether two variables stay where they are while the premise reads as before."""
+    still = sum(node == k for k, node in enumerate(place))
+    return still > 1 and premise(relabel(dag, place)) == premise(dag)

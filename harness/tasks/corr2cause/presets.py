@@ -32,7 +32,7 @@ FOUR = tuple(
 
 
 def _four(table: str, over: str, perturbation: str) -> Iterator[Number]:
-    """The four metrics of Table 6 under one of its two headings."""
+    """Return the four metrics of Table 6 under one of its two headings."""
     slot = {"original": "none"}.get(perturbation, perturbation)
     for number in FOUR:
         where = {"table": f"Table {table}", "perturbation": perturbation}

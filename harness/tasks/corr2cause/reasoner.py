@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from harness.protocols import Outcomes, Traits, as_text
-from harness.tasks.corr2cause.parse_text import Unreadable, follows, read_hypothesis, read_premise
+from harness.tasks.corr2cause.parse_text import Unreadable, follows, read_question
 from harness.types import JSON, ChatRequest, PairRequest, Request, Response
-
-_OPENING = "closed system of"
 
 
 @dataclass(frozen=True)
@@ -38,11 +36,8 @@ class Reasoner:
 
     def _answer(self, request: Request) -> str:
         assert not isinstance(request, PairRequest)
-        said = as_text(tuple(message for message in request.messages if message.role == "user"))
-        # With examples before it, the question is the last premise and what comes after it.
-        question = _OPENING + said.rpartition(_OPENING)[2]
+        words = as_text(tuple(message for message in request.messages if message.role == "user"))
         try:
-            premise = read_premise(question.partition("\n")[0])
-            return "Yes" if follows(premise, read_hypothesis(question.partition("\n")[2], premise.names)) else "No"
+            return "Yes" if follows(*read_question(words)) else "No"
         except Unreadable as departure:
             return f"Unreadable: {departure}."

@@ -45,7 +45,7 @@ class Size:
 
 
 def measure(n: int) -> Size:
-    """Counts for n variables; n = 6 takes a few seconds."""
+    """Return the counts for n variables; n = 6 takes a few seconds."""
     dags = unlabelled_dags(n)
     everything = [claim for number in representatives(n) for claim in claims(n, number, seed=0)]
     per_class = len(everything) // len(representatives(n))
@@ -62,7 +62,7 @@ def measure(n: int) -> Size:
 
 
 def total(sizes: Sequence[Size]) -> Size:
-    """All numbers of variables together."""
+    """Add up all numbers of variables."""
     return Size(*(sum(getattr(size, name) for size in sizes) for name in Size.__dataclass_fields__))
 
 
@@ -80,7 +80,7 @@ TABLE_3 = {
     "train": ("0", "0", "576", "7,524", "197,634", "205,734"),
     "% positive": ("0.00", "3.33", "7.50", "13.01", "18.85", "18.57"),
 }
-_SHOWN: dict[str, Callable[[Size], str]] = {
+_CELLS: dict[str, Callable[[Size], str]] = {
     "DAGs": lambda size: f"{size.dags:,}",
     "edges per DAG": lambda size: f"{size.edges_per_dag:.2f}",
     "classes": lambda size: f"{size.classes:,}",
@@ -116,12 +116,12 @@ def table_3() -> list[Part]:
     return [_beside("Table 3: the items", TABLE_3), _ITEMS]
 
 
-def _beside(title: str, printed: Mapping[str, Sequence[str]]) -> Table:
+def _beside(title: str, paper_rows: Mapping[str, Sequence[str]]) -> Table:
     sizes = [measure(n) for n in SIZES]
     columns = [*sizes, total(sizes)]
     rows = []
-    for name, paper in printed.items():
-        rows.append([name, "here", *map(_SHOWN[name], columns)])
+    for name, paper in paper_rows.items():
+        rows.append([name, "here", *map(_CELLS[name], columns)])
         rows.append(["", "paper", *paper])
     header = [title, "", *(f"n = {n}" for n in SIZES), "all"]
     return Table.of(header, rows, text_columns=2)

@@ -14,6 +14,7 @@ from harness.errors import ConfigError
 from harness.scoring.summary import summarize
 from harness.settings import LOCAL
 from harness.tasks.corr2cause import sources
+from harness.tasks.corr2cause.data_rows import Row
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, blocks, public_test
 from harness.tasks.corr2cause.hypothesis import Claim
 from harness.tasks.corr2cause.perturbation import Perturbation, Writer
@@ -59,7 +60,7 @@ class Corr2Cause:
     prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.1857, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuses combinations of settings that mean nothing."""
+        """Refuse combinations of settings that mean nothing."""
         if self.version == "v1" and (self.split != "test" or self.source != "builtin"):
             raise ConfigError(
                 "task.version=v1 is the test set of Tables 4 to 6 and 12: it goes with task.split=test and "
@@ -127,13 +128,13 @@ class Corr2Cause:
         return {"data_set": sources.hub_place(self.path, self.revision)}
 
     def items(self) -> Iterable[Item]:
-        """The questions: filtered, then sampled."""
+        """Return the questions: filtered, then sampled."""
         if self.source == "builtin":
             return Questions(self._claims, self._writer.item)
         return Questions(self._rows, lambda row: row.item())
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """One valid and one invalid item of the train split, perturbed as the questions are.
+        """Return one valid and one invalid item of the train split, perturbed as the questions are.
 
         With task.split=train or all these two are among the questions as well.
         """
@@ -141,7 +142,7 @@ class Corr2Cause:
         return [{**item.fields, "answer": "Yes" if claim.derived else "No"} for item, claim in items]
 
     def summarize(self, records: Iterable[Record]) -> Result:
-        """Scores overall, per relation type and per number of variables."""
+        """Return scores overall, per relation type and per number of variables."""
         return summarize(records, headline=self.headline, orders=ORDERS, unreadable=self.unreadable)
 
     @cached_property
@@ -151,52 +152,54 @@ class Corr2Cause:
     @cached_property
     def _claims(self) -> Sources[Claim]:
         if self.split == "test":
-            found = public_test(self.version)
-            return self._filtered(found, lambda claim: claim.relation, lambda claim: claim.n, lambda claim: claim.id)
-        made = blocks(
+            claims = public_test(self.version)
+            return self._filtered(claims, lambda claim: claim.relation, lambda claim: claim.n, lambda claim: claim.id)
+        claim_blocks = blocks(
             dict.fromkeys(self.num_nodes or SIZES),
             split=self.split,
             seed=self.seed,
             classes=self.classes or CLASSES,
             relations=self.relations or Relation,
         )
-        if not len(made):
+        if not len(claim_blocks):
             raise self._nothing_left(0)
-        return made if self.limit is None else made.sample(self.limit, seed=self.seed)
+        return claim_blocks if self.limit is None else claim_blocks.sample(self.limit, seed=self.seed)
 
     @cached_property
-    def _rows(self) -> list[sources.Row]:
+    def _rows(self) -> list[Row]:
         if self.source == "file":
             rows = sources.from_file(str(self.path))
         else:
-            rows = sources.from_hub(self.path, self.revision, split=self.split, perturbation=self.perturbation)
+            rows = sources.from_hub(
+                self.path, self.revision, split=self.split, perturbation=self.perturbation, seed=self.seed
+            )
         for row in rows:
             row.check(derivable=self.headline == "audited")
-        return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.id)
+        return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.item_id)
 
     def _filtered(
         self,
-        found: Sequence[T],
+        values: Sequence[T],
         relation: Callable[[T], Relation],
         num_nodes: Callable[[T], int],
         name: Callable[[T], str],
     ) -> list[T]:
-        kept = [
+        fitting = [
             value
-            for value in found
+            for value in values
             if (self.relations is None or relation(value) in self.relations)
             and (self.num_nodes is None or num_nodes(value) in self.num_nodes)
         ]
-        if not kept:
-            raise self._nothing_left(len(found))
+        if not fitting:
+            raise self._nothing_left(len(values))
         if self.limit is None:
-            return kept
-        return stratified(kept, self.limit, stratum=lambda v: (relation(v), num_nodes(v)), name=name, seed=self.seed)
+            return fitting
+        return stratified(fitting, self.limit, stratum=lambda v: (relation(v), num_nodes(v)), name=name, seed=self.seed)
 
     def _nothing_left(self, of: int) -> ConfigError:
         return ConfigError(
             f"no item is left: none of the {of:,} items of this split has "
-            f"task.relations={_listed(self.relations)} and task.num_nodes={_listed(self.num_nodes)}."
+            f"task.relations={_as_list(self.relations)} and task.num_nodes={_as_list(self.num_nodes)}."
         )
 
 
@@ -222,5 +225,5 @@ class Questions(Generic[T]):
         return len(self.sources)
 
 
-def _listed(values: Sequence[object] | None) -> str:
+def _as_list(values: Sequence[object] | None) -> str:
     return "any" if values is None else f"[{','.join(map(str, values))}]"

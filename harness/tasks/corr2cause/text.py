@@ -36,10 +36,10 @@ REFACTORED = tuple(reversed(LETTERS))
 
 
 def premise(dag: DAG, names: Sequence[str] = LETTERS) -> str:
-    """The statistical relations of a DAG in words; node k is called names[k], everything in the nodes' order."""
+    """Write the statistical relations of a DAG in words; node k is called names[k], everything in the nodes' order."""
     n = len(dag)
     separations = independences(dag)
-    marginal = {(i, j) for i, j, given in separations if not given}
+    marginal = {(i, j) for i, j, condition in separations if not condition}
     text = (
         f"Suppose there is a closed system of {n} variables, {_list(names[:n])}. "
         f"All the statistical relations among these {n} variables are as follows:"
@@ -55,24 +55,24 @@ def premise(dag: DAG, names: Sequence[str] = LETTERS) -> str:
 
 @lru_cache(maxsize=16)
 def _sentences(names: tuple[str, ...]) -> dict[Independence, str]:
-    """How every independence among the variables is said, a space before it: 2^(n-3) n(n-1) sentences."""
+    """Return the sentence of every independence among the variables, a space before it: 2^(n-3) n(n-1) of them."""
     n = len(names)
     return {
-        (i, j, given): f" {names[i]} and {names[j]} are independent given {_list([names[k] for k in given])}."
-        if given
+        (i, j, condition): f" {names[i]} and {names[j]} are independent given {_list([names[k] for k in condition])}."
+        if condition
         else f" {names[i]} is independent of {names[j]}."
         for i, j in combinations(range(n), 2)
-        for given in conditioning_sets(n, i, j)
+        for condition in conditioning_sets(n, i, j)
     }
 
 
 def hypothesis(relation: Relation, i: str, j: str, *, paraphrased: bool = False) -> str:
-    """The hypothesis about the variables called i and j, in the words of Table 2 or of Table 9."""
+    """Write the hypothesis about the variables called i and j, in the words of Table 2 or of Table 9."""
     return (PARAPHRASES if paraphrased else TEMPLATES)[relation].format(i=i, j=j)
 
 
 def as_input(premise: str, hypothesis: str) -> str:
-    """One row of the public data."""
+    """Write one row of the public data."""
     return f"Premise: {premise}\nHypothesis: {hypothesis}"
 
 

@@ -74,7 +74,7 @@ function replyFacts(set, row, sampleTitle) {
   return [
     ["read", failure ? "nothing: the call failed" : readText(set, row, sampleTitle)],
     ["read from", failure || !span ? null : `“${span}”`],
-    ["read by", failure || !span || !answers.rule ? null : RULES[answers.rule[row]]],
+    ["read by", failure || !span || !answers.rule ? null : RULES[answers.rule[row]] || answers.rule[row]],
     ["probability of Yes", probability === null ? null : probability.toFixed(4)],
     ["finish reason", answers.finish && answers.finish.names[answers.finish.codes[row]]],
     ["tokens", input === null && output === null ? null : `${input ?? "?"} in, ${output ?? "?"} out`],

@@ -11,7 +11,7 @@ from harness.types import Answer, Response
 
 
 def read(text: str, finish_reason: str = "stop") -> int | None:
-    return verdict(Response(text, finish_reason=finish_reason)).label
+    return verdict(Response(text, finish_reason=finish_reason), "A directly causes B").label
 
 
 SHORT = [
@@ -95,9 +95,11 @@ CHAINS = [
     ("Both graphs fit. The conclusion doesn’t follow.", 0),
     ("C is the only collider in every graph of the class, so the statement is valid.", 1),
     ("Therefore, we can deduce that A directly causes B.", 1),
-    ("As C is not in the separating set, it can be deduced that C is a collider.", 1),
+    ("As C is not in the separating set, it can be deduced that C is a collider.", None),  # the hypothesis is another
+    ("As C is not in the separating set, it can be deduced that A directly causes B.", 1),
     ("**Conclusion**\n\nThe hypothesis is therefore true.", 1),
     ("All graphs of the class agree, and the hypothesis holds.", 1),
+    ("It is not true that this cannot be deduced.", 1),
     # Yes and no only on the way; the end concludes nothing.
     ("No variable is independent of the others.", None),
     ("No other variable explains the correlation between A and B.", None),
@@ -107,7 +109,7 @@ CHAINS = [
     ("Yesterday I saw a graph like this.", None),
     ("If yes, then C would be a collider.", None),
     ("This is not a yes-or-no question.", None),
-    ("The answer is not yes.", None),
+    ("The answer is not yes.", 0),
     ("I cannot give a clear yes.", None),
     ("The answer would be yes if there were no other variables.", None),
     ("So, can we deduce that A directly causes B?", None),
@@ -129,7 +131,6 @@ OTHER_CONCLUSIONS = [
     "It is unclear whether it can be deduced.",
     "We cannot conclude that A does not cause B.",
     "We cannot conclude that the hypothesis is false.",
-    "It is not true that this cannot be deduced.",
 ]
 
 UNREADABLE = [
@@ -263,8 +264,8 @@ def test_the_next_question_of_a_base_model_is_not_ours(text, label):
 
 
 def test_the_deciding_words_are_kept():
-    assert verdict(Response("A – B is open.\n**Final answer:** No")) == Answer(0, span="answer: no")
-    assert verdict(Response("So we cannot deduce it.")).span == "cannot deduce"
+    assert verdict(Response("A – B is open.\n**Final answer:** No")) == Answer(0, span="answer: no", rule="announced")
+    assert verdict(Response("So we cannot deduce it.")).span == "we cannot deduce"
 
 
 @given(st.text(), st.sampled_from(["", "stop", "length"]))

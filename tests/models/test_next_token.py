@@ -1,0 +1,242 @@
+"""Ranking by the first token that a chat model would write: one call, every spelling of each choice."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from openai_server import KEY, Server, chat_reply, error, ranked_reply
+from outcomes import each
+
+from harness.codec import response_from_json, response_json
+from harness.cost.token_estimate import size
+from harness.errors import ConfigError, RunStopped
+from harness.models.api.openai import Chat, Completions
+from harness.models.api.ranking import by_next_token, choices_begun
+from harness.prompting.parsing import choice
+from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Response
+
+REQUEST = ChoiceRequest((Message("user", "Is it so?"),), ("Yes", "No"))
+
+
+def ranker(server: Server, **settings) -> Chat:
+    return Chat(
+        **{"name": "m", "model": "gpt-4o", "base_url": server.url, "max_wait": 0.01, "method": "rank"} | settings
+    )
+
+
+def ranked(server: Server, **settings) -> Response | Failure:
+    ((request, outcome),) = each(ranker(server, **settings).respond([REQUEST]))
+    assert request == REQUEST
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("tokens", "choices"),
+    [
+        (("Yes", " Yes", "yes", "YES", "Y", "Ye", "ĠYes", "▁yes", "\nYes", '"Yes', "**Yes", "Yes.", "yes,"), ("Yes",)),
+        (("No", " no", "N", "nO", "No\n", "No.", "(No"), ("No",)),
+        (("", " ", "Ġ", "**", "Not", "None", "Nope", "no-one", "Yesterday", "I", "The", "Based", "�"), ()),
+    ],
+)
+def test_a_token_counts_for_the_choice_that_it_begins(tokens, choices):
+    assert {token: choices_begun(token, ("Yes", "No")) for token in tokens} == dict.fromkeys(tokens, choices)
+
+
+def test_a_token_that_may_begin_several_choices_counts_for_none():
+    assert choices_begun("Pos", ("Positive", "Possible")) == ("Positive", "Possible")
+    response = by_next_token([("Pos", math.log(0.9)), ("Posi", math.log(0.1))], ("Positive", "Possible"), Response(""))
+    assert response.outside == 0.9 and response.bounded == ("Possible",)
+
+
+def test_one_call_of_one_token_and_every_spelling_counts(serve, key):
+    told = {"Yes": 0.5, " yes": 0.1, "Y": 0.05, "No": 0.2, "NO": 0.05, "It": 0.04, "Not": 0.03}
+    server = serve(lambda *_: ranked_reply(told))
+    response = ranked(server)
+    (sent,) = server.calls
+    assert (sent["max_tokens"], sent["logprobs"], sent["top_logprobs"]) == (1, True, 20)
+    assert sent["messages"] == [{"role": "user", "content": "Is it so?"}] and "stop" not in sent
+    assert {name: math.exp(p) for name, p in response.logprobs.items()} == pytest.approx({"Yes": 0.65, "No": 0.25})
+    assert (response.outside, response.bounded, response.text) == (0.1, (), "Yes")
+    assert response.finish_reason == "stop"  # it was not cut off: it was asked for one token
+    assert choice(response, ("Yes", "No")).probability == pytest.approx(0.65 / 0.9)
+    assert response_from_json(json.loads(json.dumps(response_json(response))), cached=False) == response
+
+
+def test_the_token_that_was_drawn_counts_once_also_where_it_is_none_of_the_likeliest(serve, key):
+    reply = ranked_reply({"Yes": 0.5, "It": 0.3})
+    reply["choices"][0]["logprobs"]["content"][0] |= {"token": "No", "logprob": math.log(0.1), "bytes": None}
+    response = ranked(serve(lambda *_: reply))
+    assert {name: math.exp(p) for name, p in response.logprobs.items()} == pytest.approx({"Yes": 0.5, "No": 0.1})
+    same = ranked(serve(lambda *_: ranked_reply({"Yes": 0.5, "No": 0.1}, written="No")))
+    assert same.logprobs == pytest.approx(response.logprobs)
+
+
+def test_a_choice_that_is_not_among_the_tokens_has_the_most_that_it_can_have(serve, key):
+    response = ranked(serve(lambda *_: ranked_reply({"Yes": 0.9, "It": 0.06, "The": 0.02})))
+    assert response.bounded == ("No",) and math.exp(response.logprobs["No"]) == pytest.approx(0.02)
+    assert response.outside == pytest.approx(0.1)
+    sure = by_next_token([("Yes", 0.0)], ("Yes", "No"), Response(""))
+    assert sure.logprobs["Yes"] == 0 and -30 < sure.logprobs["No"] < -20 and choice(sure, ("Yes", "No")).label == 1
+
+
+def test_where_neither_choice_is_among_the_tokens_there_is_no_answer(serve, key):
+    response = ranked(serve(lambda *_: ranked_reply({"Based": 0.9, "The": 0.1})))
+    assert (response.logprobs, response.outside, response.text) == ({}, 1.0, "Based")
+    assert choice(response, ("Yes", "No")).label is None and choice(response, ("Yes", "No")).probability is None
+    assert response_from_json(response_json(response), cached=False) == response
+
+
+@pytest.mark.parametrize(
+    ("tokens", "what"),
+    [
+        ([{"token": "Yes", "logprob": None}], "not a number"),
+        ([{"token": "Yes", "logprob": "-1"}], "not a number"),
+        ([{"token": 5, "logprob": -1.0}], "not a number"),
+        ([{"token": "Yes", "logprob": math.nan}], "not a number"),
+        ([{"token": "Yes", "logprob": 3}], "not a number"),
+        ([{"token": "Yes", "logprob": -0.1}, {"token": "No", "logprob": -0.2}], "1.72 tokens"),
+        ([{"token": "Yes", "logprob": -9999.0}], "0 tokens"),
+        ([{"token": "Yes", "logprob": -(10**400)}, 7], "not a number"),
+    ],
+)
+def test_what_are_no_log_probabilities_is_a_failure_that_says_so(serve, key, tokens, what):
+    reply = chat_reply("Yes", logprobs={"content": [{**tokens[0], "top_logprobs": tokens}]})
+    outcome = ranked(serve(lambda *_: json.loads(json.dumps(reply))), attempts=2)
+    assert isinstance(outcome, Failure) and outcome.kind == "invalid_reply" and what in outcome.detail
+
+
+def test_minus_infinity_and_the_same_token_told_twice_are_taken_as_they_are(serve, key):
+    twice = {"token": "Yes", "logprob": math.log(0.6), "bytes": [89, 101, 115]}
+    never = {"token": "No", "logprob": -math.inf, "bytes": None}
+    reply = chat_reply("Yes", logprobs={"content": [{**twice, "top_logprobs": [twice, twice, never]}]})
+    response = ranked(serve(lambda *_: reply))
+    assert math.exp(response.logprobs["Yes"]) == pytest.approx(0.6) and response.bounded == ("No",)
+
+
+@pytest.mark.parametrize("logprobs", [None, {}, {"content": None}, {"content": []}, {"content": [{"token": "Yes"}]}])
+def test_a_server_that_gives_none_stops_the_run_with_the_way_out(serve, key, logprobs):
+    server = serve(lambda *_: chat_reply("Yes", logprobs=logprobs))
+    with pytest.raises(RunStopped, match=r"gives no log-probabilities with its replies: use model\.method=generate"):
+        ranked(server)
+    assert len(server.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (403, "You are not allowed to request logprobs from this model"),
+        (400, "Logprobs is not enabled for models/gemini-2.5-pro"),
+        (400, "Requested sample logprobs of 20, which is greater than max allowed: 5 (parameter=logprobs, value=20)"),
+    ],
+)
+def test_a_server_that_refuses_them_stops_the_run_with_its_words_and_the_setting(serve, key, status, words):
+    server = serve(lambda *_: error(status, words))
+    with pytest.raises(RunStopped) as stopped:
+        ranked(server)
+    assert words in str(stopped.value) and "model.top_logprobs" in str(stopped.value)
+    assert "model.method=generate" in str(stopped.value) and len(server.calls) == 1
+
+
+def test_another_refusal_is_told_as_ever(serve, key):
+    assert ranked(serve(lambda *_: error(400, "odd"))) == Failure("bad_request", "400: odd")
+    too_long = error(400, "This model's maximum context length is 5 tokens, logprobs or not", "context_length_exceeded")
+    assert ranked(serve(lambda *_: too_long)).kind == "context_length"
+
+
+@pytest.mark.parametrize("parts", [{"reasoning_content": "Let"}, {"reasoning": "Let"}, {"content": "<think>"}])
+def test_a_model_that_thinks_first_is_told_before_more_is_paid(serve, key, parts):
+    reply = ranked_reply({"<think>": 1.0})
+    reply["choices"][0]["message"] |= parts
+    with pytest.raises(RunStopped, match="thinks before it answers"):
+        ranked(serve(lambda *_: reply))
+
+
+@pytest.mark.parametrize("name", ["o3-mini", "gpt-5", "openai/gpt-5-mini"])
+def test_a_reasoning_model_is_refused_before_the_first_call(name, key):
+    with pytest.raises(ConfigError, match=r"use model\.method=generate .*model\.reasoning_effort=none"):
+        Chat(name="m", model=name, base_url="http://localhost/v1", method="rank")
+    assert Chat(name="m", model=name, base_url="http://localhost/v1", method="rank", reasoning=False)
+
+
+def test_one_that_can_leave_thinking_out_is_asked_for_one_token(serve, key):
+    server = serve(lambda *_: ranked_reply({"Yes": 0.7, "No": 0.3}))
+    assert ranked(server, model="gpt-5.1", reasoning_effort="none", temperature=0).text == "Yes"
+    (sent,) = server.calls
+    assert (sent["max_completion_tokens"], sent["reasoning_effort"]) == (1, "none") and "max_tokens" not in sent
+
+
+@pytest.mark.parametrize("setting", [{"temperature": 0.7}, {"top_p": 0.5}])
+def test_sampling_that_may_bend_the_probabilities_is_refused(setting, key):
+    with pytest.raises(ConfigError, match="Leave both out"):
+        Chat(name="m", model="gpt-4o", base_url="http://localhost/v1", method="rank", **setting)
+
+
+def test_the_way_is_part_of_the_identity_of_those_that_rank_alone(serve, key):
+    server = serve()
+    plain = ranker(server, method="generate")
+    assert plain.identity == ranker(server, method="generate", top_logprobs=5, constrain=None).identity
+    assert "rank" not in plain.identity and ranker(server).identity["rank"] == "next token"
+    assert ranker(server).identity != ranker(server, top_logprobs=5).identity
+    assert ranker(server).accepts == (ChoiceRequest, ChatRequest) and plain.accepts == (ChatRequest,)
+
+
+def completions(server: Server, **settings) -> Completions:
+    return Completions(name="m", model="davinci-002", base_url=server.url, max_wait=0.01, method="rank", **settings)
+
+
+def test_completions_rank_by_the_next_token_where_they_are_told_to(serve, key):
+    told = {" Yes": math.log(0.3), " No": math.log(0.5), "\n": math.log(0.2)}
+    reply = {
+        "model": "davinci-002",
+        "choices": [{"text": " No", "finish_reason": "length", "logprobs": {"top_logprobs": [told]}}],
+        "usage": {"prompt_tokens": 4, "completion_tokens": 1},
+    }
+    server = serve(lambda *_: reply)
+    model = completions(server, rank="next_token")
+    ((_, response),) = each(model.respond([REQUEST]))
+    assert (response.text, response.outside) == ("No", 0.2) and math.exp(response.logprobs["Yes"]) == pytest.approx(0.3)
+    (sent,) = server.calls
+    assert (sent["max_tokens"], sent["logprobs"], sent["prompt"]) == (1, 5, "Is it so?") and "echo" not in sent
+    assert completions(server).identity == completions(server, top_logprobs=3).identity != model.identity
+
+
+def test_such_a_call_is_one_of_one_token_in_plan_and_budget(serve, key):
+    server = serve()
+    one, words = size(REQUEST, ranker(server)), size(REQUEST, completions(server))
+    assert (one.calls, one.output_least, one.output_most) == (1, 1, 1)
+    assert (words.calls, words.input) == (2, 2 * one.input)
+    assert size(REQUEST, completions(server, rank="next_token")) == one
+
+
+def test_what_cannot_fit_is_not_sent(serve, key):
+    server = serve()
+    assert ranked(server, context=1).kind == "context_length" and not server.calls
+
+
+def test_a_run_has_the_scores_of_probabilities_and_says_what_lies_outside(harness, serve, tmp_path):
+    def reply(path, body, number):
+        yes = 0.05 + 0.5 * (number % 7) / 7
+        return ranked_reply({"Yes": yes, "No": 0.6 - yes, "Based": 0.3} if number % 5 else {"Based": 1.0})
+
+    server = serve(reply)
+    arguments = ["model=gpt4o", f"model.base_url={server.url}", "model.method=rank", "task.limit=30"]
+    plan = harness(*arguments, "dry_run=true", OPENAI_API_KEY=KEY)
+    assert "30 calls" in plan.stdout and " 30 out." in plan.stdout and "[ranked] Yes | No" in plan.stdout, plan.stdout
+    done = harness(*arguments, OPENAI_API_KEY=KEY)
+    assert done.returncode == 0 and len(server.calls) == 30, done.stderr
+    (folder,) = [file.parent for file in tmp_path.rglob("result.json")]
+    result = json.loads((folder / "result.json").read_text())
+    scores = result["scores"][result["headline"]]["overall"]["all"]
+    assert all(0 < scores[name] < 1 for name in ("auroc", "average_precision", "brier"))
+    assert scores["unreadable"] == 6 and result["usage"]["output"] == 30
+    outside, without = result["notes"]
+    assert outside.startswith("On average 52.0% of the first token's probability lies outside the choices, in 6 of 30")
+    assert without.startswith("In 6 of 30 answers no choice was among the likeliest tokens")
+    lines = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    assert {line["response"]["outside"] for line in lines} == {0.4, 1.0}
+    assert {line["request"]["kind"] for line in lines} == {"choice"}
+    verified = harness(module="harness.verify")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert harness(*arguments, "cache=frozen", OPENAI_API_KEY=KEY).returncode == 0 and len(server.calls) == 30

@@ -1,0 +1,223 @@
+"""Replies as models write them, with the reading of a careful person, and what must hold for any reply."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from time import process_time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from harness.prompting.reading import read
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+STATEMENT = "A directly causes B"
+LABELS = {"yes": 1, "no": 0, "unreadable": None}
+NEXT = ("Can we deduct the following", "Suppose there is a closed")
+
+
+def label(reply: str, *, cut_off: bool = False, statement: str = STATEMENT) -> int | None:
+    return read(reply, cut_off=cut_off, statement=statement, next_words=NEXT).label
+
+
+def differences(file: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """What the rules read otherwise than the careful person: wrong, read although nothing was said, or not read."""
+    for line in (DATA / file).read_text(encoding="utf-8").splitlines():
+        reply = json.loads(line)
+        found = label(
+            reply["reply"], cut_off=reply["finish_reason"] == "length", statement=reply.get("statement", STATEMENT)
+        )
+        expected = LABELS[reply["verdict"]]
+        if found == expected or (found is None and "unreadable acceptable" in reply["why"]):
+            continue
+        yield "unread" if found is None else "read" if expected is None else "wrong", reply
+
+
+@pytest.mark.parametrize(
+    ("file", "unread", "read_though"),
+    [("replies.jsonl", 0, 0), ("replies_blind.jsonl", 3, 1), ("replies_second.jsonl", 4, 2)],
+)
+def test_replies_are_read_as_a_careful_person_reads_them(file, unread, read_though):
+    found = list(differences(file))
+    kinds = Counter(kind for kind, _ in found)
+    assert kinds["wrong"] == 0, found
+    assert kinds["unread"] <= unread and kinds["read"] <= read_though, found
+
+
+# For every way to say it, Yes is read if and only if No is; {w} is the other word.
+WAYS = [
+    *("{v}", "{v}.", "{v}!", "**{v}**", "`{v}`", "“{v}”", "({v})", "[[{v}]]", "## {v}", "- {v}"),
+    *("1. {v}", "> {v}", "✅ {v}", "{v} ❌"),
+    *("Answer: {v}", "The answer is {v}.", "The final answer is: **{v}**.", "answer = {v}"),
+    *("Final decision — {v}", "Answer\n{v}"),
+    *("<answer>{v}</answer>", "[ANSWER]{v}[/ANSWER]", "<b>{v}</b>", "Answer: <{v}>", "#### {v}", "| follows | {v} |"),
+    *("\\boxed{{{v}}}", "$\\boxed{{\\text{{{v}}}}}$", "\\fbox{{{v}}}", "Answer: $\\mathrm{{{v}}}$"),
+    *('{{"answer": "{v}"}}', '{{"why": "They correlate.", "answer": "{v}", "confidence": 0.9}}'),
+    '```json\n{{"result": ["{v}"]}}\n```',
+    *("I'd say {v}.", "So, {v}.", "Let's go with {v}.", "That's a {v} from me", "My guess is {v}."),
+    "It has to be {v}.",
+    *("{v}, because A and B may share a cause.", "{v} - see above", "{v} (90%)", "{v} 0.9"),
+    *("Sure! {v}.", "Yes or no? {v}"),
+    "Step 1: look at A.\nStep 2: look at C.\n\n**Answer:** {v}",
+    "Is A linked to B? {w}. Does the hypothesis follow? {v}.",
+    # Reasoning, and what somebody else writes on.
+    *("<think>The answer is {w}.</think>{v}", "[THINK]Answer: {w}[/THINK]\n{v}"),
+    *("◁think▷{w}◁/think▷{v}", "answer: {w}</think>\n\n{v}"),
+    "<|channel|>analysis<|message|>{w}<|end|><|start|>assistant<|channel|>final<|message|>{v}",
+    *("{v}<|endoftext|>Answer: {w}", "{v}\n\nUser: {w}\nAssistant: {w}", "{v}\n\nQuestion: and C?\nAnswer: {w}"),
+    "Answer: {v}\n\nSuppose there is a closed system of 4 variables.\nAnswer: {w}",
+    # Other worlds, first thoughts, other people, corrections.
+    "Answer: {v}\n\nNote: if the premise had been different, the answer would be {w}.",
+    "{v}. Had B been observed, the answer would have been {w}.",
+    "Answer: {v}. In the absence of C, the answer would be {w}.",
+    *("At first I thought {w}, but the answer is {v}.", "One might say {w}, but the correct answer is {v}."),
+    *("Answer: {w}. Wait, that is wrong. Answer: {v}", "{w}. No wait, {v}.", "The answer is not {w}; it is {v}."),
+    *("It would be wrong to say {w}.", "The final answer is {v}, not {w}.", "- [x] {v}\n- [ ] {w}", "~~{w}~~ {v}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_yes_is_read_where_no_is(way):
+    assert [label(way.format(v=v, w=w)) for v, w in (("Yes", "No"), ("No", "Yes"))] == [1, 0]
+
+
+@given(
+    st.sampled_from(WAYS),
+    st.sampled_from(["", " ", "\n", "\n\n", "\u200b", "\ufeff", "\u00a0"]),
+    st.sampled_from(["", " ", "\n", "\n\n", "\u200b", " \n ", "\u00a0"]),
+    st.sampled_from([str, str.upper, str.lower]),
+)
+@settings(max_examples=150)
+def test_blanks_around_it_and_case_change_no_reading(way, before, after, case):
+    yes, no = (
+        case(way.format(v=v, w=w)) if "<|" not in way else way.format(v=v, w=w)
+        for v, w in (("Yes", "No"), ("No", "Yes"))
+    )
+    assert (label(before + yes + after), label(before + no + after)) == (1, 0)
+
+
+NOTES = [
+    "Note: if the premise had been different, the answer would be {w}.",
+    "(With a collider at C the answer would be {w}.)",
+    "If A and B were independent, the answer would be {w}.",
+    "Otherwise the answer would be {w}.",
+    "Had C been a common cause, I would have answered {w}.",
+    "A naive reader might say {w}.",
+    "Let me know if you would like a detailed explanation!",
+    "Is C a collider? {w}.",
+    "In the first example the answer is {w}.",
+    "P.S. Suppose instead that C were not observed. Then the answer is {w}.",
+]
+
+
+@given(
+    st.sampled_from(["Answer: {v}", "The final answer is {v}.", "\\boxed{{{v}}}", "<answer>{v}</answer>"]),
+    st.lists(st.sampled_from(NOTES), max_size=3),
+)
+@settings(max_examples=100)
+def test_a_note_after_an_announced_verdict_never_turns_it(way, notes):
+    for v, w in (("Yes", "No"), ("No", "Yes")):
+        reply = "\n\n".join(text.format(v=v, w=w) for text in (way, *notes))
+        assert label(reply) == (1 if v == "Yes" else 0), reply
+
+
+HALVES = [
+    "yes",
+    "no",
+    "not",
+    "the answer is",
+    "answer:",
+    "if",
+    "we cannot deduce",
+    "the hypothesis",
+    "holds",
+    ".",
+    "?",
+    "\n",
+    ",",
+    "so",
+    "H1",
+]
+
+
+@given(st.one_of(st.text(), st.lists(st.sampled_from(HALVES)).map(" ".join)), st.booleans())
+@example("H1 H0 the answer is not", False)
+def test_any_text_is_read_without_an_error(text, cut_off):
+    answer = read(text, cut_off=cut_off, statement=STATEMENT)
+    assert answer.label in (0, 1, None)
+    assert bool(answer.span and answer.rule) == (answer.label is not None)
+
+
+@pytest.mark.parametrize(
+    ("reply", "rule", "span"),
+    [
+        ("B fits.\n**Final answer:** No", "announced", "answer: no"),
+        ("No, we cannot.", "opening", "no"),
+        ("The edge may be reversed. So, no.", "closing", "so, no"),
+        ("Thus the hypothesis does not hold.", "concluded", "hypothesis does not hold"),
+        ("Yes. Wait, B may cause A. No.", "corrected", "no"),
+    ],
+)
+def test_what_decided_is_told(reply, rule, span):
+    answer = read(reply, statement=STATEMENT)
+    assert (answer.rule, span in answer.span) == (rule, True), answer
+
+
+@pytest.mark.parametrize(
+    ("statement", "asserts", "denies"),
+    [
+        (
+            "A directly causes B",
+            "Therefore, we can deduce that A is a direct cause of B.",
+            "So A does not directly cause B.",
+        ),
+        (
+            "There exists at least one collider (i.e., common effect) of A and B",
+            "Hence we can conclude that there exists at least one collider of A and B.",
+            "It follows that there is no collider of A and B.",
+        ),
+        (
+            "A is a cause for B, but not a direct one",
+            "We conclude that A is a cause for B, but not a direct one.",
+            None,
+        ),
+        (
+            "asia and tub are causally related.",
+            "Thus asia and tub are causally related.",
+            "Thus asia and tub are not causally related.",
+        ),
+        (
+            "There is a causal connection between either and xray.",
+            "So there is a causal connection between either and xray.",
+            "There is no causal connection between either and xray.",
+        ),
+    ],
+)
+def test_the_statement_itself_is_read_and_no_other(statement, asserts, denies):
+    assert label(asserts, statement=statement) == 1
+    assert denies is None or label(denies, statement=statement) == 0
+    assert label(asserts, statement="C directly causes D") is None
+    assert label(asserts, statement="") is None
+
+
+def test_a_megabyte_takes_no_longer_than_its_length():
+    # Not a race: what was quadratic here took minutes.
+    shapes = [
+        "Answer: Yes\n",
+        ":",
+        "\u00a0",
+        "<think",
+        "the answer is ",
+        "\\boxed{",
+        "we cannot deduce that ",
+        "wrong to say ",
+        '": "',
+    ]
+    begin = process_time()
+    for shape in shapes:
+        read(shape * (1_000_000 // len(shape)), statement=STATEMENT, next_words=NEXT)
+    assert process_time() - begin < 60
