@@ -10,7 +10,7 @@ from harness.types import JSON
 
 VERSION = 1
 """Raised with every change of the rules that can read a reply otherwise; a manifest without one is of version 0."""
-_RULES = ("parsing.py", "reading/*.py")
+_RULES = ("constrained.py", "parsing.py", "reading/*.py")
 
 
 @cache
