@@ -25,7 +25,8 @@ from harness.runtime.progress import Progress
 from harness.settings import Main, build, build_main
 from harness.storage import provenance
 from harness.storage.configuration import of_judge, of_model
-from harness.storage.run_folder import MANIFEST, Folder, folder_of
+from harness.storage.places import folder_of
+from harness.storage.run_folder import MANIFEST, Folder
 
 
 @dataclass(frozen=True)

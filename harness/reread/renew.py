@@ -19,11 +19,11 @@ from harness.reread.judges import NewJudge, OldJudge
 from harness.runtime.progress import Progress
 from harness.scoring.judged import summarize
 from harness.storage import provenance, rebuild, records, runs
-from harness.storage.provenance import TracedItems
-from harness.storage.run_folder import MANIFEST, Account, Folder, folder_of, variant
+from harness.storage.places import folder_of, variant
+from harness.storage.run_folder import MANIFEST, Account, Folder
 from harness.storage.runs import Run
 from harness.types import JSON, Record, Response, Result, Usage
-from harness.verify.records import Items
+from harness.verify.items import Items
 from harness.verify.run import problems_of
 
 _OF_RUN = ("run", "configuration", "configuration_digest", "items", "counts", "records", "ended", "complete", "result")
@@ -66,7 +66,7 @@ class Source:
         """Yield each record as it is and as today's rules read it, with its line."""
         path = self.run.records_file
         assert path is not None
-        items, seen = Items(TracedItems(self.task.items())), Counter[str]()
+        items, seen = Items(self.task.items()), Counter[str]()
         for one in records.read_lines(path):
             record = one.record
             seen[record.item] += 1

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.settings import chosen
-from harness.storage.run_folder import variant
+from harness.storage.places import variant
 from harness.types import JSON
 
 if TYPE_CHECKING:

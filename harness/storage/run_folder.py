@@ -9,7 +9,6 @@ whatever moment: where manifest.json says complete, everything is of one run; el
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.codec import digest, text_digest
+from harness.codec import digest
 from harness.errors import ConfigError, DataError, StoreError
 from harness.storage.atomic_write import full
 from harness.storage.files import DAMAGED, inside
@@ -147,8 +146,8 @@ class Folder:
             content = json_round_trip({"run": self.run, "complete": complete, **result_json(result), **cost})
             if "judge" in content and self.judge_ledger is not None:
                 content["judge"] |= json_round_trip(self.judge_ledger.cost_json)
-            facts = {"items": items, "counts": counts(result), "records": self._records, **self._reading}
-            facts = json_round_trip(facts)
+            reading = {"reading": self.reading} if self.reading is not None else {}
+            facts = json_round_trip({"items": items, "counts": counts(result), "records": self._records, **reading})
             same = complete and self._same(content, facts)
             self._prepare(ready, result, None if same else content)
             if not same:
@@ -237,10 +236,6 @@ class Folder:
                 f"another name ({self.renamed_by}=…) or another place (results=…), or remove the folder."
             )
 
-    @property
-    def _reading(self) -> dict[str, JSON]:
-        return {} if self.reading is None else {"reading": self.reading}
-
     def _manifest(self) -> dict[str, JSON]:
         return {
             "run": self.run,
@@ -264,29 +259,6 @@ def records_in(folder: Path) -> Path | None:
     if len(files) > 1:
         raise DataError(f"{folder} holds {RECORDS} and {COMPRESSED}, which need not be of one run: remove one of them.")
     return files[0] if files else None
-
-
-def folder_of(results: str, place: Mapping[str, str]) -> Path:
-    """Return the folder of the run that has this place: task, variant, prompt and model."""
-    return Path(results, *place["task"].split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model")))
-
-
-def safe(name: str) -> str:
-    """Return a name as one part of a path: a/b becomes a__b; one that is too long ends in a digest."""
-    part = re.sub(r"[^\w.,=+()\[\]-]", "-", name.replace("/", "__")).strip(".") or "-"
-    return part if len(part.encode()) <= 160 else f"{part[:100]}-{text_digest(name)[:12]}"
-
-
-def variant(settings: Mapping[str, Any]) -> str:
-    """Return settings as one name, such as limit=100,split=dev; `default` if there are none."""
-    return ",".join(f"{name}={setting_text(value)}" for name, value in settings.items()) or "default"
-
-
-def setting_text(value: Any) -> str:
-    """Return the value of a setting as it stands in the name of a variant."""
-    if isinstance(value, list | tuple):
-        return "+".join(map(setting_text, value))
-    return safe(str(value))
 
 
 def _difference(there: Any, mine: Any, at: str = "") -> str:

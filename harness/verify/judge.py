@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import request_digest
 from harness.cost.ledger import Ledger
+from harness.cost.price_lookup import costs_money
 from harness.errors import DataError
 from harness.judge import question
 from harness.storage.rebuild import model_of
-from harness.storage.run_folder import MANIFEST
+from harness.storage.run_folder import MANIFEST, RESULT
 from harness.types import Answer, Failure, Item, Record, Response
 
 if TYPE_CHECKING:
@@ -66,3 +68,14 @@ class JudgeCheck:
             yield "the judge was asked something else than its prompt makes of the reply"
         if not isinstance(record.judgement.outcome, Failure):
             self.ledger.add(asked, record.judgement.outcome)
+
+    def problems_of_cost(self, there: Mapping[str, Any], expected: dict[str, Any]) -> Iterator[str]:
+        """Yield where what is said of costs contradicts the judge's settings; put the cost into what is expected."""
+        if self.model is not None and costs_money(self.model.traits.service) != ("cost" in there):
+            yield f"{RESULT}: the judge's answers have a cost and it is not there, or have none."
+        if "cost" in there:
+            cost = self.ledger.cost_json["cost"]
+            usd, told = cost["usd"], there["cost"]["usd"]
+            if usd is not None and isinstance(told, int | float) and math.isclose(usd, told, abs_tol=2e-9):
+                cost["usd"] = told  # sums of cents are not exact
+            expected["cost"] = cost

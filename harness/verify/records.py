@@ -27,6 +27,8 @@ from harness.types import (
     Response,
     Usage,
 )
+from harness.verify.items import Items
+from harness.verify.readings import Readings
 
 if TYPE_CHECKING:
     from harness.cost.price import Price
@@ -60,10 +62,7 @@ class RecordCheck:
         self.usd = 0.0
         self.answers = self.answers_without_cost = 0
         self.openings = prompt is not None and bool(prompt.words.opening)
-        self.as_recorded = False
-        """Whether the readings of the records are taken as they are, having been made by other rules than today's,"""
-        self.read_otherwise = 0
-        """and how many of them are others today."""
+        self.readings = Readings(prompt, judge)
         self._judge, self._complete = judge, False
         self._items = Items(items)
         self._prompt, self._headline, self._samples, self._price = prompt, headline, samples, price
@@ -135,7 +134,7 @@ class RecordCheck:
         elif self._prompt is None:  # an algorithm says what it means
             answer = Answer({"Yes": 1, "No": 0}.get(record.outcome.text))
         else:
-            answer = self._read(self._prompt, record, record.outcome, item)
+            answer = self.readings.answer(record, record.outcome, item)
         return Record(
             item=item.id,
             cluster=item.cluster,
@@ -148,16 +147,6 @@ class RecordCheck:
             sample=record.sample,
             judgement=record.judgement if self._judge is not None else None,
         )
-
-    def _read(self, prompt: Prompt, record: Record, response: Response, item: Item) -> Answer | None:
-        """Return what is read in a response, by the rules or else by the judge."""
-        by_rules = _read(prompt, response, item)
-        if self.as_recorded:
-            recorded = record.answer if record.judgement is None else Answer(label=None)
-            labels = [answer.label if answer else None for answer in (by_rules, recorded)]
-            self.read_otherwise += labels[0] != labels[1]
-            by_rules = recorded
-        return self._judge.answer(record, by_rules) if self._judge is not None else by_rules
 
     def _of_request(self, request: Mapping[str, Any] | None, record: Record, item: Item) -> Iterator[str]:
         """Yield where the request is not the one that the prompt makes of the item."""
@@ -276,36 +265,6 @@ _WRONG = {
     "judge": "it was judged, and the run has no judge",
     "cost_usd": "its cost is not what its tokens come to",
 }
-
-
-class Items:
-    """The items of a task by their ids, as far as records have asked for them: records come in nearly their order."""
-
-    def __init__(self, items: TracedItems) -> None:
-        self._source = iter(items)
-        self._waiting: dict[str, Item] = {}
-
-    def get(self, name: str, *, last: bool) -> Item | None:
-        """Return the item of that id; None where the task has none. `last` says that nobody will ask again."""
-        while name not in self._waiting:
-            item = next(self._source, None)
-            if item is None:
-                return None
-            self._waiting[item.id] = item
-        return self._waiting.pop(name) if last else self._waiting[name]
-
-    def rest(self) -> Iterator[str]:
-        """Yield the ids of the items that no record has asked for, or not often enough."""
-        yield from self._waiting
-        yield from (item.id for item in self._source)
-
-
-def _read(prompt: Prompt, response: Response, item: Item) -> Answer | None:
-    """Return what the prompt reads in a response; None where the response is none that the prompt can have had."""
-    try:
-        return prompt.parse(response, item.fields)
-    except (KeyError, ValueError, ArithmeticError):
-        return None
 
 
 def _places(request: Mapping[str, Any]) -> list[dict[str, str]]:

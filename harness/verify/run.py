@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest
 from harness.cost.price import from_json
-from harness.cost.price_lookup import costs_money
 from harness.errors import DataError
-from harness.prompting.version import VERSION, reading_version
 from harness.scoring.judged import summarize
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_judge, of_model
@@ -22,6 +20,7 @@ from harness.storage.provenance import TracedItems
 from harness.storage.result_json import result_json
 from harness.storage.run_folder import MANIFEST, RESULT, SEALS, counts
 from harness.verify.judge import JudgeCheck
+from harness.verify.readings import by_other_rules
 from harness.verify.records import RecordCheck
 
 if TYPE_CHECKING:
@@ -67,7 +66,6 @@ def problems_of(
     prompt = rebuild.prompt_of(task, manifest, trust) if by_model else None
     model = rebuild.model_of(manifest) if by_model else None
     judge = JudgeCheck(manifest, _price(manifest.get("judge") or {})) if manifest["config"].get("judge") else None
-    old = by_model and manifest.get("reading") != reading_version()
     yield from _of_seals(result, manifest)
     yield from _of_settings(manifest, result, task, prompt, model, judge, trust)
     price = _price(manifest)
@@ -79,17 +77,16 @@ def problems_of(
         return
     # No more than were asked, and one that tells of others: a task may have millions. One that was stopped asked some.
     items = TracedItems(itertools.islice(task.items(), manifest["items"]["count"] + result["complete"]))
-    if path is None:
-        for _ in items:
-            pass
-        yield from _of_items(items, manifest)
-        yield from _of_reading(folder, manifest, 0) if old and of_reading else ()
-        return
     check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
-    check.as_recorded = old
+    check.readings.as_recorded = by_model and by_other_rules(manifest)
+    if path is None:
+        _ = sum(1 for _ in items)
+        yield from _of_items(items, manifest)
+        yield from check.readings.problems(folder, manifest) if of_reading else ()
+        return
     yield from check.problems(path, bar or itertools.count(), complete=result["complete"], paid="cost" in result)
     yield from _of_items(items, manifest)
-    yield from _of_reading(folder, manifest, check.read_otherwise) if old and of_reading else ()
+    yield from check.readings.problems(folder, manifest) if of_reading else ()
     if check.seal != manifest.get("records"):
         yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
     try:
@@ -104,11 +101,7 @@ def problems_of(
     if "cost" in result:
         expected["cost"] = _cost(result["cost"], check, price, exact=result["complete"] and not check.openings)
     if judge is not None:
-        there = result.get("judge") or {}
-        if judge.model is not None and costs_money(judge.model.traits.service) != ("cost" in there):
-            yield f"{RESULT}: what the judge's answers cost is not said, or said of answers that are free."
-        if "cost" in there:
-            expected["judge"]["cost"] = _judge_cost(there["cost"], judge)
+        yield from judge.problems_of_cost(result.get("judge") or {}, expected["judge"])
     yield from differences(result, expected, RESULT)
     yield from differences(manifest["counts"], tallied, f"{MANIFEST}: counts")
     if result["complete"] and again.curable:
@@ -216,7 +209,7 @@ def _of_cost(
     result: Mapping[str, Any], manifest: Mapping[str, Any], model: Model | None, price: Price | None
 ) -> Iterator[str]:
     """Yield where recorded prices contradict each other, the model's settings or the price table that they name."""
-    from harness.cost.price_lookup import key_of, price_of
+    from harness.cost.price_lookup import costs_money, key_of, price_of
 
     service = None if model is None else model.traits.service
     if model is not None and costs_money(service) != ("cost" in result):
@@ -262,25 +255,6 @@ def _cost(there: Mapping[str, Any], check: RecordCheck, price: Price | None, *, 
     if usd is not None and isinstance(there["usd"], int | float) and math.isclose(usd, there["usd"], abs_tol=2e-9):
         usd = there["usd"]
     return {"usd": usd, "answers": answers, "answers_without_cost": without, "price": there["price"]}
-
-
-def _judge_cost(there: Mapping[str, Any], judge: JudgeCheck) -> Any:
-    """Return what the judge's answers should have cost, near enough being what stands there."""
-    expected = judge.ledger.cost_json["cost"]
-    usd = expected["usd"]
-    near = usd is not None and isinstance(there["usd"], int | float) and math.isclose(usd, there["usd"], abs_tol=2e-9)
-    return expected | ({"usd": there["usd"]} if near else {})
-
-
-def _of_reading(folder: Path, manifest: Mapping[str, Any], otherwise: int) -> Iterator[str]:
-    """Yield that the replies were read by other rules than today's, where that can make a difference."""
-    version = (manifest.get("reading") or {}).get("version", 0)
-    if version != VERSION or otherwise:
-        replies = f" and {otherwise:,} read otherwise today" if otherwise else ""
-        yield (
-            f"its replies were read by rules of version {version}, today's are of version {VERSION}{replies}: "
-            f"python -m harness.reread {folder} reads them again."
-        )
 
 
 def _samples(config: Mapping[str, Any]) -> int:
