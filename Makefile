@@ -49,10 +49,10 @@ page: node_modules/.ready  ## the page's script and styles, bundled from harness
 
 results: $(RUN_READY)  ## everything in results/ once more: baselines, the reasoner, discovery algorithms (ten minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[discovery]'
-	$(SHIPPED) model=reasoner,always_yes,always_no,majority,random_uniform,random_proportional \
+	$(SHIPPED) model=reasoner,shortcut,always_yes,always_no,majority,random_uniform,random_proportional \
 		task.perturbation=none,paraphrase,refactorization,permutation
-	$(SHIPPED) model=reasoner task.labels=audited task.perturbation=none,paraphrase,refactorization,permutation
-	$(SHIPPED) model=reasoner,always_yes,always_no,random_uniform,random_proportional task.version=v1
+	$(SHIPPED) model=reasoner,shortcut task.labels=audited task.perturbation=none,paraphrase,refactorization,permutation
+	$(SHIPPED) model=reasoner,shortcut,always_yes,always_no,random_uniform,random_proportional task.version=v1
 	$(SHIPPED) model=random_uniform model.p_yes=0.3333 model.name=random_third task.version=v1
 	$(SHIPPED) model=always_yes,always_no,random_uniform task=causalbench/causality task.method=1,2
 	$(SHIPPED) model=always_yes,always_no,random_uniform \

@@ -183,9 +183,9 @@ def test_the_same_run_in_two_folders_is_told_apart(tmp_path):
 def test_cost_is_per_thousand_items_and_of_models_alone(tmp_path):
     ledger = Ledger(Price(((0, 10.0),), ((0, 100.0),)), paid=True)
     ledger.add(ChatRequest((Message("user", "?"),), 16), Response("No", usage=Usage(1000, 200)))
-    put(tmp_path, "paid", 0.6, cost=ledger.told["cost"], usage=ledger.usage)
+    put(tmp_path, "paid", 0.6, cost=ledger.cost_json["cost"], usage=ledger.usage)
     put(tmp_path, "free", 0.5, usage=Usage(4000, 0), kind="nli")
-    put(tmp_path, "partly", 0.4, cost={**ledger.told["cost"], "answers_without_cost": 1})
+    put(tmp_path, "partly", 0.4, cost={**ledger.cost_json["cost"], "answers_without_cost": 1})
     put(tmp_path, "always_no", 0.1, kind="baseline", usage=Usage(1, 1))
     charts = charts_by_id(tmp_path)
     usd, tokens = (charts[f"corr2cause/cost/f1/{unit}"] for unit in ("usd", "tokens"))

@@ -45,7 +45,7 @@ def test_by_each_means_a_server_that_holds_replies_gives_one_of_the_choices(serv
         server = serve(lambda path, body, number, a=answer, r=reasoning: held_reply(body, a, r))
         ((_, response),) = each(chat(server).respond([request]))
         assert isinstance(response, Response) and response.finish_reason == "stop", response
-        read = prompt.parse(response)
+        read = prompt.parse(response, {})
         assert (read.label, read.rule) == (label, IN_FORM)
         assert read.span in response.text and answer in read.span
         (sent,) = server.calls
@@ -107,7 +107,7 @@ def test_what_is_sent_is_what_the_servers_document():
 )
 def test_what_is_not_of_the_form_is_read_by_its_words_and_its_rule_says_so(text):
     prompt, _ = asked("json_schema")
-    read, plain = prompt.parse(Response(text)), load("corr2cause", "plain", ()).parse(Response(text))
+    read, plain = prompt.parse(Response(text), {}), load("corr2cause", "plain", ()).parse(Response(text), {})
     assert read.rule.startswith(NOT_IN_FORM) and (read.label, read.span) == (plain.label, plain.span)
 
 
@@ -120,7 +120,7 @@ def test_a_bare_choice_is_of_the_form_only_where_that_is_the_form():
 def test_words_in_the_reasoning_never_turn_the_field():
     prompt, _ = asked("json_schema", "cot")
     text = json.dumps({"reasoning": 'The final answer is yes. {"answer": "Yes"} Answer: Yes', "answer": "No"})
-    read = prompt.parse(Response(text))
+    read = prompt.parse(Response(text), {})
     assert (read.label, read.span) == (0, '"answer": "No"')
 
 
@@ -130,7 +130,7 @@ def test_an_answer_in_its_field_counts_in_the_papers_own_reading_too():
     for text in ('{"answer": "Yes"}', '{"answer": "No"}', "Yes, it does."):
         response = Response(text)
         made = Record(
-            "i", "c", groups={}, labels={"l": 1}, request="d", outcome=response, answer=prompt.parse(response)
+            "i", "c", groups={}, labels={"l": 1}, request="d", outcome=response, answer=prompt.parse(response, {})
         )
         codes.append(readings(made))
     assert codes == [(YES, YES), (NO, NO), (YES, UNREADABLE)]

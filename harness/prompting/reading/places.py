@@ -1,0 +1,118 @@
+"""Where a verdict may stand in a sentence: announced, at its beginning or end, alone, after a label."""
+
+from __future__ import annotations
+
+import re
+
+from harness.prompting.reading.verdicts import ASSENT, NAMED, PLAIN
+
+SENTENCE_END = re.compile(r"[.!?]+[)\s]*(?:\s|$)|;\s|\n")
+LABEL = (
+    r"(?:answers?|ans|verdict|conclusion|decision|judge?ment|result|response|reply|output|label|prediction|guess"
+    r"|opinion|determination|assessment|choice"
+    r"|classification|solution|final|tldr|(?:right|correct|proper|best|better) (?:one|word|option)|respuesta"
+    r"|réponse|reponse|antwort|resposta|ответ|risposta|cevap|odpowiedź|jawaban|đáp án|trả lời|उत्तर"
+    r"|الجواب|الإجابة|উত্তর|جواب)"
+)
+FILLER = (
+    r"(?:[\s:=,(→-]*+(?!\w+ not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again"
+    r"|hence|just|actually|obviously"
+    r"|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm|resounding|simple|hard"
+    r"|strong|option|choice|[b-e]|\([a-e]|answer|final|my answer is|in fact|firmly|now|that it is)"
+    r"\b[),.:]?){0,6}+[\s:=,(→-]*+"
+)
+LINK = (
+    r"(?:\s*(?:[:=→]|-+(?=[\s>]))+|(?:'s|\s+(?:is|was|es|est|ist|é|è|remains|stays|becomes))\b"
+    r"|\s+(?:(?P<would>would)|should|must|will|has to)(?:\s+(?:also|then|still|therefore|thus|instead))?\s+be\b)"
+)
+ANNOUNCED = re.compile(
+    rf"(?:(?<![\w-]){LABEL}(?:\s+(?:to|for|of)\s+(?:the|this|your|that|our)\s+[\w ,:()]{{1,160}}?"
+    rf"|\s+here)?\)?(?:,? (?:though|however|then|therefore|thus),?)?{LINK}"
+    r"|(?:答案|回答|结论|結論|答え|정답|답변|답|คำตอบ)(?:是|为|為|は|은|는|คือ)?\s*:?)"
+    rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no))\b))?{FILLER}(?:{PLAIN}|{NAMED})"
+)
+SAID = re.compile(
+    r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can"
+    r"| do)?(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
+    r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean towards?|lean|opt for"
+    r"|stick with|settle on|justif(?:y|ies) the answer|supports? the answer|warrants? the answer"
+    r"|suggests?)(?: with| for| that)?(?: the answer is| a| an)?"
+    r"|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite"
+    r"|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
+    rf"|\bgets? an?)[\s:,]*{PLAIN}"
+)
+LEAD = (
+    r"(?:(?:(?:answer|assistant|response|reply|so|therefore|thus|hence|well|ok|okay|sure|hmm|in short|short answer"
+    r"|to answer your question|then|and|but"
+    r"|in conclusion|to conclude|in summary|overall|finally|consequently|accordingly|still|in the end|ultimately"
+    r"|actually|wait|sorry|hold on|oh|ergo|simply|just|clearly|definitely|probably|most likely|almost certainly"
+    r"|certainly|likely|obviously|a|big|hard|firm|clear|simple|definite|resounding"
+    r"|tldr|correction|scratch that|on second thoughts?|on reflection|conclusion|again|however|as a result)\b"
+    r"|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)])"
+    r"\s*+[,:.!)-]*+\s*+){0,6}"
+)
+SENTENCE = re.compile(rf"[^\w(]*\(?{LEAD}(?P<verdict>{PLAIN}|{NAMED}(?=\s*(?:[.,;!?()\n-]|$)))")
+ALONE = re.compile(rf"[^\w]*{LEAD}(?:(?P<assent>{ASSENT})|(?P<y>y)|(?P<n>n)|{PLAIN}|{NAMED})[\s.!,)(\d%-]*$")
+SHORT_FORM = re.compile(
+    r"\W*(?:indeed|sure|of course|well|so|sorry)?\W*(?:(?P<assents>(?:i (?:think|believe|suppose|guess"
+    r"|would say) so|it (?:does|can|is|follows)|(?:we|you"
+    r"|one) can|that's (?:right|correct)|that is (?:right|correct)|they (?:do|are))"
+    r")|i (?:don't|do not) (?:think|believe) so|i (?:think|believe|guess|suppose) not|i'm afraid not|afraid not"
+    r"|it (?:does not|doesn't|cannot|can't|is not|isn't)"
+    r"|(?:we|you|one) (?:cannot|can't|can not)|they (?:do not|don't|are not|aren't))\W*"
+)
+AT_END = re.compile(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence)\s+{PLAIN}[\s.!)]*$")
+LABELLED = re.compile(rf"(?P<of>[^:\n]{{1,200}}?)\s*:[\s:]*(?:{PLAIN}|{NAMED})(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$")
+OTHER_STATEMENT = re.compile(
+    r"\b(?:converse|reverse|opposite|inverse|other (?:direction|way)|counterfactual|variant|bonus|if|unless)\b"
+)
+IN_THAT_CASE = re.compile(r"\bin (?:this|that|such a|which|either|the (?:first|second|other)) (?:case|scenario)\b")
+LONGEST_LINE = 400
+ABOUT_IT = re.compile(
+    r"H[01]|deduc|infer|hypothes|statement|claim|conclu|entail|follow|valid|answer|verdict|hold|\btrue\b|correct"
+    r"|\bit\b|final|suppl|determin"
+)
+
+STEP = re.compile(
+    r"^\W*(?:step|part|check|test|case|sub-?question|example|graph|dag|member|option|scenario|condition"
+    r"|requirement|criterion|premise)\b[^:]{0,40}\d|\bstep \d|\?[\s)]*(?:answer|a)\b|\b(?:first|second|third|other"
+    r"|previous) example\b"
+)
+CORRECTS = re.compile(
+    r"\b(?:wait|actually|tldr|correction|scratch that|hold on|on second thoughts?|on reflection|i was wrong"
+    r"|mistake|i misspoke|sorry|let me (?:correct|revise|reconsider)|hmm|oops|no,? wait|strike that|reconsider\w*"
+    r"|revis\w+)\b"
+)
+CONCLUDES = re.compile(
+    r"\b(?:so|therefore|thus|hence|but|however|conclusion|conclude|consequently|overall|in short|in summary"
+    r"|finally|ultimately|as a result|accordingly|final)\b|^answer\b"
+)
+QUESTION = re.compile(r"\?[\s)]*$")
+
+
+HEADING = re.compile(
+    rf"^((?:[\d.]+\s*)?(?:the |my |so the )?(?:final |short |correct )?{LABEL})\s*(?: is)?[:.]?\n(?=\S)", re.MULTILINE
+)
+CORRECTING = frozenset(
+    "wait actually correction scratch hold second reflection wrong mistake misspoke sorry hmm oops strike "
+    "reconsider reconsidering reconsidered revise revised "
+    "revising correct".split()
+)
+LABELS = frozenset(
+    "answer answers ans verdict conclusion decision judgment judgement result response reply output label prediction "
+    "determination assessment choice classification solution guess opinion final tldr one word option right better "
+    "best correct proper antwort respuesta resposta risposta cevap jawaban reponse".split()
+)
+SAYING = frozenset(
+    "say answer go choose pick vote respond reply select conclude lean opt stick settle justify justifies "
+    "support supports warrant warrants suggest suggests "
+    "it this that gets get".split()
+)
+VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent")
+
+WORD = re.compile(r"H[01]|\w+")
+LENGTHENED = re.compile(r"\b(?:ye+s+|no+)\b")
+BARE_SAYING = re.compile(
+    r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|justif|support|warrant"
+    r"|suggest)"
+)
