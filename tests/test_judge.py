@@ -12,6 +12,7 @@ from cli_help import sentence
 from judge_help import MUDDLED, VAGUE, command, judges, replies, words
 from openai_server import KEY, WAIT, chat_reply, error, wait_for
 
+from harness import evaluate
 from harness.judge import question
 from harness.storage.runs import load
 from harness.types import Answer, Failure, Response
@@ -60,6 +61,8 @@ def test_a_judge_reads_what_the_rules_cannot_and_nothing_else(harness, serve, tm
     assert f"Without the judge: F1 {100 * before.scores['f1'].value:.2f}" in " ".join(done.stdout.split())
     verified = harness("results", module="harness.verify")
     assert verified.returncode == 0 and "2 of 2 runs hold." in verified.stdout, verified.stdout
+    board = harness("results", "out=-", module="harness.leaderboard")
+    assert f"gpt4, limit=60,judge=careful, plain: {len(unread)} replies" in board.stdout
     # The plain run is as it was, and a judged one that is run again asks nothing.
     assert load(tmp_path / PLACE).result_json == before.result_json
     asked = len(server.calls)
@@ -150,3 +153,13 @@ def test_a_long_reply_is_shown_by_its_two_ends():
     request = question.question(question.prompt(), "A causes B", "first" + "x" * 10**6 + "last {statement}")
     text = request.messages[-1].content
     assert "first" in text and "last {statement}" in text and "A causes B" in text and len(text) < 50_000
+
+
+def test_a_run_from_python_has_a_judge_as_well(serve, key, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    url = serve(replies()).url
+    settings = {"model.base_url": url, "judge.base_url": url, "judge.model": "judge-model", "limit": 12}
+    run = evaluate("gpt4", judge="openai", **settings)
+    assert run.place["variant"] == "limit=12,judge=judge-model" and run.result.judge.replies > 0
+    read_by_it = run.result.judge.without.unreadable - run.result.overall.unreadable
+    assert read_by_it == run.result.judge.yes

@@ -11,6 +11,11 @@ from judge_help import VAGUE, command, replies
 from openai_server import KEY, chat_reply
 from resealing import change, lines, load, rescore, reseal, save_lines
 
+from harness.scoring.judged import summarize
+from harness.storage import records
+from harness.storage.rebuild import task_of
+from harness.storage.result_json import result_json
+
 PLACE, JUDGED_PLACE = (f"results/corr2cause/{variant}/plain/gpt4" for variant in ("limit=60", "limit=60,judge=careful"))
 
 
@@ -36,6 +41,20 @@ def as_older_rules_read(folder: Path, label: int | None = 1, *, judged: bool = F
         rescore(folder)
     reseal(folder)
     return count
+
+
+def _forget_one_judgement(folder: Path) -> None:
+    """Make a judged run one of earlier rules, which have read a reply as Yes that today's leave to the judge."""
+    changed = lines(folder)
+    line = next(line for line in changed if line["response"]["text"] == VAGUE)
+    del line["judge"]
+    line["answer"] = {"label": 1, "probability": None, "span": "lean"}
+    save_lines(folder, changed)
+    change(folder, "manifest.json", lambda manifest: manifest.pop("reading"))
+    task = task_of(load(folder / "manifest.json"))
+    again = summarize(task, lambda: records.read(folder / "records.jsonl"), 1, "careful")
+    change(folder, "result.json", lambda result: result.update(result_json(again)))
+    reseal(folder)
 
 
 @pytest.fixture
@@ -131,6 +150,15 @@ def test_a_judge_reads_the_rest_of_a_finished_run(harness, serve, server, place,
     assert done.returncode == 0 and "0 of 60 readings changed" in done.stdout, done.stdout + done.stderr
     assert (tmp_path / JUDGED_PLACE / "result.json").read_bytes() == judged["result.json"]
     assert harness("results", module="harness.verify").returncode == 0 and len(server.calls) == asked
+    # Where it has not been asked about a reply that today's rules cannot read, it has to be named.
+    kept = contents(tmp_path / JUDGED_PLACE)
+    _forget_one_judgement(tmp_path / JUDGED_PLACE)
+    older = contents(tmp_path / JUDGED_PLACE)
+    refused = harness(JUDGED_PLACE, module="harness.reread")
+    assert refused.returncode == 1 and "1 of the replies" in refused.stdout, refused.stdout
+    assert contents(tmp_path / JUDGED_PLACE) == older
+    for name, content in kept.items():
+        (tmp_path / JUDGED_PLACE / name).write_bytes(content)
     other = serve(lambda path, body, number: chat_reply("no"))
     refused = harness(
         JUDGED_PLACE, "judge=gpt4", f"judge.base_url={other.url}", module="harness.reread", OPENAI_API_KEY=KEY

@@ -15,10 +15,10 @@ from typing import Any
 
 from harness.cli import key_value
 from harness.cli.key_value import Words
-from harness.errors import HarnessError, RunStopped
+from harness.errors import ConfigError, HarnessError, Interrupted, RunStopped
 from harness.reread.judges import NewJudge
 from harness.reread.renew import Change, NotReread, preview, renew, source_of, target_of
-from harness.runtime import console, secrets
+from harness.runtime import console, secrets, signals
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
 from harness.settings import plain
@@ -72,6 +72,8 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: Settings) -> int:
     progress = Progress("reading again")
     with interruptible(progress):
         for folder in found:
+            if signals.STOP.requested:
+                raise Interrupted(signals.sentence("every run is as it was, or read again"))
             try:
                 source = source_of(folder, settings.trust, with_judge=judge is not None)
                 if (place := target_of(source.run, judge)) != folder and place.resolve() in places:
@@ -96,7 +98,6 @@ def _new_judge(of_a_run: Sequence[str], *, asks: bool) -> NewJudge | None:
     if not of_a_run:
         return None
     from harness.cli import hydra_app, own_configs
-    from harness.errors import ConfigError
 
     if not any(argument.startswith("judge=") for argument in of_a_run):
         raise ConfigError(f"{of_a_run[0]} is a setting of a judge, and there is none: choose one with judge=….")

@@ -131,7 +131,8 @@ def renew(source: Source, new_judge: NewJudge | None, progress: Progress) -> Cha
                 writer.copy(again, line)
         stopped = read_rest(source.task, folder, judge, progress.say) if judge is not None else None
         if stopped is not None and new_judge is None and run.complete:
-            raise stopped
+            folder.records_file.unlink(missing_ok=True)
+            raise DataError(str(stopped))
         result = _result(source, folder, judge)
         old = records.read(run.records_file) if run.records_file else iter(())
         pairs = zip(old, records.read(folder.records_file), strict=True)
