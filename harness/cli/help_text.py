@@ -12,6 +12,8 @@ harness: can language models reason about cause and effect?
   python -m harness                                     the exact reasoner on the public Corr2Cause test split
   python -m harness model=gpt4 task=corr2cause          an API model (export OPENAI_API_KEY=… first)
   python -m harness model=openai model.model=NAME model.base_url=http://localhost:8000/v1
+  python -m harness model=gpt4o answer=choice           the server holds each reply to Yes or No: no words are read
+  python -m harness model=gpt4o model.method=rank       the probabilities of Yes and No: AUROC, Brier score, …
   python -m harness model=roberta_mnli task.limit=100   a zero-shot NLI model on a stratified sample
   python -m harness model=causal_lm model.path=FOLDER   a local language model
   python -m harness model=gpt4 judge=gpt4o              a judge reads the replies in which the rules find no answer

@@ -72,7 +72,7 @@ class ConstrainedPrompt(Prompt):
 
     def parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         """Return the answer in the reply's field; where the reply is not of the form, what its words say."""
-        choice = chosen(response.text, self.form)
+        choice = choice_in(response.text, self.form)
         if choice is None:
             answer = super().parse(response, fields)
             return replace(answer, rule=f"{NOT_IN_FORM}, {answer.rule}".removesuffix(", "))
@@ -87,7 +87,7 @@ def constrained(prompt: Prompt, means: Any) -> ConstrainedPrompt:
     return ConstrainedPrompt(**parts, means=means)
 
 
-def chosen(text: str, form: AnswerForm) -> str | None:
+def choice_in(text: str, form: AnswerForm) -> str | None:
     """Return the choice that a reply makes in its form; None where the reply is not of the form."""
     if form.means in _BARE and not form.reasoning:
         return text.strip() if text.strip() in form.choices else None

@@ -15,7 +15,7 @@ from harness.errors import ConfigError, RunStopped
 from harness.models.api.constraint import parameters
 from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
-from harness.prompting.constrained import chosen, constrained
+from harness.prompting.constrained import choice_in, constrained
 from harness.prompting.fit import held_to_choices
 from harness.prompting.prompts import load
 from harness.scoring.graphs import NO, UNREADABLE, YES
@@ -113,8 +113,10 @@ def test_what_is_not_of_the_form_is_read_by_its_words_and_its_rule_says_so(text)
 
 def test_a_bare_choice_is_of_the_form_only_where_that_is_the_form():
     bare = AnswerForm(("Yes", "No"), "guided_choice")
-    assert chosen(" No\n", bare) == "No" and chosen('{"answer": "No"}', bare) is None
-    assert chosen("No", replace(bare, reasoning=True)) is None and chosen("No", replace(bare, means="tool")) is None
+    assert choice_in(" No\n", bare) == "No" and choice_in('{"answer": "No"}', bare) is None
+    assert (
+        choice_in("No", replace(bare, reasoning=True)) is None and choice_in("No", replace(bare, means="tool")) is None
+    )
 
 
 def test_words_in_the_reasoning_never_turn_the_field():

@@ -115,7 +115,7 @@ class Endpoint(ABC):
 
     @property
     def means(self) -> Means | None:
-        """How a reply is held to a prompt's choices; None where it cannot be."""
+        """Return how a reply is held to a prompt's choices; None where it cannot be."""
         return None
 
     @property

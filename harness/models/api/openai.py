@@ -73,7 +73,7 @@ class Chat(Endpoint):
 
     @property
     def accepts(self) -> tuple[type[Request], ...]:
-        """Ranking first where the settings ask for it; writing always."""
+        """Return the kinds of request: ranking first where the settings ask for it, writing always."""
         return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
 
     @property
@@ -83,7 +83,7 @@ class Chat(Endpoint):
 
     @property
     def means(self) -> Means | None:
-        """How a reply is held to choices; None where `extra` holds it to something else already."""
+        """Return how a reply is held to choices; None where `extra` holds it to something else already."""
         from harness.models.api.constraint import PARAMETERS
 
         return None if PARAMETERS & set(self.extra) else self.constrain
@@ -95,12 +95,12 @@ class Chat(Endpoint):
 
     @property
     def room_to_think(self) -> int:
-        """What a reasoning model may write beside the answer."""
+        """Return the tokens that a reasoning model may write beside the answer."""
         return self.reasoning_tokens if self.reasons else 0
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
+        """Return what the answers depend on."""
         thoughts = {"reasoning_tokens": self.reasoning_tokens} if self.reasons else {}
         return self._identity("openai.chat") | thoughts | (self._way() if self.method == "rank" else {})
 
@@ -187,7 +187,7 @@ class Completions(Endpoint):
 
     @property
     def accepts(self) -> tuple[type[Request], ...]:
-        """Ranking first where the settings ask for it; writing always."""
+        """Return the kinds of request: ranking first where the settings ask for it, writing always."""
         return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
 
     @property
@@ -197,7 +197,7 @@ class Completions(Endpoint):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
+        """Return what the answers depend on."""
         way = {"rank": "next token", "top_logprobs": self.top_logprobs}
         return self._identity("openai.completions") | (way if self.method == "rank" and self.ranks_by_token else {})
 

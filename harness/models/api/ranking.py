@@ -62,8 +62,8 @@ def by_next_token(tokens: Sequence[Token], choices: tuple[str, ...], response: R
     outside = round(min(1.0, max(0.0, 1.0 - begun_mass)), 6)
     if not begun_mass:
         return replace(response, logprobs={}, outside=outside)
-    told = [math.exp(logprob) for _, logprob in tokens]
-    bound = max(_LEAST, min(1.0 - sum(told), min(filter(None, told))))
+    probabilities = [math.exp(logprob) for _, logprob in tokens]
+    bound = max(_LEAST, min(1.0 - sum(probabilities), min(filter(None, probabilities))))
     bounded = tuple(choice for choice in choices if not masses[choice])
     logprobs = {choice: min(0.0, math.log(mass or bound)) for choice, mass in masses.items()}
     best = max(logprobs, key=lambda choice: logprobs[choice])
@@ -91,11 +91,11 @@ def _checked(tokens: Collection[tuple[Any, Any]]) -> list[Token]:
         if not isinstance(token, str) or type(logprob) not in (int, float) or not logprob <= _ROUNDING:
             raise InvalidReplyError("the reply's log-probabilities are not a number for each token")
     # No smaller number is told apart from 0, and an integer may be too large for a float.
-    checked = [(token, float(max(logprob, -1e4))) for token, logprob in tokens]
-    total = sum(math.exp(logprob) for _, logprob in checked)
+    finite = [(token, float(max(logprob, -1e4))) for token, logprob in tokens]
+    total = sum(math.exp(logprob) for _, logprob in finite)
     if not 0 < total <= 1 + _ROUNDING:
         raise InvalidReplyError(f"the reply's log-probabilities are those of {total:.3g} tokens, and one was written")
-    return checked
+    return finite
 
 
 def _key(parts: Any) -> Any:

@@ -98,7 +98,7 @@ def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
         if word in (ASSERTED, DENIED) and (label := _asserted(clause, k)) is not None:
             return Conclusion(label, " ".join(words[: k + 1]), names_it=True)
         decisive = " ".join(words[max(0, k - 4) : k + 1])
-        if k and word in lexicon.SUPPORTS and not lexicon.SUBJECTS.isdisjoint((*words[k + 1 : k + 4], *clause.following[:5])):
+        if k and word in lexicon.SUPPORTS and _has_subject([*words[k + 1 : k + 4], *clause.following[:5]]):
             support = _turned(1, clause, k)
             return None if support is None else Conclusion(support, decisive, names_it=True)
         base = _predicate(words, k, named_before)
@@ -113,6 +113,10 @@ def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
 
 _SPOILING = frozenset(("would", "wouldn't", "both"))
 """Of another world, or of two things at once."""
+
+
+def _has_subject(words: Sequence[str]) -> bool:
+    return not lexicon.SUBJECTS.isdisjoint(words)
 
 
 def _nothing_named(words: Sequence[str]) -> bool:
