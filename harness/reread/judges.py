@@ -96,6 +96,6 @@ class OldJudge:
                 yield [(request, outcome)]
         if missing:
             raise RunStopped(
-                f"{missing:,} of the replies that today's rules cannot read were never before its judge: add judge=… with "
-                "the settings of the run's judge."
+                f"{missing:,} of the replies that today's rules cannot read were never before its judge: add judge=… "
+                "with the settings of the run's judge."
             )
