@@ -78,6 +78,8 @@ def _show(prepared: Prepared, outcome: Outcome) -> None:
     if not prepared.stored and not prepared.instant:
         print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")
     costs = prepared.spending.ledger.lines()
+    if (judge := prepared.spending.judge) is not None:
+        costs += [f"Judge {judge.model.name}: {line}" for line in judge.ledger.lines()]
     print(*costs, sep="\n", end="\n" * bool(costs))
     print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")
 

@@ -30,21 +30,23 @@ def evaluate(
     task: str | None = None,
     *,
     cache: str | None = None,
+    judge: str | None = None,
     overrides: Sequence[str] = (),
     **settings: Any,
 ) -> Run:
     """Run what `python -m harness model=… task=…` would, and return the run.
 
-    `model`, `task` and `cache` name a file of configs/. A setting is given by its full name
-    (`**{"model.temperature": 0.7}`), or by its last word where that is enough: what the command has (`prompt=`,
-    `samples=`, `results=`) comes first, then what either the task or the model has (`limit=100`, `temperature=0.7`).
+    `model`, `task`, `cache` and `judge` name a file of configs/ (a judge's is that of a model). A setting is given by
+    its full name (`**{"model.temperature": 0.7}`), or by its last word where that is enough: what the command has
+    (`prompt=`, `samples=`, `results=`) comes first, then what either the task or the model has (`limit=100`,
+    `temperature=0.7`).
     `overrides` are settings as the command takes them, `["+model.extra.service_tier=flex"]`.
 
     Progress is shown on stderr. Raises ConfigError for what cannot run, RunStopped for what stopped it early
     (Interrupted after Ctrl-C): what was answered is kept, and the same call goes on from there.
     """
     own_thread.await_abandoned()
-    config = _composed({"model": model, "task": task, "cache": cache}, overrides, settings)
+    config = _composed({"model": model, "task": task, "cache": cache, "judge": judge}, overrides, settings)
     if config.get("dry_run") is True:
         raise ConfigError("dry_run shows a plan and leaves no run to return: python -m harness … dry_run=true does it.")
     prepared = _as_harness_error(partial(prepare, config))

@@ -88,7 +88,8 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
     from harness.runtime.progress import Progress
     from harness.storage import provenance
     from harness.storage.configuration import of_algorithm
-    from harness.storage.run_folder import Folder, folder_of
+    from harness.storage.places import folder_of
+    from harness.storage.run_folder import Folder
 
     settings = _settings(config)
     if not isinstance(class_of(str(settings.task.get("_target_", "")), "task"), Learnable):

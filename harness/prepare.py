@@ -13,16 +13,20 @@ from typing import Any
 
 from harness.cache import CachedModel, Store
 from harness.cost.account import Spending
+from harness.judge import question
+from harness.judge.ask import Judge, judge_of
 from harness.prompting.fit import check_samples, choose_prompt, held_to_choices
 from harness.prompting.prompts import Prompt
+from harness.prompting.version import reading_version
 from harness.protocols import Model, Task
 from harness.run import Outcome, run
 from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.progress import Progress
 from harness.settings import Main, build, build_main
 from harness.storage import provenance
-from harness.storage.configuration import of_model
-from harness.storage.run_folder import MANIFEST, Folder, folder_of
+from harness.storage.configuration import of_judge, of_model
+from harness.storage.places import folder_of
+from harness.storage.run_folder import MANIFEST, Folder
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Prepared:
     @property
     def stored(self) -> bool:
         """Whether the answers go into the cache. Instant models answer sooner than it could, and cost nothing."""
-        return self.settings.cache.mode != "off" and not self.instant
+        return self.settings.cache.mode != "off" and (not self.instant or self.settings.judge is not None)
 
     @property
     def instant(self) -> bool:
@@ -63,20 +67,28 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
     asks = not settings.dry_run and settings.cache.mode != "frozen"
     if asks and (service := model.traits.service) is not None:
         service.check_key()
+    # Who reads what the rules cannot.
+    judge = judge_of(settings.judge, asks=asks) if settings.judge is not None else None
     # Its place. Every setting that can change what it finds is in the path or in the configuration.
-    place, configuration = of_model(task, prompt, model.name, model.identity, settings.samples)
+    judge_part = of_judge(judge.name, judge.identity, question.prompt()) if judge is not None else None
+    place, configuration = of_model(task, prompt, model.name, model.identity, settings.samples, judge_part)
     path = folder_of(settings.results, place)
     # Its price, which an earlier run in the same place may have written down, and its budget.
-    spending = Spending.of(task, prompt, model, settings.samples, settings.budget, path / MANIFEST)
+    spending = Spending.of(task, prompt, model, settings.samples, settings.budget, path / MANIFEST, judge)
     if asks:
         spending.check()
+    judged = {}
+    if spending.judge is not None:
+        judged["judge"] = {"words": question.prompt().as_json, **spending.judge.provenance}
     # What it leaves, and what it shows meanwhile.
     folder = Folder(
         path=path,
         run=place,
         configuration=configuration,
-        provenance={**provenance.gather(dict(config)), "words": prompt.as_json, **spending.provenance},
+        provenance={**provenance.gather(dict(config)), "words": prompt.as_json, **spending.provenance, **judged},
         ledger=spending.ledger,
+        judge_ledger=spending.judge.ledger if spending.judge is not None else None,
+        reading=reading_version(),
         form=settings.records,
     )
     progress = Progress(f"{task.name} {model.name}", spending.so_far)
@@ -85,8 +97,10 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
 
 def carry_out(prepared: Prepared) -> Outcome:
     """Ask, record and score; return how the run ended. Whatever stops it early, what was answered is kept."""
-    with interruptible(prepared.progress), _answering(prepared) as model:
-        return run(prepared.task, prepared.prompt, model, prepared.folder, prepared.progress, prepared.settings.samples)
+    with interruptible(prepared.progress), _store(prepared) as store:
+        model, judge = _answering(prepared, store), _judging(prepared, store)
+        samples = prepared.settings.samples
+        return run(prepared.task, prepared.prompt, model, prepared.folder, prepared.progress, samples, judge)
 
 
 def rehearse(prepared: Prepared) -> list[str]:
@@ -95,18 +109,29 @@ def rehearse(prepared: Prepared) -> list[str]:
         return list(prepared.spending.rehearsal(_known(prepared, store), prepared.progress.say))
 
 
-@contextmanager
-def _answering(prepared: Prepared) -> Iterator[Model]:
-    """Yield the model with what goes around it, from the inside out: budget, Ctrl-C, cache, ledger."""
-    mode, say, spending = prepared.settings.cache.mode, prepared.progress.say, prepared.spending
+def _answering(prepared: Prepared, store: Store | None) -> Model:
+    """Return the model with what goes around it, from the inside out: budget, Ctrl-C, cache, ledger."""
+    spending = prepared.spending
     if prepared.instant:
-        yield Stoppable(prepared.model, mode)
-        return
-    with _store(prepared) as store:
-        asked: Model = Stoppable(spending.within_budget(_known(prepared, store), say), mode)
-        if store is not None:
-            asked = CachedModel(asked, store, mode=mode, task=prepared.task.name, say=say)
-        yield spending.metered(asked)
+        return Stoppable(prepared.model, prepared.settings.cache.mode)
+    known = _known(prepared, store)
+    return spending.metered(_stored(spending.within_budget(known, prepared.progress.say), prepared, store))
+
+
+def _judging(prepared: Prepared, store: Store | None) -> Judge | None:
+    """Return the judge, with the same around it as around the model; None for a run without one."""
+    if (spending := prepared.spending.judge) is None:
+        return None
+    return Judge(spending.metered(_stored(spending.within_rest(), prepared, store)), question.prompt())
+
+
+def _stored(model: Model, prepared: Prepared, store: Store | None) -> Model:
+    """Return a model that Ctrl-C stops, and that is not asked what the cache knows."""
+    mode = prepared.settings.cache.mode
+    stoppable = Stoppable(model, mode)
+    if store is None:
+        return stoppable
+    return CachedModel(stoppable, store, mode=mode, task=prepared.task.name, say=prepared.progress.say)
 
 
 @contextmanager

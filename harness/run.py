@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -9,13 +10,14 @@ from itertools import chain, islice
 
 from harness.codec import request_digest
 from harness.errors import RunStopped
+from harness.judge.ask import Judge, read_rest
 from harness.prompting import conversation
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Task
 from harness.runtime.interrupt import finish_calls
 from harness.runtime.progress import Progress
-from harness.scoring.samples import summarize
+from harness.scoring.judged import summarize
 from harness.storage import records
 from harness.storage.provenance import TracedItems
 from harness.storage.run_folder import Folder
@@ -33,15 +35,24 @@ class Outcome:
     stopped: RunStopped | None
 
 
-def run(task: Task, prompt: Prompt, model: Model, folder: Folder, progress: Progress, samples: int = 1) -> Outcome:
+def run(
+    task: Task,
+    prompt: Prompt,
+    model: Model,
+    folder: Folder,
+    progress: Progress,
+    samples: int = 1,
+    judge: Judge | None = None,
+) -> Outcome:
     """Asks the model about every item, `samples` times each; leaves records, scores and manifest in the folder.
 
-    Whatever ends the run early, what has been answered is recorded and the result says `complete: false`.
+    A `judge` reads the replies in which the prompt's rules find nothing, once all are there. Whatever ends the run
+    early, what has been answered is recorded and the result says `complete: false`.
     """
     kind = fitting(prompt, model)
     items = TracedItems(task.items())
     answered = ask(items, prompt, model, kind, progress.say, samples)
-    return leave(task, items, answered, folder, progress, samples)
+    return leave(task, items, answered, folder, progress, samples, judge)
 
 
 def leave(
@@ -51,8 +62,12 @@ def leave(
     folder: Folder,
     progress: Progress,
     samples: int = 1,
+    judge: Judge | None = None,
 ) -> Outcome:
-    """Writes the records as they come, then scores them and leaves result and manifest in the folder."""
+    """Writes the records as they come, has the judge read what is left to it, then scores them.
+
+    Result and manifest are left in the folder.
+    """
     stopped: RunStopped | None = None
     with folder.lock():
         with folder.open_records(task.headline) as writer:
@@ -65,7 +80,10 @@ def leave(
             except Exception:  # a full disk: that of the cache may have room
                 finish_calls(tracked)
                 raise
-        result = folder.with_usage(summarize(task, records.read(folder.records_file), samples))
+        if judge is not None and stopped is None:
+            stopped = read_rest(task, folder, judge, progress.say)
+        scores = summarize(task, lambda: records.read(folder.records_file), samples, judge.name if judge else None)
+        result = folder.with_usage(scores)
         if stopped is None and result.curable:
             stopped = RunStopped(
                 f"{result.curable:,} calls failed in a way that may pass ({_kinds_of(result)}): the same command asks "
@@ -76,7 +94,9 @@ def leave(
 
 
 def _kinds_of(result: Result) -> str:
-    return ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items() if kind not in FINAL_FAILURES)
+    failures = Counter(result.failures)
+    failures.update(result.judge.failures if result.judge else {})
+    return ", ".join(f"{count:,} {kind}" for kind, count in failures.items() if kind not in FINAL_FAILURES)
 
 
 def ask(

@@ -24,8 +24,13 @@ CONFIGS = _HOME / "configs"
 PROMPTS = _HOME / "prompts"
 
 
+SAME_AS: Mapping[str, str] = {"judge": "model"}
+"""Groups whose files are those of another: whatever is a model can be chosen as a judge."""
+
+
 def listed(root: Path, group: str) -> dict[str, Path]:
     """The YAML files of a group by name: the package's, and other names in the same folder of the working directory."""
+    group = SAME_AS.get(group, group) if root == CONFIGS else group
     found: dict[str, Path] = {}
     for folder in (Path.cwd() / root.name / group, root / group):
         found |= {file.relative_to(folder).with_suffix("").as_posix(): file for file in sorted(folder.rglob("*.yaml"))}
@@ -42,7 +47,7 @@ def prompt_files(task: str) -> dict[str, Path]:
     return shared | listed(PROMPTS, task)
 
 
-_OFFERS: Mapping[str, type] = {"model": Model, "task": Task}
+_OFFERS: Mapping[str, type] = {"model": Model, "judge": Model, "task": Task}
 """What a part of a group has to offer."""
 
 
@@ -126,6 +131,7 @@ class Main:
     model: dict[str, Any]
     results: Annotated[str, Field(min_length=1)]
     cache: Cache
+    judge: dict[str, Any] | None = None
     prompt: str | None = None
     replies: Literal["model", "fixed"] = "model"
     answer: Literal["text", "choice"] = "text"

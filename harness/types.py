@@ -148,6 +148,15 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the judge of a run made of a reply in which the rules had read nothing."""
+
+    request: str
+    """The digest of what the judge was asked."""
+    outcome: Response | Failure
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """One item with what became of it: all that scoring needs."""
 
@@ -162,6 +171,8 @@ class Record:
     answer: Answer | None
     """None iff the outcome is a Failure."""
     sample: int = 0
+    judgement: Judgement | None = None
+    """None where no judge was asked; otherwise the answer is the judge's, and the rules had none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +219,28 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """What a judge has read, and what the scores are without it."""
+
+    model: str
+    yes: int
+    no: int
+    unreadable: int
+    """Replies in which the judge found no verdict either."""
+    failures: Mapping[str, int]
+    """Replies that stay unreadable as the judge's call failed, by kind."""
+    usage: Usage
+    """The judge's, over its distinct requests."""
+    without: Scores
+    """The headline scores of all items by the rules alone."""
+
+    @property
+    def replies(self) -> int:
+        """How many replies the rules could not read, and the judge was asked about."""
+        return self.yes + self.no + self.unreadable + sum(self.failures.values())
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What a run comes to: scores per label set, breakdown and group."""
 
@@ -227,6 +260,8 @@ class Result:
     """Sentences that belong beside the scores."""
     samples: Mapping[str, float | int | None] = field(default_factory=dict)
     """What single draws come to, where each item has several answers and the scores are those of the vote."""
+    judge: Judged | None = None
+    """What another model has read where the rules could not; None for a run without a judge."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Further files of the run's folder, their text by name, such as graphs/asia/cause.csv."""
     unreadable: Unreadable = "wrong"
@@ -235,7 +270,8 @@ class Result:
     @property
     def curable(self) -> int:
         """How many calls failed in a way that may pass: the run is complete only without them."""
-        return sum(count for kind, count in self.failures.items() if kind not in FINAL_FAILURES)
+        failures = [*self.failures.items(), *(self.judge.failures.items() if self.judge else ())]
+        return sum(count for kind, count in failures if kind not in FINAL_FAILURES)
 
     @property
     def overall(self) -> Scores:

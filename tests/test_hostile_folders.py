@@ -383,12 +383,45 @@ def test_no_hostile_run_holds_and_the_good_one_beside_all_of_them_does(finished_
     assert len(max(read.out.splitlines(), key=len)) < 1100
 
 
+def _of_older_rules(kind: Kind) -> Kind:
+    """The run also says that other rules read its replies, and has links where files are written."""
+
+    def altered(run: Path) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            change(run, "manifest.json", lambda m: m.update(reading={"version": 0, "rules": "0"}))
+        kind(run)
+        for name in (".records.jsonl.tmp", "records.partial.jsonl", ".manifest.json.tmp", ".begun.tmp"):
+            (run / name).symlink_to(Path("outside/secret").resolve())
+        if run.name == "a_formula":
+            (run / ".lock").unlink()
+            (run / ".lock").symlink_to(Path("outside/secret").resolve())
+
+    return altered
+
+
+def test_reading_again_changes_no_hostile_run_and_writes_nothing_outside(finished_runs, surroundings):
+    for name, kind in KINDS.items():
+        hostile(finished_runs, name, {name: _of_older_rules(kind)})
+    before = {file: file.stat().st_mtime_ns for file in snapshot(surroundings)}
+    read = reading.read("reread", ["sent", "good"], surroundings)
+    assert read.sane and read.code == 1, read.err[-3000:]
+    assert not list(surroundings.rglob("PWNED"))
+    assert not [module for module in read.modules if module.partition(".")[0] in FOREIGN or module in FOREIGN]
+    assert not [event for event in read.foreign if "dlopen" not in event and "git" not in event]
+    changed = {file for file in snapshot(surroundings) if before.get(file) != file.stat().st_mtime_ns}
+    runs_changed = {file.relative_to(surroundings).parts[1] for file in changed}
+    assert {"own_module_of_a_model"} <= runs_changed <= {name.replace(" ", "_") for name in HARMLESS}, read.out
+    assert (surroundings / "outside/secret").read_text() == SECRET and SECRET not in read.out + read.err
+    assert "\x1b" not in read.err + read.out and "\u202e" not in read.err + read.out
+    assert "good: it was read by today's rules already." in read.out
+
+
 @pytest.mark.parametrize(
     "command",
     [
         pytest.param(name, marks=pytest.mark.slow if name.startswith("export") and name != "export csv" else ())
         for name in reading.COMMANDS
-        if name not in ("verify", "compare")
+        if name not in ("verify", "reread", "compare")
     ],
 )
 def test_a_command_shows_the_good_run_beside_all_hostile_ones_and_nothing_that_they_name(

@@ -10,8 +10,9 @@ import pytest
 
 from harness import __main__, discover
 from harness.errors import ConfigError, DataError, StoreError
+from harness.storage.places import safe, variant
 from harness.storage.result_json import result_from_json, result_json
-from harness.storage.run_folder import Folder, records_in, safe, variant
+from harness.storage.run_folder import Folder, records_in
 from harness.types import Metric, Result, Scores, Usage
 
 RUN = {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "gpt4"}

@@ -11,7 +11,7 @@ import yaml
 from harness.errors import ConfigError
 from harness.models.baselines import Baseline
 from harness.settings import CONFIGS, LOCAL, build, chosen, listed
-from harness.storage.run_folder import safe, variant
+from harness.storage.places import safe, variant
 
 
 def corr2cause(**settings):

@@ -9,7 +9,7 @@ from typing import Any
 from harness.leaderboard.families import family
 from harness.leaderboard.rows import Row
 from harness.storage.configuration import as_options
-from harness.storage.run_folder import safe
+from harness.storage.places import safe
 from harness.storage.runs import Kind
 
 _FAMILIES: dict[str, Kind] = {

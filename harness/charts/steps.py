@@ -12,7 +12,7 @@ from harness.charts.values import Chart, Point, RobustnessChart, StepsRow
 from harness.codec import digest
 from harness.leaderboard.build import differing, items_of, items_text, sort_key
 from harness.leaderboard.rows import Row
-from harness.storage.run_folder import variant
+from harness.storage.places import variant
 from harness.tables.metrics import main_metrics
 from harness.tasks.benchmark import PERTURBATION
 from harness.tasks.find import benchmark_of

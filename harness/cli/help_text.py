@@ -16,6 +16,7 @@ harness: can language models reason about cause and effect?
   python -m harness model=gpt4o model.method=rank       the probabilities of Yes and No: AUROC, Brier score, …
   python -m harness model=roberta_mnli task.limit=100   a zero-shot NLI model on a stratified sample
   python -m harness model=causal_lm model.path=FOLDER   a local language model
+  python -m harness model=gpt4 judge=gpt4o              a judge reads the replies in which the rules find no answer
   python -m harness -m model=always_no,random_uniform task.perturbation=none,paraphrase
                                                         a sweep: every combination, one leaderboard
 
@@ -30,6 +31,7 @@ harness: can language models reason about cause and effect?
   python -m harness.compare FOLDER FOLDER               two runs item by item: difference, interval, tests
   python -m harness.published table=4                   what the papers print, with intervals where counts are known
   python -m harness.verify                              every score again from its records, every digest checked
+  python -m harness.reread                              stored replies read again by today's rules, no model asked
   python -m harness.export results to=csv               for other programs: csv, parquet, hf, inspect, eee, lm_eval
   python -m harness.items task=corr2cause out=F.jsonl   the items, for your own tools
   python -m harness.cache stats                         the stored answers; also export, import, prune, verify
@@ -81,7 +83,8 @@ def help_of(config_name: str) -> str:
         *_tasks(),
     ]
     sections.append(
-        "A model's settings: its file in configs/model/, or --cfg job with it. Hydra's own flags: --hydra-help."
+        "A model's settings, and as judge.…= those of a judge (judge= takes what model= takes): its file in "
+        "configs/model/, or --cfg job with it. Hydra's own flags: --hydra-help."
     )
     return "\n".join(sections)
 

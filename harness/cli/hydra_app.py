@@ -172,6 +172,8 @@ def _unknown_key(key: str, config_name: str, arguments: Sequence[str]) -> str:
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
 
+    if key.startswith("judge.") and not any(argument.startswith("judge=") for argument in arguments):
+        return f"{key} is a setting of the judge, and there is none: choose one with judge=…, as with model=…."
     GlobalHydra.instance().clear()
     group_choice = re.compile(rf"(?:{'|'.join(_groups(config_name))})=[\w/]+$")
     choices = [argument for argument in arguments if group_choice.match(argument)]

@@ -26,6 +26,44 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
+class JudgeSpending:
+    """What a judge costs: out of the same budget as the model, and in an account of its own."""
+
+    model: Model
+    budget: Budget
+    paid: bool
+    price: Price | None
+    ledger: Ledger
+    till: Till
+    before: Till | None
+    """The model's, where it has been asked before."""
+
+    @classmethod
+    def of(cls, model: Model, budget: Budget, before: Till | None, manifest: Path) -> JudgeSpending:
+        """Return the account of a judge; `manifest` is where an earlier run may have written the price down."""
+        service = model.traits.service
+        paid = price_lookup.costs_money(service)
+        price = price_lookup.price_of(service, _price_in(manifest, "judge")) if paid else price_lookup.FREE
+        ledger = Ledger(price if paid else None, paid=paid)
+        return cls(model, budget, paid, price, ledger, Till(budget, price, model, ledger.discard), before)
+
+    def within_rest(self) -> Model:
+        """Return the judge, asked only as far as the model has left room in the budget."""
+        before = self.before
+        follow = None if before is None else lambda: self.till.follow(before)
+        return Budgeted(self.model, self.till, follow, count=self.paid)
+
+    def metered(self, model: Model) -> Model:
+        """Return the judge behind its cache, its answers entered into its ledger."""
+        return Metered(model, self.ledger)
+
+    @property
+    def provenance(self) -> dict[str, JSON]:
+        """For the manifest: the price, and by what it was found."""
+        return _price_json(self.model, self.price) if self.paid else {}
+
+
+@dataclass(frozen=True)
 class Spending:
     """The wrappers of one run's model, and what is said of its cost before and after."""
 
@@ -40,6 +78,7 @@ class Spending:
     """What tokens cost; None where it is unknown."""
     ledger: Ledger
     till: Till
+    judge: JudgeSpending | None
 
     @classmethod
     def of(
@@ -50,6 +89,7 @@ class Spending:
         samples: int,
         limits: Mapping[Any, float | None],
         manifest: Path,
+        judge: Model | None = None,
     ) -> Spending:
         """Return the account of a run with `samples` answers to each item.
 
@@ -61,21 +101,20 @@ class Spending:
         budget = Budget(**limits)
         ledger = Ledger(price if paid else None, paid=paid)
         till = Till(budget, price, model, ledger.discard)
-        return cls(task, prompt, model, samples, budget, paid, price, ledger, till)
+        judge_spending = None if judge is None else JudgeSpending.of(judge, budget, till, manifest)
+        return cls(task, prompt, model, samples, budget, paid, price, ledger, till, judge_spending)
 
     @property
     def provenance(self) -> dict[str, JSON]:
         """The prices and by what they were looked up, for the manifest."""
-        service = self.model.traits.service
-        if service is None or not self.paid or self.price is None:
-            return {}
-        key = {"key": price_lookup.key_of(service)} if self.price.source.startswith(price_lookup.PACKAGE) else {}
-        return {"price": {**self.price.to_json(), **key}}
+        return _price_json(self.model, self.price) if self.paid else {}
 
     def check(self) -> None:
         """Refuse a limit in USD that nobody could keep. Raises ConfigError."""
         if self.budget.usd is not None:
             self.budget.needs(self.price)
+            if self.judge is not None:
+                self.budget.needs(self.judge.price, "judge")
 
     def within_budget(self, peek: Peek, say: Say) -> Model:
         """Return the model, asked only as far as the budget goes.
@@ -114,6 +153,8 @@ class Spending:
 
         plan = self._plan(peek, say, examples=2)
         yield from self._lines(plan)
+        if self.judge is not None:
+            yield from plan_text.judge_lines(plan, self.judge.model, self.judge.price, paid=self.judge.paid)
         yield from plan_text.prompts(plan)
         yield "\nNothing was asked (dry_run=true)."
 
@@ -123,7 +164,8 @@ class Spending:
 
         kind = fitting(self.prompt, self.model)
         arguments = self.task, self.prompt, kind, self.model, peek, say
-        return plan_of(*arguments, samples=self.samples, examples=examples)
+        judge = None if self.judge is None else self.judge.model
+        return plan_of(*arguments, samples=self.samples, examples=examples, judge=judge)
 
     def _lines(self, plan: Any) -> Iterator[str]:
         from harness.cost import plan_text
@@ -131,10 +173,21 @@ class Spending:
         return plan_text.lines(plan, self.model, self.price, self.budget, paid=self.paid)
 
 
-def _price_in(manifest: Path) -> Mapping[str, Any]:
-    """Return the price in a manifest; nothing where there is none."""
+def _price_json(model: Model, price: Price | None) -> dict[str, JSON]:
+    """Return the price of a model for the manifest, and by what it was found; empty where nobody knows it."""
+    service = model.traits.service
+    if service is None or price is None:
+        return {}
+    key = {"key": price_lookup.key_of(service)} if price.source.startswith(price_lookup.PACKAGE) else {}
+    return {"price": {**price.to_json(), **key}}
+
+
+def _price_in(manifest: Path, *parts: str) -> Mapping[str, Any]:
+    """Return the price in a manifest, or in a part of it; nothing where there is none."""
     try:
-        price = object_in(manifest).get("price")
+        content: Any = object_in(manifest)
     except OSError:
         return {}
-    return price if isinstance(price, dict) else {}
+    for name in (*parts, "price"):
+        content = content.get(name) if isinstance(content, dict) else None
+    return content if isinstance(content, dict) else {}

@@ -24,12 +24,12 @@ class Budget:
         limits = {limit.name: getattr(self, limit.name) for limit in fields(self)}
         return ", ".join(f"budget.{name}={value:g}" for name, value in limits.items() if value is not None)
 
-    def needs(self, price: Price | None) -> None:
-        """Refuse a limit in USD where nobody could keep it. Raises ConfigError."""
+    def needs(self, price: Price | None, group: str = "model") -> None:
+        """Refuse a limit in USD where nobody could keep it. Raises ConfigError. `group` is what has the price."""
         if self.usd is not None and price is None:
             raise ConfigError(
-                "budget.usd needs the model's price, which is unknown: give model.price.input=… and "
-                "model.price.output=… in USD per million tokens, or set budget.tokens instead."
+                f"budget.usd needs the {group}'s price, which is unknown: give {group}.price.input=… and "
+                f"{group}.price.output=… in USD per million tokens, or set budget.tokens instead."
             )
 
 

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, fields
 
 from harness.codec import request_digest
 from harness.cost.token_estimate import Size, size
+from harness.judge.question import prompt as judge_prompt
+from harness.judge.question import question, statement
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Service, Task
 from harness.runtime.signals import STOP
-from harness.types import Item, Message, Request, Response, Transcript
+from harness.types import ChatRequest, Item, Message, Request, Response, Transcript
 
 Peek = Callable[[Request], Response | None]
 """What the cache knows of a request, without asking."""
@@ -58,6 +60,8 @@ class Plan:
     turns: Totals = field(default_factory=Totals)
     """Of openings and second turns: what the model writes before the question."""
     questions: Totals = field(default_factory=Totals)
+    judged: Totals = field(default_factory=Totals)
+    """What a judge is asked at most: about each reply that nobody knows yet, and each that is known and unreadable."""
     examples: list[Request] = field(default_factory=list)
     """The requests about the first items."""
 
@@ -93,6 +97,16 @@ class _Pass:
             totals.add(size(request, self.service), unknown * self.prompt.words.opening_max_tokens)
         return response
 
+    def judge(self, item: Item, request: ChatRequest, known: Response | None, service: Service | None) -> None:
+        """Counts what a judge would be asked about the reply to a request, if it is unreadable."""
+        if known is not None and self.prompt.parse(known, item.fields).label is not None:
+            return
+        asked = question(judge_prompt(), statement(item.fields), "" if known is None else known.text)
+        name = int(request_digest(request)[:16], 16) ^ int(request_digest(asked)[:16], 16)
+        if name not in self.digests:
+            self.digests.add(name)
+            self.plan.judged.add(size(asked, service), request.max_tokens if known is None else 0)
+
     def transcript(self, opening: tuple[str, ...], draw: int) -> tuple[Transcript, int]:
         """Return an opening with the replies that the cache has, and how many it lacks."""
         if (opening, draw) in self.openings:
@@ -124,6 +138,7 @@ def plan_of(
     *,
     samples: int = 1,
     examples: int = 0,
+    judge: Model | None = None,
 ) -> Plan:
     """Return the plan of a run with `samples` answers to each item; `say` gets a line where counting takes long.
 
@@ -136,7 +151,9 @@ def plan_of(
         for draw in range(samples):
             transcript, unknown = walk.transcript(opening, draw)
             request = prompt.render(item.fields, transcript, kind, draw)
-            walk.enter(request, plan.questions, unknown)
+            known = walk.enter(request, plan.questions, unknown)
+            if judge is not None and isinstance(request, ChatRequest):
+                walk.judge(item, request, known, judge.traits.service)
             if draw == 0 and len(plan.examples) < examples:
                 plan.examples.append(request)
     return plan

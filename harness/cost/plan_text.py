@@ -42,6 +42,17 @@ def lines(plan: Plan, model: Model, price: Price | None, budget: Budget, *, paid
         yield f"Limit of this run: {budget}."
 
 
+def judge_lines(plan: Plan, model: Model, price: Price | None, *, paid: bool) -> Iterator[str]:
+    """Yield what a judge is asked at most: how many replies are unreadable is not known before they are there."""
+    total = plan.judged
+    cost = ""
+    if paid and total.calls:
+        _, most = costs(total, price)
+        cost = f", for at most {dollars(most)} ({price})" if most is not None else ", its price unknown"
+    replies = "reply" if total.calls == 1 else "replies"
+    yield f"Judge: at most {total.calls:,} {replies} judged by {model.name}, those in which no answer is read{cost}."
+
+
 def costs(total: Totals, price: Price | None) -> tuple[float | None, float | None]:
     """Return the cost in USD with the shortest and the longest replies, with nothing cached by the server."""
     if price is None:

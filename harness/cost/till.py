@@ -78,6 +78,11 @@ class Till:
             return math.inf
         return 60 * self.budget.minutes - (0.0 if self._began is None else time.monotonic() - self._began)
 
+    def follow(self, other: Till) -> None:
+        """Goes on from what another till of the same run has spent, and from when it began."""
+        self._counted_sum.add(other.spent)
+        self._began = other._began
+
     def begin(self) -> None:
         """Start the clock, the first time."""
         self._began = time.monotonic() if self._began is None else self._began

@@ -10,8 +10,8 @@ from typing import Any
 
 from harness.codec import text_digest
 from harness.export.folder import number_of, unfinished_folder
+from harness.storage.places import safe
 from harness.storage.record_lines import Line, turns
-from harness.storage.run_folder import safe
 from harness.storage.runs import Run
 from harness.tables.table import LOW_IS_GOOD, NEITHER
 

@@ -18,6 +18,7 @@ from harness.tables.metrics import (
     even_decimals,
     interval_notes,
     interval_text,
+    judge_notes,
     main_metrics,
     metric_text,
     metrics_of,
@@ -94,13 +95,19 @@ def _check(choice: Choice, rows: Sequence[Row]) -> None:
 def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
     """Yield the tables of a task."""
     unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.complete]
-    notes = not_ranked(rows)
+    notes = [*_of_judges(rows), *not_ranked(rows)]
     sets = comparable_sets(rows, choice.sort)
     if not sets:
         yield Table(task, notes=notes, unfinished=unfinished)
     for number, comparable in enumerate(sets, 1):
         last = number == len(sets)
         yield _table(task, comparable, choice, notes if last else [], unfinished if last else [])
+
+
+def _of_judges(rows: Sequence[Row]) -> list[str]:
+    """Return what judges have read in the ranked runs, and the scores without them."""
+    judged = [(row, note) for row in rows if row.complete for note in judge_notes(row.result)]
+    return [f"{row.model}, {row.variant}, {row.prompt}: {note}" for row, note in judged]
 
 
 def not_ranked(rows: Sequence[Row]) -> list[str]:

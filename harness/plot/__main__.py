@@ -21,7 +21,7 @@ from harness.errors import ConfigError, unknown
 from harness.leaderboard.rows import find_rows
 from harness.runtime.progress import Progress
 from harness.storage.atomic_write import cannot_write, check
-from harness.storage.run_folder import safe
+from harness.storage.places import safe
 
 if TYPE_CHECKING:
     from harness.plot.paper import Sheet

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.settings import chosen
-from harness.storage.run_folder import variant
+from harness.storage.places import variant
 from harness.types import JSON
 
 if TYPE_CHECKING:
@@ -20,22 +20,36 @@ _OPTIONS = {"observations": "samples"}
 
 
 def of_model(
-    task: Task, prompt: Prompt, name: str, identity: Mapping[str, JSON], samples: int
+    task: Task,
+    prompt: Prompt,
+    name: str,
+    identity: Mapping[str, JSON],
+    samples: int,
+    judge: Mapping[str, JSON] | None = None,
 ) -> tuple[dict[str, str], Configuration]:
     """Return (place, configuration) of a run that asks the model of that name and identity.
 
-    The place has task, variant, prompt and model; the configuration all that can change records or scores.
+    The place has task, variant, prompt and model; the configuration all that can change records or scores. `judge` is
+    the part of it that says who reads what the rules cannot (`of_judge`).
     """
     settings = {**chosen(task), **prompt.settings}
     if samples > 1:
         settings["samples"] = samples
+    if judge is not None:
+        settings["judge"] = judge["name"]
     place = {"task": task.name, "variant": variant(settings), "prompt": prompt.name, "model": name}
     return place, {
         "task": settings,
         "data": dict(task.data),
         "prompt": {"name": prompt.name, "digest": prompt.digest},
         "model": {**identity, **prompt.model_settings},
+        **({"judge": dict(judge)} if judge is not None else {}),
     }
+
+
+def of_judge(name: str, identity: Mapping[str, JSON], prompt: Prompt) -> Configuration:
+    """Return the part of a configuration that says who reads what the rules cannot, and in what words it is asked."""
+    return {"name": name, "prompt": {"name": prompt.name, "digest": prompt.digest}, "model": dict(identity)}
 
 
 def of_algorithm(

@@ -62,6 +62,22 @@ class CostForm(BaseModel):
     price: Text | None = None
 
 
+class JudgeForm(BaseModel):
+    """What a judge has read where the rules could not, and the scores without it."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    model: Text
+    replies: Count
+    yes: Count
+    no: Count
+    unreadable: Count
+    failures: dict[Text, Count]
+    usage: dict[Tokens, Count]
+    without: ScoresForm
+    cost: CostForm | None = None
+
+
 class ResultForm(BaseModel):
     """result.json."""
 
@@ -80,6 +96,7 @@ class ResultForm(BaseModel):
     usage: dict[Tokens, Count]
     scores: dict[Text, dict[Text, dict[Text, ScoresForm]]]
     cost: CostForm | None = None
+    judge: JudgeForm | None = None
 
     @model_validator(mode="after")
     def _has_headline(self) -> ResultForm:
@@ -105,6 +122,7 @@ class ConfigurationForm(BaseModel):
     data: Part = {}
     prompt: Part = {}
     model: Part = {}
+    judge: Part | None = None
 
 
 class ConfigForm(BaseModel):
@@ -115,6 +133,7 @@ class ConfigForm(BaseModel):
     task: Part | None = None
     model: Part | None = None
     algorithm: Part | None = None
+    judge: Part | None = None
     prompt: Text | None = None
     replies: Text | None = None
     answer: Text | None = None
@@ -130,6 +149,15 @@ class ProgramForm(BaseModel):
     version: Text | None = None
     commit: Text | None = None
     dirty: bool | None = None
+
+
+class ReadingForm(BaseModel):
+    """By which rules the replies were read."""
+
+    model_config = _STRICT
+
+    version: Count
+    rules: Text
 
 
 class SealForm(BaseModel):
@@ -160,6 +188,8 @@ class ManifestForm(BaseModel):
     python: Text | None = None
     machine: Part | None = None
     words: Part | None = None
+    judge: Part | None = None
+    reading: ReadingForm | None = None
     price: Part | None = None
     records: SealForm | None = None
     result: Text | None = None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import DataError, UntrustedError
-from harness.settings import CONFIGS, PROMPTS, build
+from harness.settings import CONFIGS, PROMPTS, SAME_AS, build
 from harness.tasks.find import shipped as shipped_benchmarks
 
 if TYPE_CHECKING:
@@ -87,15 +87,18 @@ def shipped_prompt(task: Task, like: Prompt) -> Prompt | None:
     return None
 
 
-def model_of(manifest: Mapping[str, Any]) -> Model | None:
-    """Return the model of a run where its identity follows from its settings; None for a checkpoint or another's."""
-    settings = _section(manifest, "model")
+def model_of(manifest: Mapping[str, Any], group: str = "model") -> Model | None:
+    """Return the model of a run, or its judge, where its identity follows from its settings.
+
+    None for a checkpoint or another's.
+    """
+    settings = _section(manifest, group)
     target = str(settings.get("_target_", ""))
     if not target.startswith(_READS_NO_FILE) and target not in {
         own for benchmark in shipped_benchmarks() for own in benchmark.own_models
     }:
         return None
-    model: Model = _part(settings, "model", ())
+    model: Model = _part(settings, group, ())
     return model
 
 
@@ -110,7 +113,8 @@ def shipped(group: str) -> frozenset[str]:
     """Return the classes that the configs of a group name, of those that ship with harness."""
     import yaml
 
-    files = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in (CONFIGS / group).rglob("*.yaml")]
+    folder = CONFIGS / SAME_AS.get(group, group)
+    files = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in folder.rglob("*.yaml")]
     return frozenset(str(content["_target_"]) for content in files if "_target_" in content)
 
 

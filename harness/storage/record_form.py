@@ -8,7 +8,7 @@ from harness.codec import token_count
 
 _LINE = frozenset(
     (
-        *("item", "cluster", "unit", "groups", "labels", "sample", "request", "response", "failure", "answer"),
+        *("item", "cluster", "unit", "groups", "labels", "sample", "request", "response", "failure", "answer", "judge"),
         *("gold", "correct"),
     )
 )
@@ -46,12 +46,30 @@ def check_record(line: Any) -> None:
     if (usd := line.get("cost_usd")) is not None:
         _check_number(usd, "cost_usd", MOST)
     if "failure" in line:
-        if set(line["failure"]) != {"kind", "detail"}:
-            raise ValueError("a failure has kind and detail")
-        _texts(line["failure"]["kind"], line["failure"]["detail"])
+        _check_failure(line["failure"])
+        if "judge" in line:
+            raise ValueError("a failed call has no reply that a judge could read")
         return
     _check_response(line["response"])
     _check_answer(line["answer"])
+    if "judge" in line:
+        _check_judgement(line["judge"])
+
+
+def _check_judgement(judgement: Any) -> None:
+    _texts(judgement["request"])
+    if set(judgement) == {"request", "failure"}:
+        _check_failure(judgement["failure"])
+    elif set(judgement) == {"request", "response"}:
+        _check_response(judgement["response"])
+    else:
+        raise ValueError("a judge has a request and a response, or a request and a failure")
+
+
+def _check_failure(failure: Any) -> None:
+    if set(failure) != {"kind", "detail"}:
+        raise ValueError("a failure has kind and detail")
+    _texts(failure["kind"], failure["detail"])
 
 
 def _check_response(response: Any) -> None:

@@ -22,7 +22,7 @@ from harness.codec import request_json, response_from_json, response_json, text_
 from harness.errors import DataError, StoreError
 from harness.storage.files import LARGEST, open_file, parse_json
 from harness.storage.record_form import check_record
-from harness.types import JSON, Answer, Failure, Record, Request, Response
+from harness.types import JSON, Answer, Failure, Judgement, Record, Request, Response
 
 FLUSH_SECONDS = 0.5
 """Seconds after which the file is flushed again. Answers are safe in the cache before that."""
@@ -52,6 +52,14 @@ class Writer:
         if self._cost is not None and isinstance(record.outcome, Response):
             usd = self._cost(record.outcome)
             line["cost_usd"] = None if usd is None else round(usd, 9)
+        self._add(line)
+
+    def copy(self, record: Record, line: Mapping[str, Any]) -> None:
+        """Adds a line that was read from a file, with the answer and the judgement that its record has now."""
+        again = facts(record, self._headline) | {"request": line["request"]}
+        self._add(again | ({"cost_usd": line["cost_usd"]} if "cost_usd" in line else {}))
+
+    def _add(self, line: Mapping[str, Any]) -> None:
         try:
             # A reply may hold half a character, which UTF-8 cannot write: it must not end the run.
             text = json.dumps(line, ensure_ascii=False).encode(errors="replace")
@@ -184,23 +192,31 @@ def same_lines(first: Path, second: Path) -> bool:
 
 def _outcome(record: Record) -> dict[str, Any]:
     if isinstance(record.outcome, Failure):
-        return {"failure": {"kind": record.outcome.kind, "detail": record.outcome.detail}}
-    answer = record.answer or Answer(label=None)
+        return _outcome_json(record.outcome)
+    answer, judgement = record.answer or Answer(label=None), record.judgement
     return {
-        "response": response_json(record.outcome) | {"cached": record.outcome.cached},
+        **_outcome_json(record.outcome),
         "answer": {"label": answer.label, "probability": answer.probability, "span": answer.span}
         | ({"rule": answer.rule} if answer.rule else {}),
+        **({"judge": {"request": judgement.request, **_outcome_json(judgement.outcome)}} if judgement else {}),
     }
 
 
-def _record(line: Mapping[str, Any]) -> Record:
-    outcome: Response | Failure
-    answer: Answer | None = None
+def _outcome_json(outcome: Response | Failure) -> dict[str, Any]:
+    if isinstance(outcome, Failure):
+        return {"failure": {"kind": outcome.kind, "detail": outcome.detail}}
+    return {"response": response_json(outcome) | {"cached": outcome.cached}}
+
+
+def _outcome_from_json(line: Mapping[str, Any]) -> Response | Failure:
     if "failure" in line:
-        outcome = Failure(**line["failure"])
-    else:
-        outcome = response_from_json(line["response"], cached=line["response"]["cached"])
-        answer = Answer(**line["answer"])
+        return Failure(**line["failure"])
+    return response_from_json(line["response"], cached=line["response"]["cached"])
+
+
+def _record(line: Mapping[str, Any]) -> Record:
+    answer = Answer(**line["answer"]) if "answer" in line else None
+    judgement = Judgement(line["judge"]["request"], _outcome_from_json(line["judge"])) if "judge" in line else None
     return Record(
         item=line["item"],
         cluster=line["cluster"],
@@ -208,7 +224,8 @@ def _record(line: Mapping[str, Any]) -> Record:
         groups=line["groups"],
         labels=line["labels"],
         request=line["request"]["digest"] if line["request"] else None,
-        outcome=outcome,
+        outcome=_outcome_from_json(line),
         answer=answer,
         sample=line["sample"],
+        judgement=judgement,
     )

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.scoring import bootstrap
-from harness.types import Metric, Result, Scores, Usage
+from harness.types import Judged, Metric, Result, Scores, Usage
 
 _COUNTS = ("items", "positives", "unreadable", "failed")
 _PAIRS = ("intervals", "bounds")
@@ -26,7 +26,8 @@ def result_json(result: Result) -> dict[str, Any]:
         **({"notes": list(result.notes)} if result.notes else {}),
         **({"served_models": dict(result.served_models)} if result.served_models else {}),
         **({"samples": dict(result.samples)} if result.samples else {}),
-        "usage": {name: count for name, count in asdict(result.usage).items() if count is not None},
+        **({"judge": _judge_json(result.judge)} if result.judge else {}),
+        "usage": _usage_json(result.usage),
         "scores": {
             label_set: {
                 breakdown: {group: _row_json(row) for group, row in groups.items()}
@@ -58,7 +59,31 @@ def result_from_json(content: Mapping[str, Any]) -> Result:
         notes=tuple(content.get("notes", ())),
         served_models=content.get("served_models", {}),
         samples=content.get("samples", {}),
+        judge=_judge_from_json(content["judge"]) if "judge" in content else None,
     )
+
+
+def _usage_json(usage: Usage) -> dict[str, int]:
+    return {name: count for name, count in asdict(usage).items() if count is not None}
+
+
+def _judge_json(judge: Judged) -> dict[str, Any]:
+    """What the judge read, and the headline scores of all items without it."""
+    return {
+        "model": judge.model,
+        "replies": judge.replies,
+        "yes": judge.yes,
+        "no": judge.no,
+        "unreadable": judge.unreadable,
+        "failures": dict(judge.failures),
+        "usage": _usage_json(judge.usage),
+        "without": _row_json(judge.without),
+    }
+
+
+def _judge_from_json(judge: Mapping[str, Any]) -> Judged:
+    counts = {name: judge[name] for name in ("model", "yes", "no", "unreadable", "failures")}
+    return Judged(**counts, usage=Usage(**judge["usage"]), without=_row_from_json(judge["without"]))
 
 
 def _row_json(row: Scores) -> dict[str, Any]:

@@ -9,7 +9,6 @@ whatever moment: where manifest.json says complete, everything is of one run; el
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.codec import digest, text_digest
+from harness.codec import digest
 from harness.errors import ConfigError, DataError, StoreError
 from harness.storage.atomic_write import full
 from harness.storage.files import DAMAGED, inside
@@ -64,10 +63,16 @@ class Folder:
     """All that can change the records or the scores. A folder takes one configuration."""
     provenance: Mapping[str, JSON]
     """How the numbers came about; does not decide whether two runs are the same."""
+    reading: Mapping[str, JSON] | None = None
+    """By which rules the replies are read; None where there are none to be read."""
     renamed_by: str = "model.name"
     """The setting that gives a run another name."""
     ledger: Account | None = None
     """The account of what is asked in this run, where a model is."""
+    judge_ledger: Account | None = None
+    """The account of its judge, where it has one."""
+    ended: str | None = None
+    """When the run ended, where its records are only read again; None for now."""
     form: Form | None = None
     """None: as in the folder already, plain in a new one."""
     records_file: Path = field(init=False)
@@ -110,6 +115,21 @@ class Folder:
             yield writer
         self._records = writer.seal.as_json
 
+    @contextmanager
+    def rewrite_records(self, headline: str) -> Iterator[Writer]:
+        """Yield a writer for the records once more, with other answers; they replace those of this run so far."""
+        place = beside(self.path / RECORDS)
+        try:
+            place.unlink(missing_ok=True)
+            file = place.open("w", encoding="utf-8")
+            with closing(Writer(file, headline)) as writer:
+                yield writer
+            place.replace(self.path / PARTIAL)
+        except OSError as error:
+            raise self._trouble(error) from error
+        self.records_file = self.path / PARTIAL
+        self._records = writer.seal.as_json
+
     def with_usage(self, result: Result) -> Result:
         """Return the result with the tokens of every distinct request once, openings included, if there is a ledger."""
         return result if self.ledger is None else replace(result, usage=self.ledger.usage)
@@ -124,11 +144,14 @@ class Folder:
                 return  # nothing was answered, so the place is not taken
             cost = self.ledger.cost_json if self.ledger is not None else {}
             content = json_round_trip({"run": self.run, "complete": complete, **result_json(result), **cost})
-            facts = json_round_trip({"items": items, "counts": counts(result), "records": self._records})
+            if "judge" in content and self.judge_ledger is not None:
+                content["judge"] |= json_round_trip(self.judge_ledger.cost_json)
+            reading = {"reading": self.reading} if self.reading is not None else {}
+            facts = json_round_trip({"items": items, "counts": counts(result), "records": self._records, **reading})
             same = complete and self._same(content, facts)
             self._prepare(ready, result, None if same else content)
             if not same:
-                ended = datetime.now(UTC).isoformat(timespec="seconds")
+                ended = self.ended or datetime.now(UTC).isoformat(timespec="seconds")
                 final = self._manifest() | facts | {"ended": ended, "complete": complete, "result": digest(content)}
                 final |= {SEALS: digest(final)}
                 prepare(ready, self.path / MANIFEST, f"{format_json(final)}\n")
@@ -236,29 +259,6 @@ def records_in(folder: Path) -> Path | None:
     if len(files) > 1:
         raise DataError(f"{folder} holds {RECORDS} and {COMPRESSED}, which need not be of one run: remove one of them.")
     return files[0] if files else None
-
-
-def folder_of(results: str, place: Mapping[str, str]) -> Path:
-    """Return the folder of the run that has this place: task, variant, prompt and model."""
-    return Path(results, *place["task"].split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model")))
-
-
-def safe(name: str) -> str:
-    """Return a name as one part of a path: a/b becomes a__b; one that is too long ends in a digest."""
-    part = re.sub(r"[^\w.,=+()\[\]-]", "-", name.replace("/", "__")).strip(".") or "-"
-    return part if len(part.encode()) <= 160 else f"{part[:100]}-{text_digest(name)[:12]}"
-
-
-def variant(settings: Mapping[str, Any]) -> str:
-    """Return settings as one name, such as limit=100,split=dev; `default` if there are none."""
-    return ",".join(f"{name}={setting_text(value)}" for name, value in settings.items()) or "default"
-
-
-def setting_text(value: Any) -> str:
-    """Return the value of a setting as it stands in the name of a variant."""
-    if isinstance(value, list | tuple):
-        return "+".join(map(setting_text, value))
-    return safe(str(value))
 
 
 def _difference(there: Any, mine: Any, at: str = "") -> str:

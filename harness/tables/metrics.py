@@ -168,7 +168,7 @@ def remarks(result: Result) -> list[str]:
     notes = [
         f"{overall.items:,} items in {clusters} (items of one cluster are not independent); metrics in percent.",
     ]
-    notes += [*result.notes, *sample_notes(result)]
+    notes += [*result.notes, *sample_notes(result), *judge_notes(result)]
     rows = [row for groups in result.scores[result.headline].values() for row in groups.values()]
     notes += interval_notes(rows) + _no_interval_notes(rows)
     if result.failures:
@@ -198,6 +198,23 @@ def remarks(result: Result) -> list[str]:
             "Tokens of these answers: " + ", ".join(f"{count:,} {name}" for name, count in usage.items() if count) + "."
         )
     return notes
+
+
+def judge_notes(result: Result) -> list[str]:
+    """Return what a judge has read where the rules could not, and the scores without it."""
+    judge = result.judge
+    if judge is None:
+        return []
+    if not judge.replies:
+        return [f"Judge {judge.model}: not asked, as the rules have read every reply."]
+    names = main_metrics(result.overall)
+    without = ", ".join(f"{TITLES[name]} {metric_text(name, judge.without[name])}" for name in names)
+    failed = sum(judge.failures.values())
+    return [
+        f"{judge.replies:,} replies that the rules could not read went to the judge {judge.model}: {judge.yes:,} read "
+        f"as Yes, {judge.no:,} as No, {judge.unreadable:,} left unreadable{f', {failed:,} failed' if failed else ''}. "
+        f"Without the judge: {without}."
+    ]
 
 
 def sample_notes(result: Result) -> list[str]:

@@ -27,11 +27,14 @@ from harness.types import (
     Response,
     Usage,
 )
+from harness.verify.items import Items
+from harness.verify.readings import Readings
 
 if TYPE_CHECKING:
     from harness.cost.price import Price
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model
+    from harness.verify.judge import JudgeCheck
 
 MOST_LISTED = 5
 """Records with one kind of problem that are listed one by one."""
@@ -48,17 +51,20 @@ class RecordCheck:
         samples: int,
         price: Price | None,
         model: Model | None = None,
+        judge: JudgeCheck | None = None,
     ) -> None:
         """Prepare the check; `prompt` is None if an algorithm answered, `samples` is the number of answers per item.
 
         `model` is the run's model if its settings alone build it: what it accepts decides the kind of request, and one
-        that needs neither server nor checkpoint is asked again.
+        that needs neither server nor checkpoint is asked again. `judge` is who read what the rules could not.
         """
         self.tokens: Counter[str] = Counter()
         self.usd = 0.0
         self.answers = self.answers_without_cost = 0
         self.openings = prompt is not None and bool(prompt.words.opening)
-        self._items = _Items(items)
+        self.readings = Readings(prompt, judge)
+        self._judge, self._complete = judge, False
+        self._items = Items(items)
         self._prompt, self._headline, self._samples, self._price = prompt, headline, samples, price
         self._kind = fitting(prompt, model) if prompt is not None and model is not None else None
         self._own = model if model is not None and model.traits.instant else None
@@ -76,6 +82,7 @@ class RecordCheck:
 
     def problems(self, path: Path, bar: Iterator[int], *, complete: bool, paid: bool) -> Iterator[str]:
         """Yield what does not hold, with the line; `bar` advances with each record."""
+        self._complete = complete
         counts: Counter[str] = Counter()
         for number, read in enumerate(records.read_lines(path), start=1):
             next(bar)
@@ -106,6 +113,8 @@ class RecordCheck:
         if record.sample >= self._samples:
             yield f"sample {record.sample} is more than the run asked for"
         yield from self._of_request(line["request"], record, item)
+        if self._judge is not None:
+            yield from self._judge.problems(record, item, complete=self._complete)
         self._count(record)
         expected = records.facts(self._expected(record, item), self._headline)
         if paid and not isinstance(record.outcome, Failure):
@@ -125,7 +134,7 @@ class RecordCheck:
         elif self._prompt is None:  # an algorithm says what it means
             answer = Answer({"Yes": 1, "No": 0}.get(record.outcome.text))
         else:
-            answer = _read(self._prompt, record.outcome, item)
+            answer = self.readings.answer(record, record.outcome, item)
         return Record(
             item=item.id,
             cluster=item.cluster,
@@ -136,6 +145,7 @@ class RecordCheck:
             outcome=record.outcome,
             answer=answer,
             sample=record.sample,
+            judgement=record.judgement if self._judge is not None else None,
         )
 
     def _of_request(self, request: Mapping[str, Any] | None, record: Record, item: Item) -> Iterator[str]:
@@ -252,38 +262,9 @@ _WRONG = {
     "answer": "the reply reads otherwise today",
     "gold": "gold is not the item's label",
     "correct": "correct is not what answer and label make it",
+    "judge": "it was judged, and the run has no judge",
     "cost_usd": "its cost is not what its tokens come to",
 }
-
-
-class _Items:
-    """The items of a task by their ids, as far as records have asked for them: records come in nearly their order."""
-
-    def __init__(self, items: TracedItems) -> None:
-        self._source = iter(items)
-        self._waiting: dict[str, Item] = {}
-
-    def get(self, name: str, *, last: bool) -> Item | None:
-        """Return the item of that id; None where the task has none. `last` says that nobody will ask again."""
-        while name not in self._waiting:
-            item = next(self._source, None)
-            if item is None:
-                return None
-            self._waiting[item.id] = item
-        return self._waiting.pop(name) if last else self._waiting[name]
-
-    def rest(self) -> Iterator[str]:
-        """Yield the ids of the items that no record has asked for, or not often enough."""
-        yield from self._waiting
-        yield from (item.id for item in self._source)
-
-
-def _read(prompt: Prompt, response: Response, item: Item) -> Answer | None:
-    """Return what the prompt reads in a response; None where the response is none that the prompt can have had."""
-    try:
-        return prompt.parse(response, item.fields)
-    except (KeyError, ValueError, ArithmeticError):
-        return None
 
 
 def _places(request: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 from harness.codec import digest
 from harness.cost.price import from_json
 from harness.errors import DataError
-from harness.scoring.samples import summarize
+from harness.scoring.judged import summarize
 from harness.storage import rebuild, records, runs
-from harness.storage.configuration import of_algorithm, of_model
+from harness.storage.configuration import of_algorithm, of_judge, of_model
 from harness.storage.files import DamagedError, inside, read_bytes
 from harness.storage.provenance import TracedItems
 from harness.storage.result_json import result_json
 from harness.storage.run_folder import MANIFEST, RESULT, SEALS, counts
+from harness.verify.judge import JudgeCheck
+from harness.verify.readings import by_other_rules
 from harness.verify.records import RecordCheck
 
 if TYPE_CHECKING:
@@ -45,11 +47,14 @@ _BY_MACHINE = ("dtype",)
 """Parts of a checkpoint's identity that its settings leave to the machine (auto)."""
 
 
-def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collection[str] = ()) -> Iterator[str]:
+def problems_of(
+    folder: Path, bar: Iterator[int] | None = None, trust: Collection[str] = (), *, of_reading: bool = True
+) -> Iterator[str]:
     """Yield a sentence for each thing in a run's folder that does not hold.
 
-    `bar` advances with each record. Raises UntrustedError where the run needs what `trust` does not name, DataError
-    where a file cannot be read.
+    `bar` advances with each record. A run whose replies were read by other rules than today's has to hold in all else;
+    one sentence says so, unless `of_reading` is false. Raises UntrustedError where the run needs what `trust` does not
+    name, DataError where a file cannot be read.
     """
     run = _load(folder)
     result, manifest = run.result_json, run.manifest
@@ -60,8 +65,9 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collectio
     by_model = "algorithm" not in manifest["config"]
     prompt = rebuild.prompt_of(task, manifest, trust) if by_model else None
     model = rebuild.model_of(manifest) if by_model else None
+    judge = JudgeCheck(manifest, _price(manifest.get("judge") or {})) if manifest["config"].get("judge") else None
     yield from _of_seals(result, manifest)
-    yield from _of_settings(manifest, result, task, prompt, model, trust)
+    yield from _of_settings(manifest, result, task, prompt, model, judge, trust)
     price = _price(manifest)
     yield from _of_cost(result, manifest, model, price)
     path, samples = run.records_file, _samples(manifest["config"])
@@ -71,18 +77,20 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collectio
         return
     # No more than were asked, and one that tells of others: a task may have millions. One that was stopped asked some.
     items = TracedItems(itertools.islice(task.items(), manifest["items"]["count"] + result["complete"]))
+    check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
+    check.readings.as_recorded = by_model and by_other_rules(manifest)
     if path is None:
-        for _ in items:
-            pass
+        _ = sum(1 for _ in items)
         yield from _of_items(items, manifest)
+        yield from check.readings.problems(folder, manifest) if of_reading else ()
         return
-    check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model)
     yield from check.problems(path, bar or itertools.count(), complete=result["complete"], paid="cost" in result)
     yield from _of_items(items, manifest)
+    yield from check.readings.problems(folder, manifest) if of_reading else ()
     if check.seal != manifest.get("records"):
         yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
     try:
-        again = summarize(task, records.read(path), samples)
+        again = summarize(task, lambda: records.read(path), samples, judge.name if judge else None)
         expected, tallied = (json.loads(json.dumps(value)) for value in (result_json(again), counts(again)))
     except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
         yield f"{path.name} cannot be scored ({type(error).__name__}: {error})."
@@ -92,6 +100,8 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, trust: Collectio
     expected |= {"run": manifest["run"], "complete": manifest["complete"]}
     if "cost" in result:
         expected["cost"] = _cost(result["cost"], check, price, exact=result["complete"] and not check.openings)
+    if judge is not None:
+        yield from judge.problems_of_cost(result.get("judge") or {}, expected["judge"])
     yield from differences(result, expected, RESULT)
     yield from differences(manifest["counts"], tallied, f"{MANIFEST}: counts")
     if result["complete"] and again.curable:
@@ -133,6 +143,7 @@ def _of_settings(
     task: Task,
     prompt: Prompt | None,
     model: Model | None,
+    judge: JudgeCheck | None,
     trust: Collection[str],
 ) -> Iterator[str]:
     """Yield where place and configuration do not follow from the settings that started the run."""
@@ -149,7 +160,11 @@ def _of_settings(
         yield from _of_prompt(prompt, manifest, task)
         identity = manifest["configuration"]["model"] if model is None else model.identity
         name = str(config["model"].get("name")) if model is None else model.name
-        expected = of_model(task, prompt, name, identity, _samples(config))
+        judge_part = None
+        if judge is not None:
+            yield from judge.problems_of_words()
+            judge_part = of_judge(judge.name, judge.identity, judge.words)
+        expected = of_model(task, prompt, name, identity, _samples(config), judge_part)
         if model is None:
             yield from _of_checkpoint(config["model"], identity)
     place, configuration = json.loads(json.dumps(expected))

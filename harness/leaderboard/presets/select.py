@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from harness.leaderboard.build import items_of
 from harness.leaderboard.families import family, order
 from harness.leaderboard.rows import Row
-from harness.storage.run_folder import setting_text
+from harness.storage.places import setting_text
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of
 from harness.tasks.presets import Number, Preset, Source

@@ -13,6 +13,7 @@ const RULES = {
   closing: "a last sentence that is the verdict",
   concluded: "a sentence that says it in other words",
   corrected: "a correction of what was said before",
+  judge: "another model, as the rules found nothing (these are its words)",
 };
 
 const LONG = 3000; // characters of a message that are shown at once

@@ -1,0 +1,1 @@
+"""Another model that reads the replies in which the rules find no verdict (judge=…)."""

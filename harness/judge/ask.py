@@ -1,0 +1,115 @@
+"""A pass over the records of a run: what the rules could not read goes to the judge, whose readings stand there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from harness.codec import request_digest
+from harness.errors import ConfigError, RunStopped
+from harness.judge.question import question, reading, statement, unread
+from harness.prompting.prompts import Prompt
+from harness.protocols import Model, Task
+from harness.settings import build
+from harness.storage import records
+from harness.storage.run_folder import Folder
+from harness.types import ChatRequest, Failure, Judgement, Record, Request, Response
+
+
+def judge_of(settings: Mapping[str, Any], *, asks: bool) -> Model:
+    """Return the model that the settings of a judge describe; `asks` says whether it needs its key.
+
+    Raises ConfigError for one that cannot judge.
+    """
+    model: Model = build(settings, "judge")
+    if ChatRequest not in model.accepts or model.traits.instant or model.traits.tasks:
+        raise ConfigError(
+            f"judge={model.name} writes no replies of its own: a judge is a model that writes, such as judge=gpt4."
+        )
+    if asks and (service := model.traits.service) is not None:
+        service.check_key()
+    return model
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who is asked, and in what words."""
+
+    model: Model
+    """With what goes around it: budget, cache, ledger."""
+    words: Prompt
+
+    @property
+    def name(self) -> str:
+        """Return what its readings are shown under."""
+        return self.model.name
+
+
+def read_rest(
+    task: Task, folder: Folder, judge: Judge, say: Callable[[str], None] = lambda _: None
+) -> RunStopped | None:
+    """Have the judge read what the rules could not, and leave its readings in the records of a run.
+
+    Return what stopped it before it was asked about every reply; what it has read by then is kept.
+    """
+    unread_items = Counter(record.item for record in records.read(folder.records_file) if unread(record))
+    if not unread_items:
+        return None
+    count = unread_items.total()
+    say(f"{judge.name} judges {count:,} {'reply' if count == 1 else 'replies'} in which the rules have read no answer")
+    statements = _statements(task, unread_items)
+
+    def question_of(record: Record) -> Request:
+        assert isinstance(record.outcome, Response)
+        return question(judge.words, statements[record.item], record.outcome.text)
+
+    requests = (question_of(record) for record in records.read(folder.records_file) if unread(record))
+    judgements, stopped = _ask(judge, requests)
+    with folder.rewrite_records(task.headline) as writer:
+        for one in records.read_lines(folder.records_file):
+            record = one.record
+            if unread(record):
+                record = judged(record, judgements.get(request_digest(question_of(record))))
+            writer.copy(record, one.line)
+    return stopped
+
+
+def judged(record: Record, judgement: Judgement | None) -> Record:
+    """Return a record that the rules could not read with what the judge has made of it."""
+    if judgement is None:
+        return record
+    return replace(record, judgement=judgement, answer=reading(judgement.outcome))
+
+
+def _statements(task: Task, ids: Counter[str]) -> dict[str, str]:
+    """Return what the items of these ids ask about."""
+    return {item.id: statement(item.fields) for item in task.items() if item.id in ids}
+
+
+def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgement], RunStopped | None]:
+    """Return what became of each distinct request, by its digest, and what stopped the judge."""
+    judgements: dict[str, Judgement] = {}
+    sent: set[str] = set()
+
+    def distinct() -> Iterator[Request]:
+        for request in requests:
+            if (name := request_digest(request)) not in sent:
+                sent.add(name)
+                yield request
+
+    stopped: RunStopped | None = None
+    try:
+        with closing(judge.model.respond(distinct())) as landing:
+            for request, outcome in chain.from_iterable(landing):
+                name = request_digest(request)
+                judgements[name] = Judgement(name, outcome)
+    except RunStopped as reason:
+        stopped = reason
+    else:
+        for name in sent - judgements.keys():
+            judgements[name] = Judgement(name, Failure("unanswered", "the judge ended without answering"))
+    return judgements, stopped

@@ -1,0 +1,146 @@
+"""Stored replies read again by today's rules: python -m harness.reread results/… (judge=…)
+
+A results folder is read as data: nothing that it names is imported, opened or fetched, unless trust= names it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from harness.cli import key_value
+from harness.cli.key_value import Words
+from harness.errors import ConfigError, HarnessError, Interrupted, RunStopped
+from harness.reread.judges import NewJudge
+from harness.reread.renew import Change, NotReread, preview, renew, source_of, target_of
+from harness.runtime import console, secrets, signals
+from harness.runtime.interrupt import interruptible
+from harness.runtime.progress import Progress
+from harness.settings import plain
+from harness.storage import runs
+from harness.tables import metrics
+from harness.types import Result
+
+HELP = """\
+Read the replies of earlier runs again by today's rules, without asking their models: records, scores and manifest are
+renewed in their place, and say by which version of the rules they were read.
+
+  python -m harness.reread                     everything below results/
+  python -m harness.reread A B                 other folders, of runs or above them
+  python -m harness.reread A dry_run=true      what would change, and nothing is written
+  python -m harness.reread A judge=gpt4        a judge reads what the rules cannot; its run stands beside the other one
+
+A run that does not hold (harness.verify says why) is left as it is.
+
+  dry_run=false       true: only show what would change
+  trust=              as for harness.verify: module.Class of a task, module:function of a parser, the file of task.path,
+                      hub for the Hub's data; several with commas
+  judge=              a model that is asked about the replies that the rules cannot read; judge.…=, cache=, cache.…=
+                      and budget.…= (for each run) as in the command of a run
+"""
+_OF_A_RUN = re.compile(r"\+?(?:judge|cache|budget)[.=]")
+"""Settings that a run has as well, which Hydra composes."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """HELP says what each one means."""
+
+    dry_run: bool = False
+    trust: Words = ()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a line for each run; return 1 where one could not be read again."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    of_a_run = [argument for argument in given if _OF_A_RUN.match(argument) and not Path(argument).exists()]
+    own = [argument for argument in given if argument not in of_a_run]
+    return key_value.command(HELP, Settings, partial(job, of_a_run), own)
+
+
+def job(of_a_run: Sequence[str], folders: list[str], settings: Settings) -> int:
+    """Read the runs below the folders again and return the exit code."""
+    judge = _new_judge(of_a_run, asks=not settings.dry_run)
+    found = list(runs.find(folders or ["results"]))
+    places = {folder.resolve() for folder in found}
+    problems = 0
+    progress = Progress("reading again")
+    with interruptible(progress):
+        for folder in found:
+            if signals.STOP.requested:
+                raise Interrupted(signals.sentence("every run is as it was, or read again"))
+            try:
+                source = source_of(folder, settings.trust, with_judge=judge is not None)
+                if (place := target_of(source.run, judge)) != folder and place.resolve() in places:
+                    raise NotReread(f"its run with the judge is there already: {place} is read again.")
+                change = preview(source) if settings.dry_run else renew(source, judge, progress)
+                _tell(change, settings, judge)
+            except NotReread as reason:
+                _print(f"{folder}: {reason}")
+            except RunStopped:
+                raise
+            except HarnessError as error:
+                problems += 1
+                _print(f"{folder}: NOT READ AGAIN: {getattr(error, 'in_full', error)}")
+            else:
+                if change.stopped is not None:
+                    raise change.stopped
+    return 1 if problems else 0
+
+
+def _new_judge(of_a_run: Sequence[str], *, asks: bool) -> NewJudge | None:
+    """Return the judge of the command line; None where it names none. Raises ConfigError."""
+    if not of_a_run:
+        return None
+    from harness.cli import hydra_app, own_configs
+
+    if not any(argument.startswith("judge=") for argument in of_a_run):
+        raise ConfigError(f"{of_a_run[0]} is a setting of a judge, and there is none: choose one with judge=….")
+    secrets.refuse_arguments(list(of_a_run))
+    own_configs.register()
+    try:
+        config: Mapping[str, Any] = plain(hydra_app.without_hydra(hydra_app.composed("config", of_a_run)))
+    except HarnessError:
+        raise
+    except Exception as error:
+        raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, "config", of_a_run))) from error
+    secrets.refuse_config(dict(config))
+    return NewJudge.of(config, asks=asks)
+
+
+def _tell(change: Change, settings: Settings, judge: NewJudge | None) -> None:
+    """Print what reading a run again has come to, or would."""
+    others = {pair: count for pair, count in change.readings.items() if pair[0] != pair[1]}
+    names = {None: "unreadable", 0: "No", 1: "Yes"}
+    pairs = sorted(others.items(), key=lambda pair: -pair[1])
+    kinds = ", ".join(f"{names[before]} → {names[after]}: {count:,}" for (before, after), count in pairs)
+    would = "would be " if settings.dry_run else ""
+    number = f"{sum(others.values()):,} of {change.readings.total():,} readings {would}changed"
+    scores = f"{_brief(change.run.result)} before, {_brief(change.result)} {'then' if settings.dry_run else 'now'}"
+    at = "" if change.place == change.run.folder else f" (left in {change.place})"
+    _print(f"{change.run.folder}: {number}{f' ({kinds})' if kinds else ''}; {scores}{at}.")
+    if judge is not None and settings.dry_run:
+        _print(f"  {change.unread:,} replies that the rules cannot read would go to the judge {judge.model.name}.")
+    for note in metrics.judge_notes(change.result):
+        _print(f"  {note}")
+
+
+def _brief(result: Result) -> str:
+    """Return the two main scores of a result, without their intervals."""
+    overall = result.overall
+    return " and ".join(
+        f"{metrics.TITLES[name]} {metrics.metric_text(name, overall[name])}" for name in metrics.main_metrics(overall)
+    )
+
+
+def _print(text: str) -> None:
+    print(console.clean(" ".join(text.split()) if not text.startswith("  ") else f"  {' '.join(text.split())}"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""Who judges the replies of a run that is read again: a model that is asked now, or the judge that the run had."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.cache import CachedModel, Store
+from harness.codec import request_digest
+from harness.cost.account import JudgeSpending
+from harness.cost.budget import Budget
+from harness.cost.ledger import Ledger, Metered
+from harness.cost.price import from_json
+from harness.errors import RunStopped
+from harness.judge import question
+from harness.judge.ask import Judge, judge_of
+from harness.protocols import Model, Outcomes, Traits
+from harness.runtime.interrupt import Stoppable
+from harness.settings import Main, build_main
+from harness.storage.configuration import of_judge
+from harness.storage.runs import Run
+from harness.types import ChatRequest, Request
+
+
+@dataclass(frozen=True)
+class NewJudge:
+    """A judge that was chosen on the command line."""
+
+    settings: Main
+    """Of the command, of which judge, cache and budget count."""
+    model: Model
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], *, asks: bool) -> NewJudge:
+        """Return the judge that a composed config describes. Raises ConfigError."""
+        settings = build_main(config)
+        assert settings.judge is not None
+        return cls(settings, judge_of(settings.judge, asks=asks and settings.cache.mode != "frozen"))
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """Return its part of a run's configuration."""
+        return of_judge(self.model.name, self.model.identity, question.prompt())
+
+    def spending(self, manifest: Path) -> JudgeSpending:
+        """Return the account of what it is asked about one run. Raises ConfigError for a limit that nobody can keep."""
+        spending = JudgeSpending.of(self.model, Budget(**self.settings.budget), None, manifest)
+        if spending.budget.usd is not None:
+            spending.budget.needs(spending.price, "judge")
+        return spending
+
+    @contextmanager
+    def answering(self, spending: JudgeSpending, task: str) -> Iterator[Judge]:
+        """Yield the judge with budget, Ctrl-C, cache and ledger around it, as in a run."""
+        mode = self.settings.cache.mode
+        asked = Stoppable(spending.within_rest(), mode)
+        if mode == "off":
+            yield Judge(spending.metered(asked), question.prompt())
+            return
+        with closing(Store(Path(self.settings.cache.path), readonly=mode == "frozen")) as store:
+            yield Judge(spending.metered(CachedModel(asked, store, mode=mode, task=task)), question.prompt())
+
+
+class OldJudge:
+    """The judge that a run had: it answers what it was asked then, and nothing more."""
+
+    accepts = (ChatRequest,)
+    traits = Traits()
+
+    def __init__(self, run: Run) -> None:
+        """Take what the judge has said from the records of the run."""
+        part = run.configuration["judge"]
+        self.name: str = part["name"]
+        self.identity: Mapping[str, Any] = part["model"]
+        self._words = question.recorded(run.manifest["judge"]["words"])
+        judgements = (record.judgement for record in run.records())
+        self._outcomes = {one.request: one.outcome for one in judgements if one is not None}
+        price = run.manifest["judge"].get("price")
+        self.ledger = Ledger(None if price is None else from_json(price), paid="cost" in run.result_json["judge"])
+
+    @property
+    def judge(self) -> Judge:
+        """Return it with its ledger around it."""
+        return Judge(Metered(self, self.ledger), self._words)
+
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield what was said then. Raises RunStopped after it where something else is asked."""
+        missing = 0
+        for request in requests:
+            outcome = self._outcomes.get(request_digest(request))
+            missing += outcome is None
+            if outcome is not None:
+                yield [(request, outcome)]
+        if missing:
+            raise RunStopped(
+                f"{missing:,} of the replies that today's rules cannot read were never before its judge: add judge=… "
+                "with the settings of the run's judge."
+            )

@@ -1,0 +1,228 @@
+"""One run read again: its records, scores and manifest follow from today's rules, and its model is not asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.errors import DataError, HarnessError, RunStopped
+from harness.judge.ask import Judge, judged, read_rest
+from harness.judge.question import unread
+from harness.prompting.prompts import Prompt
+from harness.prompting.version import reading_version
+from harness.protocols import Task
+from harness.reread.judges import NewJudge, OldJudge
+from harness.runtime.progress import Progress
+from harness.scoring.judged import summarize
+from harness.storage import provenance, rebuild, records, runs
+from harness.storage.places import folder_of, variant
+from harness.storage.run_folder import MANIFEST, Account, Folder
+from harness.storage.runs import Run
+from harness.types import JSON, Record, Response, Result, Usage
+from harness.verify.items import Items
+from harness.verify.run import problems_of
+
+_OF_RUN = ("run", "configuration", "configuration_digest", "items", "counts", "records", "ended", "complete", "result")
+_WRITTEN = (*_OF_RUN, "digest", "reading", "reread", "judge")
+"""The parts of a manifest that are written anew."""
+Reading = int | None
+
+
+class NotReread(HarnessError):
+    """A run that has nothing to be read again; no error."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What reading a run again comes to."""
+
+    run: Run
+    """As it was."""
+    place: Path
+    """Where it stands now: beside the run where a judge was added."""
+    readings: Counter[tuple[Reading, Reading]]
+    """How many records were read as the first, and are now read as the second."""
+    result: Result
+    unread: int
+    """Replies that the rules cannot read."""
+    stopped: RunStopped | None = None
+    """Why the judge was not asked about all of them."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run that holds, with the parts that its records are read with."""
+
+    run: Run
+    task: Task
+    prompt: Prompt
+    items: Mapping[str, JSON]
+
+    def lines(self) -> Iterator[tuple[Record, Record, Mapping[str, Any]]]:
+        """Yield each record as it is and as today's rules read it, with its line."""
+        path = self.run.records_file
+        assert path is not None
+        items, seen = Items(self.task.items()), Counter[str]()
+        for one in records.read_lines(path):
+            record = one.record
+            seen[record.item] += 1
+            item = items.get(record.item, last=seen[record.item] >= self.run.samples)
+            assert item is not None  # verified
+            again = record
+            if isinstance(record.outcome, Response):
+                again = replace(record, answer=self.prompt.parse(record.outcome, item.fields), judgement=None)
+            yield record, again, one.line
+
+
+def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Source:
+    """Return a run that can be read again; `with_judge` says that a judge is to read what the rules cannot.
+
+    Raises NotReread where there is nothing to read again, and DataError for a run that does not hold: its digests
+    would vouch for what somebody has changed.
+    """
+    run = runs.load(folder)
+    if run.manifest_error:
+        raise run.manifest_error
+    if run.kind == "algorithm":
+        raise NotReread("an algorithm has answered, and there are no replies to read.")
+    if run.manifest.get("reading") == reading_version() and not with_judge:
+        raise NotReread("it was read by today's rules already.")
+    if run.records_file is None:
+        raise runs.no_records(folder)
+    for problem in problems_of(folder, trust=trust, of_reading=False):
+        raise DataError(f"it does not hold, so it is left as it is: {problem}")
+    task = rebuild.task_of(run.manifest, trust)
+    return Source(run, task, rebuild.prompt_of(task, run.manifest, trust), run.manifest["items"])
+
+
+def preview(source: Source) -> Change:
+    """Return what reading a run again would come to, by the rules and what its own judge has said. Nothing is left."""
+    run = source.run
+
+    def now() -> Iterator[Record]:
+        return (judged(again, old.judgement) if unread(again) else again for old, again, _ in source.lines())
+
+    result = summarize(source.task, now, run.samples, _judge_name(run))
+    readings, unread_replies = Counter[tuple[Reading, Reading]](), 0
+    for (old, again, _), new in zip(source.lines(), now(), strict=True):
+        readings[_label(old), _label(new)] += 1
+        unread_replies += unread(again)
+    return Change(run, run.folder, readings, result, unread_replies)
+
+
+def renew(source: Source, new_judge: NewJudge | None, progress: Progress) -> Change:
+    """Read a run again and leave records, scores and manifest in its folder, or beside it where a judge is added."""
+    run = source.run
+    if new_judge is not None and run.configuration.get("judge") not in (None, new_judge.configuration):
+        raise NotReread(f"it has another judge, {_judge_name(run)}: read the run without one again.")
+    place = target_of(run, new_judge)
+    with ExitStack() as stack:
+        judge, ledger, judge_part = _judge(source, new_judge, place, stack)
+        folder = _folder(run, place, new_judge, ledger, judge_part)
+        stack.enter_context(folder.lock())
+        unread_replies = 0
+        with folder.rewrite_records(source.task.headline) as writer:
+            for _, again, line in source.lines():
+                unread_replies += unread(again)
+                writer.copy(again, line)
+        stopped = read_rest(source.task, folder, judge, progress.say) if judge is not None else None
+        if stopped is not None and new_judge is None and run.complete:
+            folder.records_file.unlink(missing_ok=True)
+            raise DataError(str(stopped))
+        result = _result(source, folder, judge)
+        old = records.read(run.records_file) if run.records_file else iter(())
+        pairs = zip(old, records.read(folder.records_file), strict=True)
+        readings = Counter((_label(before), _label(after)) for before, after in pairs)
+        if stopped is None and result.judge is not None and result.curable:
+            kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.judge.failures.items())
+            stopped = RunStopped(f"calls of the judge failed ({kinds}): the same command asks for them again.")
+        complete = bool(run.result_json["complete"]) and stopped is None
+        folder.finish(result, items=source.items, complete=complete)
+    return Change(run, place, readings, result, unread_replies, stopped)
+
+
+def _judge(
+    source: Source, new: NewJudge | None, place: Path, stack: ExitStack
+) -> tuple[Judge | None, Account | None, dict[str, JSON]]:
+    """Return who reads what the rules cannot, its account, and what the manifest says of it."""
+    run = source.run
+    if new is not None:
+        spending = new.spending(place / MANIFEST)
+        judge = stack.enter_context(new.answering(spending, source.task.name))
+        return judge, spending.ledger, {"words": judge.words.as_json, **spending.provenance}
+    if run.configuration.get("judge"):
+        old = OldJudge(run)
+        return old.judge, old.ledger, dict(run.manifest["judge"])
+    return None, None, {}
+
+
+def _folder(
+    run: Run, place: Path, new: NewJudge | None, ledger: Account | None, judge_part: Mapping[str, JSON]
+) -> Folder:
+    """Return the folder that the run is left in: as its command leaves it."""
+    in_place = place == run.folder
+    rest: dict[str, Any] = {name: value for name, value in run.manifest.items() if name not in _WRITTEN}
+    now = provenance.gather({})
+    rest["reread"] = {"at": now["started"], "harness": now["harness"]}
+    where, configuration = dict(run.place), dict(run.configuration)
+    if judge_part:
+        rest["judge"] = dict(judge_part)
+    if new is not None and not in_place:
+        settings = {**configuration["task"], "judge": new.model.name}
+        where["variant"] = variant(settings)
+        configuration |= {"task": settings, "judge": new.configuration}
+        rest["config"] = {**rest["config"], "judge": new.settings.judge}
+    return Folder(
+        path=place,
+        run=where,
+        configuration=configuration,
+        provenance=rest,
+        reading=reading_version(),
+        ledger=_Kept(run),
+        judge_ledger=ledger,
+        ended=run.manifest["ended"] if in_place else None,
+    )
+
+
+def _result(source: Source, folder: Folder, judge: Judge | None) -> Result:
+    name = judge.name if judge is not None else None
+    result = summarize(source.task, lambda: records.read(folder.records_file), source.run.samples, name)
+    return folder.with_usage(result)
+
+
+def target_of(run: Run, new: NewJudge | None) -> Path:
+    """Return the folder of a run once it is read again: another one where it gets a judge."""
+    if new is None or run.configuration.get("judge"):
+        return run.folder
+    tail, folder = folder_of("", run.place).parts, run.folder.resolve()
+    if folder.parts[-len(tail) :] != tail:
+        raise DataError(f"it stands at another place than its command gives it (…/{'/'.join(tail)}): move it there.")
+    judged = {**run.place, "variant": variant({**run.configuration["task"], "judge": new.model.name})}
+    return folder_of(str(Path(*folder.parts[: -len(tail)])), judged)
+
+
+class _Kept:
+    """What is told of the cost of a run's answers, as its result has it: nothing was asked."""
+
+    paid = False
+
+    def __init__(self, run: Run) -> None:
+        self.usage: Usage = run.result.usage
+        self.cost_json: dict[str, JSON] = {"cost": run.result_json["cost"]} if "cost" in run.result_json else {}
+
+    def cost(self, response: Response) -> float | None:
+        """Return None: the records say what each answer has cost."""
+        return None
+
+
+def _judge_name(run: Run) -> str | None:
+    part = run.configuration.get("judge")
+    return str(part["name"]) if part else None
+
+
+def _label(record: Record) -> Reading:
+    return None if record.answer is None else record.answer.label
