@@ -32,7 +32,8 @@ def test_a_missing_datasets_package_names_the_extra():
     code = (
         "import sys; sys.modules['datasets'] = None\n"
         "from harness.tasks.corr2cause.sources import from_hub\nfrom harness.errors import ConfigError\n"
-        "try: from_hub(None, None, split='test', perturbation='none', seed=0)\nexcept ConfigError as error: print(error)"
+        "try: from_hub(None, None, split='test', perturbation='none', seed=0)\n"
+        "except ConfigError as error: print(error)"
     )
     assert (
         'pip install "harness[hub]"'
