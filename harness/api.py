@@ -73,8 +73,8 @@ def _composed(
 ) -> dict[str, Any]:
     """Return the config that the command composes of the same settings. Raises ConfigError."""
     if isinstance(overrides, str) or not all(isinstance(setting, str) for setting in overrides):
-        shown = secrets.mask_keys(repr(overrides))
-        raise ConfigError(f'overrides={shown}: it takes a list of settings, such as overrides=["task.limit=100"].')
+        masked = secrets.mask_keys(repr(overrides))
+        raise ConfigError(f'overrides={masked}: it takes a list of settings, such as overrides=["task.limit=100"].')
     choices = {group: name for group, name in groups.items() if name is not None}
     for group, name in choices.items():
         if name not in (names := listed(CONFIGS, group)):

@@ -106,7 +106,7 @@ def carry_out(prepared: Prepared) -> Outcome:
 def rehearse(prepared: Prepared) -> list[str]:
     """Return the plan and two prompts, line by line. Nothing is asked, and no cache is made."""
     with _store(prepared, new=False) as store:
-        return list(prepared.spending.rehearsal(_known(prepared, store), prepared.progress.say))
+        return list(prepared.spending.rehearsal(_stored_answer(prepared, store), prepared.progress.say))
 
 
 def _answering(prepared: Prepared, store: Store | None) -> Model:
@@ -114,8 +114,8 @@ def _answering(prepared: Prepared, store: Store | None) -> Model:
     spending = prepared.spending
     if prepared.instant:
         return Stoppable(prepared.model, prepared.settings.cache.mode)
-    known = _known(prepared, store)
-    return spending.metered(_stored(spending.within_budget(known, prepared.progress.say), prepared, store))
+    stored_answer = _stored_answer(prepared, store)
+    return spending.metered(_stored(spending.within_budget(stored_answer, prepared.progress.say), prepared, store))
 
 
 def _judging(prepared: Prepared, store: Store | None) -> Judge | None:
@@ -146,7 +146,7 @@ def _store(prepared: Prepared, *, new: bool = True) -> Iterator[Store | None]:
         yield store
 
 
-def _known(prepared: Prepared, store: Store | None) -> Any:
+def _stored_answer(prepared: Prepared, store: Store | None) -> Any:
     """Return what looks an answer up, so that a plan does not count it as one to be asked."""
     if store is None:
         return lambda _: None

@@ -44,7 +44,7 @@ def run(
     samples: int = 1,
     judge: Judge | None = None,
 ) -> Outcome:
-    """Asks the model about every item, `samples` times each; leaves records, scores and manifest in the folder.
+    """Ask the model about every item, `samples` times each; leave records, scores and manifest in the folder.
 
     A `judge` reads the replies in which the prompt's rules find nothing, once all are there. Whatever ends the run
     early, what has been answered is recorded and the result says `complete: false`.
@@ -64,7 +64,7 @@ def leave(
     samples: int = 1,
     judge: Judge | None = None,
 ) -> Outcome:
-    """Writes the records as they come, has the judge read what is left to it, then scores them.
+    """Write the records as they come, have the judge read what is left to it, then score them.
 
     Result and manifest are left in the folder.
     """
@@ -107,7 +107,7 @@ def ask(
     say: Callable[[str], None] = lambda _: None,
     samples: int = 1,
 ) -> Iterator[tuple[Record, Request | None]]:
-    """Records in the order in which the answers land, each with the request that was sent."""
+    """Yield records in the order in which the answers land, each with the request that was sent."""
     source = iter(items)
     draws = range(samples)
     if not prompt.words.opening:
@@ -117,8 +117,8 @@ def ask(
     while block := list(islice(source, BLOCK)):
         openings = [prompt.opening(item.fields) for item in block]
         # An opening that goes on from the block before is not played again: it would be asked, and could fail, anew.
-        known = set(openings)
-        played = {key: transcript for key, transcript in played.items() if key[0] in known}
+        current = set(openings)
+        played = {key: transcript for key, transcript in played.items() if key[0] in current}
         for draw in draws:
             new = [opening for opening in openings if (opening, draw) not in played]
             transcripts = conversation.play(model, prompt, new, say, draw)
@@ -135,13 +135,13 @@ def ask(
 
 
 def _ask(
-    asked: Iterable[tuple[Item, Transcript, int]], prompt: Prompt, model: Model, kind: type[Request]
+    ready: Iterable[tuple[Item, Transcript, int]], prompt: Prompt, model: Model, kind: type[Request]
 ) -> Iterator[tuple[Record, Request]]:
     waiting: dict[Request, list[tuple[Item, int]]] = {}
 
     def requests() -> Iterator[Request]:
-        """Each distinct request once; items that make an equal one wait for its answer."""
-        for item, transcript, draw in asked:
+        """Yield each distinct request once; items that make an equal one wait for its answer."""
+        for item, transcript, draw in ready:
             request = prompt.render(item.fields, transcript, kind, draw)
             if request in waiting:
                 waiting[request].append((item, draw))

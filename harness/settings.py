@@ -29,16 +29,16 @@ SAME_AS: Mapping[str, str] = {"judge": "model"}
 
 
 def listed(root: Path, group: str) -> dict[str, Path]:
-    """The YAML files of a group by name: the package's, and other names in the same folder of the working directory."""
+    """Return the YAML files of a group by name: the package's, and those of other names in ./configs or ./prompts."""
     group = SAME_AS.get(group, group) if root == CONFIGS else group
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for folder in (Path.cwd() / root.name / group, root / group):
-        found |= {file.relative_to(folder).with_suffix("").as_posix(): file for file in sorted(folder.rglob("*.yaml"))}
-    return found
+        files |= {file.relative_to(folder).with_suffix("").as_posix(): file for file in sorted(folder.rglob("*.yaml"))}
+    return files
 
 
 def prompt_files(task: str) -> dict[str, Path]:
-    """The prompt files of a task by name: the package's, and those under ./prompts of the working directory.
+    """Return the prompt files of a task by name: the package's, and those under ./prompts of the working directory.
 
     A task of a family (causalbench/correlation) also has the prompts of its family (causalbench).
     """
@@ -52,7 +52,7 @@ _OFFERS: Mapping[str, type] = {"model": Model, "judge": Model, "task": Task}
 
 
 def build(section: Mapping[str, Any], group: str) -> Any:
-    """The part that a section of the config describes: the class named by `_target_`, its settings validated."""
+    """Return the part that a section of the config describes: the class named by `_target_`, its settings validated."""
     if "_target_" not in section:
         raise ConfigError(
             f"the {group}'s config says no class: begin it with `defaults: [openai, _self_]` (or another {group} that "
@@ -92,7 +92,7 @@ def class_of(target: str, group: str) -> Any:
 
 
 def first_sentence(error: ValidationError, prefix: str) -> str:
-    """The first complaint of a validation as a sentence about the setting."""
+    """Return the first complaint of a validation as a sentence about the setting."""
     first = error.errors(include_url=False)[0]
     where = prefix + ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
     if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
@@ -143,7 +143,7 @@ class Main:
 
 
 def build_main(config: Mapping[str, Any]) -> Main:
-    """The composed config, validated."""
+    """Return the composed config, validated."""
     check_keys(config, [f.name for f in fields(Main)], "")
     if isinstance(config.get("cache"), dict):
         check_keys(config["cache"], [f.name for f in fields(Cache)], "cache.")
@@ -156,7 +156,7 @@ def build_main(config: Mapping[str, Any]) -> Main:
 
 
 def check_keys(section: Mapping[str, Any], known: Sequence[str], prefix: str) -> None:
-    """Refuses keys that nothing reads: with `+key=value` Hydra lets any through."""
+    """Refuse keys that nothing reads: with `+key=value` Hydra lets any through."""
     for key in section:
         if key not in known:
             raise ConfigError(unknown("setting", f"{prefix}{key}", (f"{prefix}{name}" for name in known)))
@@ -167,19 +167,19 @@ LOCAL = {"local": True}
 
 
 def chosen(part: Any) -> dict[str, Any]:
-    """The settings of a part, as validated, that differ from its class's defaults; sorted by name.
+    """Return the settings of a part, as validated, that differ from its class's defaults; sorted by name.
 
     Settings without a default (a task's name) are what the part is called, not how it is set. A file or a folder stands
     by its name and its content, never by its path: this is what tables show and what is published.
     """
-    found = {}
+    settings = {}
     for setting in sorted(fields(part), key=lambda setting: setting.name):
         default = setting.default_factory() if setting.default_factory is not MISSING else setting.default
         value = getattr(part, setting.name)
         if setting.init and default is not MISSING and value != default:
             value = without_path(value) if value is not None and "local" in setting.metadata else value
-            found[setting.name] = list(map(_flat, value)) if isinstance(value, tuple) else _flat(value)
-    return found
+            settings[setting.name] = list(map(_flat, value)) if isinstance(value, tuple) else _flat(value)
+    return settings
 
 
 def without_path(place: str | Path) -> str:
@@ -197,14 +197,14 @@ def without_path(place: str | Path) -> str:
 
 
 def _flat(value: Any) -> Any:
-    """An enumeration's member as its value, a path as a name."""
+    """Return an enumeration's member as its value, a path as a name."""
     if isinstance(value, Path):
         return without_path(value)
     return value.value if isinstance(value, Enum) else value
 
 
 def plain(config: Any) -> dict[str, Any]:
-    """A section of the composed config as plain dicts and lists, interpolations resolved."""
+    """Return a section of the composed config as plain dicts and lists, interpolations resolved."""
     from omegaconf import OmegaConf
 
     content = OmegaConf.to_container(config, resolve=True, throw_on_missing=False)

@@ -214,7 +214,7 @@ class Scores:
         return metric.value if metric else None
 
     def metric(self, name: str) -> Metric | None:
-        """The metric of that name, if the row has it."""
+        """Return the metric of that name, if the row has it."""
         return next((metric for metric in self.metrics if metric.name == name), None)
 
 
