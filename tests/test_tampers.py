@@ -133,7 +133,7 @@ def another_order(changed: list[dict]) -> list[dict]:
 
 
 RECORDS: dict[str, Tamper] = {
-    "a reply": first(lambda line: line["response"].update(text="It is certainly so: Yes.")),
+    "a reply": first(lambda line: line["response"].update(text="Yes. It is certainly so.")),
     "an answer": first(flip),
     "a span": first(lambda line: line["answer"].update(span="certainly")),
     "a probability": first(lambda line: line["answer"].update(probability=0.75)),
