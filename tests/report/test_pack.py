@@ -81,14 +81,14 @@ def test_an_interruption_leaves_the_old_page_with_its_answers(tmp_path, monkeypa
     out = tmp_path / "report.html"
     write(out, "old", place="beside")
     old = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
-    really = bundle.written
+    really = bundle.atomic_file
 
     def interrupted(name, setting):
         if at in name:
             raise KeyboardInterrupt
         return really(name, setting)
 
-    monkeypatch.setattr(bundle, "written", interrupted)
+    monkeypatch.setattr(bundle, "atomic_file", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write(out, "new", "newer", place="beside")
     assert {file: file.read_bytes() for file in old} == old

@@ -14,9 +14,9 @@ from page_help import Page, run, unpacked
 from harness.report.__main__ import main
 
 HOSTILE = (
-    "</script><script>window.owned = 1</script> <!-- Yes",
-    "<img src=x onerror=alert(1)> \u2028 \u2029 \u202eesrever\u202c \x00 {{data}} No",
-    "]]> &lt; `${x}` \\u003c/script> é 🙂 Yes",
+    "</script><script>window.owned = 1</script> <!--\nYes",
+    "<img src=x onerror=alert(1)> \u2028 \u2029 \u202eesrever\u202c \x00 {{data}}\nNo",
+    "]]> &lt; `${x}` \\u003c/script> é 🙂\nYes",
 )
 ITEMS = 24
 

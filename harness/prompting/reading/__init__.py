@@ -26,15 +26,22 @@ def read(reply: str, *, cut_off: bool = False, statement: str = "", next_words: 
     what a Yes asserts ("A directly causes B"); where it is unknown, no sentence can assert it in its own words.
     `next_words` are the words of the prompt with which a base model would ask itself the next question.
     """
-    if len(reply) <= 32 and _ONE_WORD.fullmatch(reply):  # as thousands of replies are, whatever was asked
-        return _read_short(reply, cut_off)
+    if len(reply) <= _SHORT and "\n" not in reply and not _may_name(statement, reply):
+        return _read_short(reply, cut_off)  # as thousands of replies are, whatever was asked
     return _read(reply, cut_off, statement, next_words)
 
 
 _END = 40_000
 """Characters at either end of a reply that are read, once its reasoning is taken off: no verdict stands deeper."""
 
-_ONE_WORD = re.compile(r"[\W_]*(?:answer\W+)?(?:yes|no)[\W_]*", re.IGNORECASE)
+_SHORT = 100
+_WORD = re.compile(r"\w+|→")
+
+
+def _may_name(statement: str, reply: str) -> bool:
+    """Return whether the statement's last word, with which its forms end, stands in a reply."""
+    last = statement.rstrip(". ").rpartition(" ")[2]
+    return bool(last) and last.lower() in _WORD.findall(reply.lower())
 
 
 @lru_cache(maxsize=1024)
