@@ -5,16 +5,24 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+_WHEN = (
+    r"(?:when(?:ever)? (?:it|there|[a-z]|[a-z] and [a-z]|(?:the|every|each|no) \w+) (?:is|are|were|was|holds?|has|have)\b"
+    r"(?! (?:checked|considered|compared|listed|enumerated|read|asked))"
+    r"|in the case that\b|on (?:the )?condition that\b|depending on\b)"
+)
+"""A condition without an "if"; "when all DAGs are checked" is none."""
 # What stands before a verdict that is not given: in its sentence, or just before it.
 _CONDITION = re.compile(
-    r"\b(?:if|unless|whether|suppose|supposing|assuming|provided (?:that|there|it|we|no)|otherwise|in case"
+    rf"\b{_WHEN}|given that (?:we|you|one) (?:knew|had)\b|\bassume(?: that)? the answer\b"
+    r"|^\W*(?:yes|no|true|false) (?:means|stands for|would mean|indicates)\b|\b(?:if|unless|whether|suppose|supposing|assuming|provided (?:that|there|it|we|no)|otherwise|in case"
     r"|had (?:the|a|b|it|there|we)|were (?:the|there|it|[a-z] and)|should (?:the|it)|as long as|under (?:the"
     r"|an?) (?:additional|further|stronger|extra)"
     r"|in (?:the|a|that|this|such an?) (?:reverse|other|opposite|hypothetical|different|alternative|first|second"
     r"|third)|si|wenn|falls|如果)\b"
 )
 _CONDITION_AFTER = re.compile(
-    r",? *\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|as long as|in case|only when)\b"
+    r",? *\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|as long as|in case|only when|on (?:the )?condition"
+    rf"|in the case that)\b| {_WHEN}| (?:would (?:need|be|require)|is (?:too|what|premature|tempting)|requires|needs)\b"
 )
 _ASSUMES = re.compile(r"\b(?:assum|provided|under)")
 _STANDING = re.compile(
@@ -28,7 +36,9 @@ _SUPPOSITION = re.compile(
 )
 _THEN = re.compile(r"\W*(?:then|in that case|in this case|in which case|now|so|here)\b")
 _PROVISIONAL = re.compile(
-    r"\b(?:maybe|perhaps|possibly|at first|first glance|first sight|initially|first thought|thought|seems?|seemed"
+    r"\b(?:maybe|perhaps|possibly|at first|first glance|first sight|initially|initial|preliminary|tentative|provisional"
+    r"|(?:first|wrong|incorrect|earlier|previous|original|intuitive|tempting) \Z|first thought|(?<!second )thought"
+    r"|according to (?:my|some|others|people|chatgpt|gpt|the (?:user|student|textbook|author|paper))|seems?|seemed"
     r"|looks?|appears?|tempt\w*|intuiti\w*|naive\w*|superficial\w*"
     r"|might|may (?:say|think|answer)|could (?:say|think|argue|answer)|some(?:one|body)?(?: people)?(?: would"
     r"| might| may| could)? (?:say|think|argue|claim|answer)s?"

@@ -129,7 +129,7 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
     """Return the verdict of "the answer is no" or "I would say no", turned round where it is denied."""
     groups = match.groupdict()
     label = label_of(match)
-    start = next(match.start(name) for name in places.VERDICT_GROUPS if groups.get(name))
+    start = _verdict_start(match)
     if label is None or context.supposes(match.start(), match.end()) or context.offers_both(start):
         return None
     if context.asks_for(match.start()) or "?" in context.sentence[-2:]:
@@ -141,10 +141,14 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         label = 1 - label
     elif _said_by_nobody(match) or context.mentions(match.start()):
         return None
-    weak = bool(groups.get("would"))
+    weak = bool(groups.get("would")) or places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
     if " would " in match[0] and places.IN_THAT_CASE.search(context.sentence, 0, match.start()):
         return None
-    partial = bool(places.STEP.search(context.sentence, 0, 300)) or _on_the_way(context.before)
+    partial = (
+        places.STEP.search(context.sentence, 0, 300) is not None
+        or _on_the_way(context.before)
+        or places.SCENARIO.match(context.before) is not None
+    )
     return Verdict(
         label,
         "announced",
@@ -154,6 +158,11 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         partial=partial,
         alone=match.end() > len(context.sentence) - 2,
     )
+
+
+def _verdict_start(match: re.Match[str]) -> int:
+    """Return where the word of the verdict stands."""
+    return next(match.start(name) for name in places.VERDICT_GROUPS if (match.groupdict().get(name)))
 
 
 def _said_by_nobody(match: re.Match[str]) -> bool:
@@ -209,7 +218,7 @@ def _ending(context: Context, number: int) -> Verdict | None:
     """Return the verdict that a sentence ends with ("the edge may be reversed, so no")."""
     match = places.AT_END.search(context.sentence, max(0, len(context.sentence) - 40))
     label = label_of(match) if match else None
-    if match is None or label is None or not context.given(match.start(), match.end()):
+    if match is None or label is None or not context.given(_verdict_start(match), match.end()):
         return None
     return Verdict(label, "closing", match[0].strip(), number)
 
