@@ -13,18 +13,18 @@ PREDICATES = (
     "entail-ed-s "
     "impl-y-ies-ied guarantee-d-s justif-y-ied support-ed-s verif-y-ied necessarily contradict-s-ed compelled "
     "say said tell "
-    "claim-ed assert-ed ascertain-ed drawn reached mean-s show-s indicate-s"
+    "claim-ed assert-ed ascertain-ed draw-n reached reject-s-ed accept-s-ed mean-s show-s indicate-s"
 )
 ANCHORS = frozenset(
     {stem + end for stem, *ends in (word.split("-") for word in PREDICATES.split()) for end in ("", *ends)}
     | set(re.findall("[a-z]+", f"{POSITIVE} {NEGATIVE}"))
-    | {ASSERTED, DENIED}
+    | {ASSERTED, DENIED, "consequence", "non-sequitur"}
 )
 
 # What is spoken of.
 SUBJECTS = frozenset(
     {
-        *"hypothesis statement claim conclusion assertion proposition inference deduction implication thesis".split(),
+        *"hypothesis statement claim conclusion assertion proposition inference deduction implication thesis argument".split(),
         ASSERTED,
     }
 )
@@ -37,7 +37,7 @@ COPULAS = frozenset(
 )
 REASONED = re.compile(
     r"(?:deduc(?:e|ed|ible)|deduct(?:ed)?|infer(?:red)?|conclude[ds]?|derived?|determined?|establish(?:ed)?|prove[dn]?"
-    r"|confirm(?:ed)?|assert(?:ed)?|claim(?:ed)?|say|said|tell|drawn|reached|guaranteed?|justif(?:y|ied)"
+    r"|confirm(?:ed)?|assert(?:ed)?|claim(?:ed)?|say|said|tell|drawn?|reached|guaranteed?|justif(?:y|ied)"
     r"|ascertain(?:ed)?"
     r"|verif(?:y|ied)|support(?:ed)?)\Z"
 )
@@ -45,7 +45,7 @@ GOOD = frozenset(word for word in POSITIVE.split("|") if " " not in word and not
     "compelled",
     "consequence",
 }
-BAD = frozenset((*(word for word in NEGATIVE.split("|") if word.isalpha()), "inconclusive"))
+BAD = frozenset((*(word for word in NEGATIVE.split("|") if word.isalpha()), "inconclusive", "non-sequitur"))
 VERBS = {
     "follow": 1,
     "follows": 1,
@@ -65,7 +65,7 @@ MEANS = frozenset(
 SUPPORTS = frozenset(
     (
         "supports support entails entail implies imply establishes establish guarantees guarantee justifies "
-        "justify warrants warrant"
+        "justify warrants warrant allow allows"
     ).split()
 )
 ABLE = frozenset("can could able possible allows allow enables sufficient enough lets let".split())
@@ -80,7 +80,7 @@ NEGATIONS = UNABLE | frozenset(
 HEDGES = frozenset(
     "may might possibly perhaps maybe potentially likely probably partly partially sometimes seemingly "
     "apparently unclear "
-    "uncertain unlikely unknown".split()
+    "uncertain unlikely unknown tempting hypothesized claimed".split()
 )
 LIMITS = frozenset("some one two only few several half certain sometimes partly partially part".split())
 PART = frozenset("alone solely merely just itself marginals marginal only".split())
@@ -101,6 +101,24 @@ ASIDE = re.compile(
     r"|strictly speaking)\s*,\s*"
 )
 """An aside between commas, which does not end a clause."""
+CONDITION = re.compile(
+    r"\b(?:provided that|as long as|in the case that|on (?:the )?condition that|depending on|(?:only )?when(?= (?:it|there|[a-z]"
+    r"|[a-z] and [a-z]|(?:the|every|each|no) \w+) (?:is|are|were|was|holds?|has|have)\b)"
+    r"|(?:critics|people|students?|others|(?:my|a|the|one) (?:colleague|friend|user|author|student|textbook|paper|prompt)s?)"
+    r" (?:say|claim|think|argue|believe|conclude|suggest|state)(?:s|d|ed)?\b|(?:check|ensure|make sure) that)"
+)
+"""Conditions without an "if", what is still to be seen, and what others say: none of them asserts."""
+FAILS = re.compile(r"\bfail(?:s|ed)? to\b")
+WRONG_TO_CONCLUDE = re.compile(
+    r"\b(?:it|that)(?:'s| is| would be)(?: simply| just)? (?:wrong|incorrect|an? (?:mistake|error|fallacy)|invalid|premature|rash|hasty"
+    r"|not (?:valid|correct|right|legitimate|justified|warranted|possible)|unjustified|unwarranted|fallacious) to "
+    r"(?=(?:conclude|deduce|infer)\b(?![^.;]*\b(?:not|no|cannot|h0|false|invalid)\b))", re.IGNORECASE
+)
+VERDICT_ON_IT = re.compile(
+    r"\b(?:i|we)(?: must| can| have to| therefore| thus| would| should| will)* (?P<verb>reject|accept)(?= (?:the|this|that) "
+    r"(?:hypothesis|claim|statement|conclusion)\b)"
+)
+SHORT = re.compile(r"^(\W*(?:the )?(?:hypothesis|claim|statement)) (?=(?:rejected|accepted|refuted|confirmed|supported|not supported)\W*$)")
 NO_DOUBT = re.compile(r"\b(?:no|without(?: any| a)?|beyond(?: any)?) (?:reasonable )?(?:doubt|question)\b")
 NOT_TRUE = re.compile(
     r"\b(?:it|that)(?:(?:'s| is| would be) not| isn't) (?:the case|true|correct|right)\b(?: to (?:say"

@@ -29,11 +29,11 @@ _FORMAT = re.compile(r"\((?:yes|no)(?: ?/ ?| or )(?:no|yes)\)")
 _CELLS = re.compile(r"</t[dh]>\s*<t[dh]\b[^<>]{0,200}>", re.IGNORECASE)
 _FOREIGN_LABEL = re.compile(
     r"(?P<label>答案|回答|结论|結論|答え|정답|답변|답|คำตอบ|الإجابة|الجواب|jawaban|odpowiedź|antwort|antwoord|cevap"
-    r"|câu trả lời)\s*(?:是(?!否[定])|为|為|は|은|는|คือ|هي|هو|adalah|brzmi|lautet|là|\bis\b|(?<=cevap) )\s*",
+    r"|câu trả lời)\s*(?:是|为|為|は|은|는|คือ|هي|هو|adalah|brzmi|lautet|là|\bis\b|(?<=cevap) )\s*",
     re.IGNORECASE,
 )
 # "The answer is" in languages that write no blank there, or use no copula.
-_FOREIGN_DENIAL = re.compile(r"(?:不能|无法|無法|不可以?|不足以)(?:被|从[^,.\n]{0,20})?(?:推断|推出|推导|得出|确定|推論|推斷)")
+_FOREIGN_DENIAL = re.compile(r"(?:不能|无法|無法|不可以?|不足以)(?:被|从[^,.\n]{0,20})?(?:推断出?|推出|推导|得出|确定|推論|推斷)")
 _STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
 _ANSWER_TAG = re.compile(
     r"[<\[]\s*(?:final[_ -]?)?(?:answer|verdict|final|conclusion|label|result|output)(?:[_ -]answer)?\s*[>\]]",
@@ -124,7 +124,7 @@ def normalised(text: str) -> str:
 def _plain_characters(text: str) -> str:
     """Return compatible characters, Latin punctuation, and no emoji or control characters."""
     text = unicodedata.normalize("NFKC", text.translate(_PUNCTUATION)).translate(_PUNCTUATION)
-    text = _FOREIGN_DENIAL.sub(" 不能 ", text)
+    text = _FOREIGN_DENIAL.sub("\n不能. ", text)
     text = _INVISIBLE.sub("", text)
     strange = {character for character in set(text) if not character.isascii() and _pictured(character)}
     return text.translate(dict.fromkeys(map(ord, strange), " ")) if strange else text

@@ -83,11 +83,16 @@ SCENARIO = re.compile(r"\W*(?:scenario|case|graph|dag|example|situation) (?:\d|[
 ELSEWHERE = re.compile(
     r"\W*(?:(?:ps|note(?: that)?|also|similarly|conversely|by contrast|but|and|bonus|remark|aside)\b\W*)*"
     r"(?:with|without|for|once|adding|after adding|replacing|in an?|on an?) "
-    r"(?!(?:this|these|those|that|it|its|us|all|both|only|now|me|which|any|every|what|my|sure|respect|regard\w*|certainty|no further"
+    r"(?!(?:this|these|those|that|it|its|us|all|both|only|two|three|four|several|many|multiple|now|me|which|any|every|what|my|sure|respect|regard\w*|certainty|no further"
     r"|the (?:given|above|information|premise|hypothesis|question|statement|relations|reasons?)|reasons?|example|now|word"
     r"|nutshell|sentence|sum|short|high|\w+ confidence|\w+ (?:in mind|considered|listed|checked|said|done|words?)|completeness|clarity)\b)"
 )
 """What begins a sentence on another world than the premise's ("with a collider at C, …")."""
+TAKEN_BACK = re.compile(
+    r"\b(?P<first>yes|no)(?:,| -+) ?(?P<second>(?:no,? )?(?:i mean|sorry|or rather|make that)[,:]? (?:yes|no)\b)"
+)
+BREAKS_OFF = re.compile(r"\b(?:wait|hold on|scratch that|strike that|hmm|sorry|correction)\W*$")
+"""A correction that ends its sentence: "No, wait. Yes."."""
 CORRECTS = re.compile(
     r"\b(?:wait|actually|tldr|correction|scratch that|hold on|on second thoughts?|on reflection|i was wrong"
     r"|mistake|i misspoke|sorry|let me (?:correct|revise|reconsider)|hmm|oops|no,? wait|strike that|reconsider\w*"

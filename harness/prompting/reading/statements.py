@@ -48,7 +48,8 @@ class Reading:
 
 def verdicts(text: str) -> Reading:
     """Return what a normalised reply asserts, sentence by sentence."""
-    parts = list(_sentences(places.HEADING.sub(r"\1: ", text) if "\n" in text else text))
+    text = places.HEADING.sub(r"\1: ", text) if "\n" in text else text
+    parts = list(_sentences(places.TAKEN_BACK.sub(r"\g<first>. \g<second>", text)))
     sentences = tuple(sentence for sentence, _ in parts)
     found: list[Verdict] = []
     corrected = False
@@ -57,6 +58,7 @@ def verdicts(text: str) -> Reading:
         corrects = not places.CORRECTING.isdisjoint(words) and places.CORRECTS.search(sentence) is not None
         # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
         corrected = corrected or (number > 0 and corrects and places.CORRECTS.search(sentence, 0, 40) is not None)
+        breaks_off = corrects and places.BREAKS_OFF.search(sentence, max(0, len(sentence) - 20)) is not None
         here = list(
             _in_sentence(sentence, words, number, "" if begins_line else sentences[number - 1], len(parts) == 1)
         )
@@ -65,6 +67,7 @@ def verdicts(text: str) -> Reading:
         elif here and corrects:
             here = [*here[:1], *(replace(verdict, corrects=True) for verdict in here[1:])]
         found += here
+        corrected = corrected or breaks_off
     return Reading(tuple(found), sentences)
 
 
@@ -132,7 +135,7 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
     start = _verdict_start(match)
     if label is None or context.supposes(match.start(), match.end()) or context.offers_both(start):
         return None
-    if context.asks_for(match.start()) or "?" in context.sentence[-2:]:
+    if _judges_an_answer(match) or context.asks_for(match.start()) or "?" in context.sentence[-2:]:
         return None
     denial = "not" if groups.get("not_it") else context.denies(match.start(), start)
     if denial:
@@ -158,6 +161,15 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         partial=partial,
         alone=match.end() > len(context.sentence) - 2,
     )
+
+
+def _judges_an_answer(match: re.Match[str]) -> bool:
+    """Return whether "the answer is correct" says what somebody's answer is, where "Answer: correct" gives one."""
+    word = match.groupdict().get("positive") or match.groupdict().get("negative")
+    return word in _OF_AN_ANSWER and re.search(r"[:=→-]", match[0]) is None
+
+
+_OF_AN_ANSWER = frozenset("correct incorrect right wrong accurate inaccurate".split())
 
 
 def _verdict_start(match: re.Match[str]) -> int:
