@@ -34,6 +34,10 @@ def read(reply: str, *, cut_off: bool = False, statement: str = "", next_words: 
 _END = 40_000
 """Characters at either end of a reply that are read, once its reasoning is taken off: no verdict stands deeper."""
 
+_DEDUCES_A_CAUSE = re.compile(
+    r"\b(?:(?<!whether we )(?<!whether it )can (?:therefore |thus |then |indeed )?(?:be )?(?:conclude|deduce|deduct|infer)(?:r?ed|d)?|necessarily follows[^.;\n]{0,40}) that "
+    r"(?:there (?:is|exists)|\w+ (?:directly )?(?:causes|is an?))\b(?! (?:not|no)\b)"
+)
 _ONE_WORD = re.compile(r"[\W_]*(?:answer\W+)?(?:yes|no)[\W_]*", re.IGNORECASE)
 
 
@@ -47,4 +51,7 @@ def _read(reply: str, cut_off: bool, statement: str, next_words: Sequence[str]) 
     if len(text) > 2 * _END:
         text = f"{text[:_END]}\n{text[-_END:]}"
     text = marked(options_resolved(normalised(text)), statement)
-    return decide(verdicts(text), cut_off=cut_off)
+    answer = decide(verdicts(text), cut_off=cut_off)
+    # Where the statement is unknown, it may be what this No goes on to deduce.
+    doubtful = not statement and answer.label == 0 and answer.rule != "announced"
+    return Answer(label=None) if doubtful and _DEDUCES_A_CAUSE.search(text) else answer

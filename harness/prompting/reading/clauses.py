@@ -80,10 +80,17 @@ def conclusions(sentence: str) -> Iterator[Conclusion]:
 
 def _plainly(sentence: str) -> str:
     """Return a sentence with its set phrases as the words that the clauses are read by."""
-    sentence = lexicon.NO_DOUBT.sub("certainly", lexicon.ASIDE.sub(" ", sentence))
-    sentence = lexicon.FAILS.sub("cannot", lexicon.CONDITION.sub("if", sentence))
-    sentence = lexicon.WRONG_TO_CONCLUDE.sub("we cannot ", sentence)
-    sentence = lexicon.VERDICT_ON_IT.sub(lambda said: f"the hypothesis is {said['verb']}ed ,", sentence)
+    if "," in sentence:
+        sentence = lexicon.ASIDE.sub(" ", sentence)
+    if "doubt" in sentence or "question" in sentence:
+        sentence = lexicon.NO_DOUBT.sub("certainly", sentence)
+    if "fail" in sentence:
+        sentence = lexicon.FAILS.sub("cannot", sentence)
+    sentence = lexicon.CONDITION.sub("if", sentence)
+    if " to " in sentence:
+        sentence = lexicon.WRONG_TO_CONCLUDE.sub("we cannot ", sentence)
+    if "ject" in sentence or "accept" in sentence:
+        sentence = lexicon.VERDICT_ON_IT.sub(lambda said: f"the hypothesis is {said['verb']}ed ,", sentence)
     return lexicon.SHORT.sub(r"\1 is ", sentence)
 
 

@@ -62,6 +62,7 @@ _QUOTED_QUESTION = re.compile(r"[?.][\"'](?=\s+(?:is|was|would|must|should)\b)")
 _RULE = re.compile(r"^[ \t|:=-]{3,}$", re.MULTILINE)
 _BLANKS = re.compile(r"[^\S\n]+")
 _SHORTENED = (("non sequitur", "non-sequitur"), ("e.g.", "eg"), ("i.e.", "ie"), (" cf.", " cf"), (" vs.", " vs"), (" etc.", " etc"))
+_LENGTHENED = re.compile(r"\b(?:y(?P<yes>e)e*(?P<end>s)s*|n(?P<no>o)o+)\b")
 _NUMBER = re.compile(r"\bno\. (?=of\b|\d)")
 
 
@@ -114,8 +115,10 @@ def normalised(text: str) -> str:
     for short, plain in _SHORTENED:
         if short in text:
             text = text.replace(short, plain)
-    if _FOREIGN_LABEL.search(text):
+    if not text.isascii() or any(label in text for label in ("antwo", "jawaban", "cevap")):
         text = _FOREIGN_LABEL.sub(r"\g<label>: ", text)
+    if "yees" in text or "yess" in text or "noo" in text:
+        text = _LENGTHENED.sub(lambda word: "yes" if word["yes"] else "no", text)
     if "yes" in text and "no" in text:
         text = _FORMAT.sub(" ", text)
     return _NUMBER.sub("number ", text) if "no. " in text else text

@@ -10,7 +10,7 @@ SENTENCE_END = re.compile(r"[.!?]+[)\s]*(?:\s|$)|;\s|\n")
 LABEL = (
     r"(?:answers?|ans|verdict|conclusion|decision|judge?ment|result|response|reply|output|label|prediction|guess"
     r"|opinion|determination|assessment|choice"
-    r"|classification|solution|final|tldr|(?:right|correct|proper|best|better) (?:one|word|option)|respuesta"
+    r"|classification|solution|final|one-word answer|tldr|(?:right|correct|proper|best|better) (?:one|word|option)|respuesta"
     r"|réponse|reponse|antwort|resposta|ответ|risposta|cevap|odpowiedź|jawaban|đáp án|trả lời|उत्तर"
     r"|الجواب|الإجابة|উত্তর|جواب)"
 )
@@ -89,7 +89,7 @@ ELSEWHERE = re.compile(
 )
 """What begins a sentence on another world than the premise's ("with a collider at C, …")."""
 TAKEN_BACK = re.compile(
-    r"\b(?P<first>yes|no)(?:,| -+) ?(?P<second>(?:no,? )?(?:i mean|sorry|or rather|make that)[,:]? (?:yes|no)\b)"
+    r"\b(?P<first>yes|no)(?:,| -+) ?(?:no,? )?(?P<second>(?:i mean|sorry|or rather|make that)[,:]? (?:yes|no)\b)"
 )
 BREAKS_OFF = re.compile(r"\b(?:wait|hold on|scratch that|strike that|hmm|sorry|correction)\W*$")
 """A correction that ends its sentence: "No, wait. Yes."."""
@@ -126,7 +126,6 @@ SAYING = frozenset(
 VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent")
 
 WORD = re.compile(r"H[01]|\w+")
-LENGTHENED = re.compile(r"\b(?:ye+s+|no+)\b")
 BARE_SAYING = re.compile(
     r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|guess|think|believe|justif|support|warrant"
     r"|suggest)"

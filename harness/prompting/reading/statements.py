@@ -49,7 +49,9 @@ class Reading:
 def verdicts(text: str) -> Reading:
     """Return what a normalised reply asserts, sentence by sentence."""
     text = places.HEADING.sub(r"\1: ", text) if "\n" in text else text
-    parts = list(_sentences(places.TAKEN_BACK.sub(r"\g<first>. \g<second>", text)))
+    if any(words in text for words in ("i mean", "sorry", "or rather", "make that")):
+        text = places.TAKEN_BACK.sub(r"\g<first>. \g<second>", text)
+    parts = list(_sentences(text))
     sentences = tuple(sentence for sentence, _ in parts)
     found: list[Verdict] = []
     corrected = False
@@ -85,12 +87,7 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
 
 def _in_sentence(sentence: str, words: list[str], number: int, before: str, only: bool) -> list[Verdict]:
     """Return what one sentence asserts, in its order: in the words yes and no, or in other words."""
-    telling = (
-        number == 0
-        or not sentence.isascii()
-        or not TELLING.isdisjoint(words)
-        or places.LENGTHENED.search(sentence) is not None
-    )
+    telling = number == 0 or not sentence.isascii() or not TELLING.isdisjoint(words)
     concluding = may_conclude(words)
     if not (telling or concluding) or (sentence[-1] in "?)" and places.QUESTION.search(sentence) and not only):
         return []
