@@ -91,7 +91,7 @@ def _plainly(sentence: str) -> str:
         sentence = lexicon.WRONG_TO_CONCLUDE.sub("we cannot ", sentence)
     if "ject" in sentence or "accept" in sentence:
         sentence = lexicon.VERDICT_ON_IT.sub(lambda said: f"the hypothesis is {said['verb']}ed ,", sentence)
-    return lexicon.SHORT.sub(r"\1 is ", sentence)
+    return lexicon.SHORT.sub(r"\1 is ", sentence) if len(sentence) < 60 else sentence
 
 
 def _clauses(tokens: Sequence[str]) -> Iterator[_Clause]:

@@ -92,6 +92,8 @@ def _ended(verdicts: list[Verdict], reading: Reading) -> Answer:
     if not candidates:
         return UNREAD
     last = candidates[-1]
+    if last.partial and len({verdict.label for verdict in candidates}) > 1:
+        return UNREAD
     together = {verdict.label for verdict in candidates if verdict.sentence == last.sentence}
     if len(together) > 1 and not last.concludes:
         return UNREAD

@@ -125,7 +125,7 @@ SAYING = frozenset(
 )
 VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent")
 
-WORD = re.compile(r"H[01]|\w+")
+WORD = re.compile(r"\w+")
 BARE_SAYING = re.compile(
     r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|guess|think|believe|justif|support|warrant"
     r"|suggest)"

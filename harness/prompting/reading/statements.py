@@ -11,7 +11,7 @@ from typing import Literal
 from harness.prompting.reading import places
 from harness.prompting.reading.clauses import conclusions, may_conclude
 from harness.prompting.reading.context import Context, leaves_open
-from harness.prompting.reading.verdicts import TELLING, label_of
+from harness.prompting.reading.verdicts import PLAIN_WORDS, TELLING, label_of
 
 Kind = Literal["announced", "opening", "answered", "closing", "concluded"]
 """Announced as the answer; the first word; the answer to its own question; a sentence of its own; in other words."""
@@ -119,7 +119,7 @@ def _in_words(context: Context, words: list[str], number: int, only: bool) -> It
         _leading(context, number)
         or _alone(context, number, only)
         or _labelled(context, number)
-        or _ending(context, number)
+        or (_ending(context, number) if words[-1:] and (words[-1] in PLAIN_WORDS or not sentence.isascii()) else None)
     )
     if verdict is not None:
         yield verdict

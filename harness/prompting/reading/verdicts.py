@@ -67,6 +67,9 @@ TELLING = frozenset(
 """A sentence without any of these has no verdict in it, but for the words of other scripts."""
 
 
+PLAIN_WORDS = frozenset((*YES, *NO))
+
+
 def label_of(match: re.Match[str]) -> int | None:
     """Return what the word found says: 1 for Yes, 0 for No, None for a denied No ("not false")."""
     groups = match.groupdict()
