@@ -35,7 +35,8 @@ _END = 40_000
 """Characters at either end of a reply that are read, once its reasoning is taken off: no verdict stands deeper."""
 
 _DEDUCES_A_CAUSE = re.compile(
-    r"\b(?:(?<!whether we )(?<!whether it )can (?:therefore |thus |then |indeed )?(?:be )?(?:conclude|deduce|deduct|infer)(?:r?ed|d)?|necessarily follows[^.;\n]{0,40}) that "
+    r"\b(?:(?<!whether we )(?<!whether it )can (?:therefore |thus |then |indeed )?(?:be )?(?:conclude|deduce"
+    r"|deduct|infer)(?:r?ed|d)?|necessarily follows[^.;\n]{0,40}) that "
     r"(?:there (?:is|exists)|\w+ (?:directly )?(?:causes|is an?))\b(?! (?:not|no)\b)"
 )
 _ONE_WORD = re.compile(r"[\W_]*(?:answer\W+)?(?:yes|no)[\W_]*", re.IGNORECASE)

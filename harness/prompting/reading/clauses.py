@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from harness.prompting.reading import lexicon
+from harness.prompting.reading import lexicon, phrases
 from harness.prompting.reading.statement_forms import ASSERTED, DENIED
 
 _TOKEN = re.compile(r"H[01]|[\w%]+(?:['-]\w+)*|[,;:()→?-]")
@@ -51,8 +51,8 @@ def conclusions(sentence: str) -> Iterator[Conclusion]:
     whatever follows: no reply denies that it could conclude what was not asked. "We can conclude that …" is so only
     where it names the statement.
     """
-    sentence = _plainly(sentence)
-    turned = lexicon.NOT_TRUE.search(sentence)
+    sentence = phrases.plainly(sentence)
+    turned = phrases.NOT_TRUE.search(sentence)
     if turned is not None:
         sentence = sentence[: turned.start()] + sentence[turned.end() :]
     tokens = _TOKEN.findall(sentence)
@@ -76,22 +76,6 @@ def conclusions(sentence: str) -> Iterator[Conclusion]:
         # "It is open whether it holds, so it cannot be deduced": the question ends with its clause.
         open_question = "whether" in clause.words and clause.following[:1] not in (["or"], ["and"])
         supposed = both or not (lexicon.CONDITIONS - ({"whether"} if open_question else set())).isdisjoint(clause.words)
-
-
-def _plainly(sentence: str) -> str:
-    """Return a sentence with its set phrases as the words that the clauses are read by."""
-    if "," in sentence:
-        sentence = lexicon.ASIDE.sub(" ", sentence)
-    if "doubt" in sentence or "question" in sentence:
-        sentence = lexicon.NO_DOUBT.sub("certainly", sentence)
-    if "fail" in sentence:
-        sentence = lexicon.FAILS.sub("cannot", sentence)
-    sentence = lexicon.CONDITION.sub("if", sentence)
-    if " to " in sentence:
-        sentence = lexicon.WRONG_TO_CONCLUDE.sub("we cannot ", sentence)
-    if "ject" in sentence or "accept" in sentence:
-        sentence = lexicon.VERDICT_ON_IT.sub(lambda said: f"the hypothesis is {said['verb']}ed ,", sentence)
-    return lexicon.SHORT.sub(r"\1 is ", sentence) if len(sentence) < 60 else sentence
 
 
 def _clauses(tokens: Sequence[str]) -> Iterator[_Clause]:
@@ -271,7 +255,11 @@ def _deduced(clause: _Clause, k: int, decisive: str) -> Conclusion | None:
     negations = sum(word in lexicon.NEGATIONS for word in before)
     further = not lexicon.NEGATIONS.isdisjoint(after)
     if negations:
-        refuses = (before[:1] == ["i"] or len(words) <= 2) and re.match(r"determin|say|tell|verif|confirm|ascertain", words[k]) is not None
+        refuses = (before[:1] == ["i"] or len(words) <= 2) and re.match(
+            r"determin|say|tell|verif|confirm"
+            r"|ascertain",
+            words[k],
+        ) is not None
         of_nothing = "nothing" in before and not named and after[:1] != ["that"]
         if negations > 1 or refuses or of_nothing or further or DENIED in soon or not lexicon.BAD.isdisjoint(after):
             return None
@@ -291,7 +279,8 @@ def _says_whether_able(words: Sequence[str], k: int) -> bool:
     if before[-1:] in (["don't"], ["doesn't"], ["does"], ["do"]):
         return False
     if not (lexicon.HEDGES - {"may", "might"}).isdisjoint(before) or (
-        not lexicon.SOMEBODY.isdisjoint(before[:1]) and (before[0] not in ("one", "you") or lexicon.UNABLE.isdisjoint(before))
+        not lexicon.SOMEBODY.isdisjoint(before[:1])
+        and (before[0] not in ("one", "you") or lexicon.UNABLE.isdisjoint(before))
     ):
         return False
     if not (lexicon.ABLE | lexicon.UNABLE | lexicon.EVIDENCE).isdisjoint(before):

@@ -64,7 +64,11 @@ def _announced(last: Verdict, verdicts: list[Verdict]) -> Answer:
 def _in_one_breath(last: Verdict, verdicts: list[Verdict]) -> bool:
     """Return whether one sentence without end announces both ("Answer: yes answer: no")."""
     beside = [v for v in verdicts if v.kind == "announced" and v.sentence == last.sentence and v.label != last.label]
-    return bool(beside) and not any(v.concludes for v in (*beside, last)) and beside[0].span.split(" ")[0] == last.span.split(" ")[0]
+    return (
+        bool(beside)
+        and not any(v.concludes for v in (*beside, last))
+        and beside[0].span.split(" ")[0] == last.span.split(" ")[0]
+    )
 
 
 def _opened(first: Verdict, rest: list[Verdict], cut_off: bool) -> Answer:

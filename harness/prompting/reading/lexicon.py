@@ -36,7 +36,8 @@ COPULAS = frozenset(
     "is are was be isn't aren't wasn't it's that's seems appears remains being become becomes been".split()
 )
 REASONED = re.compile(
-    r"(?:deduc(?:e|ed|ible)|deduct(?:ed)?|infer(?:red)?|conclude[ds]?|derived?|determined?|establish(?:ed)?|prove[dn]?"
+    r"(?:deduc(?:e|ed|ible)|deduct(?:ed)?|infer(?:red)?|conclude[ds]?|derived?|determined?|establish(?:ed)?"
+    r"|prove[dn]?"
     r"|confirm(?:ed)?|assert(?:ed)?|claim(?:ed)?|say|said|tell|drawn?|reached|guaranteed?|justif(?:y|ied)"
     r"|ascertain(?:ed)?"
     r"|verif(?:y|ied)|support(?:ed)?)\Z"
@@ -95,35 +96,3 @@ CONNECTING = frozenset(
     "therefore thus hence so then and but consequently accordingly overall finally in conclusion summary ultimately "
     "clearly indeed yes no result as final answer we".split()
 )
-ASIDE = re.compile(
-    r",\s*(?:however|though|therefore|thus|hence|then|in fact|of course|indeed|moreover|furthermore|nevertheless"
-    r"|in general"
-    r"|strictly speaking)\s*,\s*"
-)
-"""An aside between commas, which does not end a clause."""
-CONDITION = re.compile(
-    r"\b(?:provided that|as long as|in the case that|on (?:the )?condition that|depending on|(?:only )?when(?= (?:it|there|[a-z]"
-    r"|[a-z] and [a-z]|(?:the|every|each|no) \w+) (?:is|are|were|was|holds?|has|have)\b)"
-    r"|(?:critics|people|students?|others|(?:my|a|the|one) (?:colleague|friend|user|author|student|textbook|paper|prompt)s?)"
-    r" (?:say|claim|think|argue|believe|conclude|suggest|state)(?:s|d|ed)?\b|(?:check|ensure|make sure) that)"
-)
-"""Conditions without an "if", what is still to be seen, and what others say: none of them asserts."""
-FAILS = re.compile(r"\bfail(?:s|ed)? to\b")
-WRONG_TO_CONCLUDE = re.compile(
-    r"\b(?:it|that)(?:'s| is| would be)(?: simply| just)? (?:wrong|incorrect|an? (?:mistake|error|fallacy)|invalid|premature|rash|hasty"
-    r"|not (?:valid|correct|right|legitimate|justified|warranted|possible)|unjustified|unwarranted|fallacious) to "
-    r"(?=(?:conclude|deduce|infer)\b(?![^.;]*\b(?:not|no|cannot|h0|false|invalid)\b))", re.IGNORECASE
-)
-VERDICT_ON_IT = re.compile(
-    r"\b(?:i|we)(?: must| can| have to| therefore| thus| would| should| will)* (?P<verb>reject|accept)(?= (?:the|this|that) "
-    r"(?:hypothesis|claim|statement|conclusion)\b)"
-)
-SHORT = re.compile(r"^(\W*(?:the )?(?:hypothesis|claim|statement)) (?=(?:rejected|accepted|refuted|confirmed|supported|not supported)\W*$)")
-NO_DOUBT = re.compile(r"\b(?:no|without(?: any| a)?|beyond(?: any)?) (?:reasonable )?(?:doubt|question)\b")
-NOT_TRUE = re.compile(
-    r"\b(?:it|that)(?:(?:'s| is| would be) not| isn't) (?:the case|true|correct|right)\b(?: to (?:say"
-    r"|claim))?(?: that|,)\s+"
-    r"|\b(?:it|that)(?:'s| is| would be)(?: simply| just)? (?:false|incorrect|wrong|untrue|a mistake|an error)"
-    r"(?: to (?:say|claim|conclude|assert|believe|think))?(?: that|,)\s+"
-)
-"""What turns round the whole of what follows in its sentence."""

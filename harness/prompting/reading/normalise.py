@@ -33,7 +33,9 @@ _FOREIGN_LABEL = re.compile(
     re.IGNORECASE,
 )
 # "The answer is" in languages that write no blank there, or use no copula.
-_FOREIGN_DENIAL = re.compile(r"(?:不能|无法|無法|不可以?|不足以)(?:被|从[^,.\n]{0,20})?(?:推断出?|推出|推导|得出|确定|推論|推斷)")
+_FOREIGN_DENIAL = re.compile(
+    r"(?:不能|无法|無法|不可以?|不足以)(?:被|从[^,.\n]{0,20})?(?:推断出?|推出|推导|得出|确定|推論|推斷)"
+)
 _STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
 _ANSWER_TAG = re.compile(
     r"[<\[]\s*(?:final[_ -]?)?(?:answer|verdict|final|conclusion|label|result|output)(?:[_ -]answer)?\s*[>\]]",
@@ -61,7 +63,14 @@ _RULERS = re.compile(r"={2,}")
 _QUOTED_QUESTION = re.compile(r"[?.][\"'](?=\s+(?:is|was|would|must|should)\b)")
 _RULE = re.compile(r"^[ \t|:=-]{3,}$", re.MULTILINE)
 _BLANKS = re.compile(r"[^\S\n]+")
-_SHORTENED = (("non sequitur", "non-sequitur"), ("e.g.", "eg"), ("i.e.", "ie"), (" cf.", " cf"), (" vs.", " vs"), (" etc.", " etc"))
+_SHORTENED = (
+    ("non sequitur", "non-sequitur"),
+    ("e.g.", "eg"),
+    ("i.e.", "ie"),
+    (" cf.", " cf"),
+    (" vs.", " vs"),
+    (" etc.", " etc"),
+)
 _LENGTHENED = re.compile(r"\b(?:y(?P<yes>e)e*(?P<end>s)s*|n(?P<no>o)o+)\b")
 _NUMBER = re.compile(r"\bno\. (?=of\b|\d)")
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 _REASONING = (
     r"(?:(?:inner|internal)?[_-]?(?:think(?:ing)?|thoughts?|reason(?:ing)?|monologue)|chain[_-]of[_-]thought"
-    r"|scratch_?pad|reflect(?:ion)?|analysis|cot|deliberation|details type=.?reasoning)(?:[_-](?:process|content|trace|steps?))?"
+    r"|scratch_?pad|reflect(?:ion)?|analysis|cot|deliberation|details type=.?reasoning)(?:[_-](?:process"
+    r"|content|trace|steps?))?"
 )
 # <think> … </think>, [THINK] … [/THINK], ◁think▷ … ◁/think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>.
 _MARK = re.compile(
@@ -25,7 +26,9 @@ _FOLDED = re.compile(
 )
 # Reasoning under a heading of its own, as far as the line that announces the answer.
 _HEADED = re.compile(
-    r"\W*(?:thinking|thoughts?|reasoning|scratch_?pad|analysis|thought process|chain of thought)[ \t*_]*(?:\.\.\.|:)", re.IGNORECASE
+    r"\W*(?:thinking|thoughts?|reasoning|scratch_?pad|analysis|thought process"
+    r"|chain of thought)[ \t*_]*(?:\.\.\.|:)",
+    re.IGNORECASE,
 )
 _HEADED_END = re.compile(
     r"^\.\.\.done thinking\.?|^\W{0,6}(?=(?:final |my |the )*(?:answer|verdict|conclusion|response|final|output)\b)",
@@ -38,11 +41,13 @@ _BARE_FINAL = re.compile(r"(?:assistant\s?|(?<=[.!?]))final(?:\s?json)?(?=[\sA-Z
 _END = re.compile(
     r"<\|(?:endoftext|im_end|eot_id|eom_id|end|return|end_of_text|end_of_turn|eos|endofprompt|END_OF_TURN_TOKEN"
     r"|im_start)\|>"
-    r"|<\|start_header_id\|>\s?user|</s>|<eos>|<end_of_turn>|<start_of_turn>user|<｜end▁of▁sentence｜>|<｜User｜>|<end_of_utterance>|\[/?INST\]"
+    r"|<\|start_header_id\|>\s?user|</s>|<eos>|<end_of_turn>|<start_of_turn>user|<｜end▁of▁sentence｜>|<｜User｜>"
+    r"|<end_of_utterance>|\[/?INST\]"
 )
 # What the next turn begins with, at the beginning of a line.
 _TURN = re.compile(
-    r"^[ \t#*>]*(?:(?:user|human|customer)[ \t*]*:|### ?(?:user|human|instruction|input)\b|[\[<]\|?(?:user|human)\|?[\]>])",
+    r"^[ \t#*>]*(?:(?:user|human|customer)[ \t*]*:|### ?(?:user|human|instruction|input)\b|[\[<]\|?(?:user"
+    r"|human)\|?[\]>])",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUESTION = re.compile(
@@ -52,12 +57,17 @@ _QUESTION = re.compile(
 # What a next question may begin with just after an answer; in a chain of thought it may be the question's own.
 _FIELD = re.compile(
     r"(?P<answer>^\W*+(?:(?:the |my )?(?:final |correct )?answer(?: is)?\W++)?(?:yes|no|true|false)\b[^\w\n]*+)\n\s*+"
-    r"(?:[ \t#*>]|\d{1,3}[.)])*+(?:hypothesis|context|input|task|statement|question|premise|response|student|q\d{1,3})\b[^:\n]{0,20}:",
+    r"(?:[ \t#*>]|\d{1,3}[.)])*+(?:hypothesis|context|input|task|statement|question|premise|response|student"
+    r"|q\d{1,3})\b[^:\n]{0,20}:",
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBERED = re.compile(r"\W*q\d", re.IGNORECASE)
 _WORDS = re.compile(r"(?!assistant\b)\b\w")
-_VERDICT = re.compile(r"\b(?:yes|no|true|false)\b|(?:valid|entailed|follow|holds?|deduc\w*|conclude)\b", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"\b(?:yes|no|true|false)\b|(?:valid|entailed|follow|holds?|deduc\w*"
+    r"|conclude)\b",
+    re.IGNORECASE,
+)
 
 
 def own_words(text: str, next_words: Sequence[str] = ()) -> str:

@@ -10,7 +10,8 @@ SENTENCE_END = re.compile(r"[.!?]+[)\s]*(?:\s|$)|;\s|\n")
 LABEL = (
     r"(?:answers?|ans|verdict|conclusion|decision|judge?ment|result|response|reply|output|label|prediction|guess"
     r"|opinion|determination|assessment|choice"
-    r"|classification|solution|final|one-word answer|tldr|(?:right|correct|proper|best|better) (?:one|word|option)|respuesta"
+    r"|classification|solution|final|one-word answer|tldr|(?:right|correct|proper|best|better) (?:one|word"
+    r"|option)|respuesta"
     r"|réponse|reponse|antwort|resposta|ответ|risposta|cevap|odpowiedź|jawaban|đáp án|trả lời|उत्तर"
     r"|الجواب|الإجابة|উত্তর|جواب)"
 )
@@ -35,7 +36,8 @@ ANNOUNCED = re.compile(
 SAID = re.compile(
     r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can"
     r"| do)?(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
-    r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean towards?|lean|opt for"
+    r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean(?:ing)? towards?|lean"
+    r"|inclined to (?:say|answer)|opt for"
     r"|stick with|settle on|guess|think|believe|justif(?:y|ies) the answer|supports? the answer|warrants? the answer"
     r"|suggests?)(?: with| for| that)?(?: the answer is| it's| it is| a| an)?"
     r"|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite"
@@ -43,7 +45,8 @@ SAID = re.compile(
     rf"|\bgets? an?)[\s:,]*{PLAIN}"
 )
 LEAD = (
-    r"(?:(?:(?:answer|assistant|response|reply|edit|i mean|or rather|make that|so|therefore|thus|hence|well|ok|okay|sure|hmm|in short|short answer"
+    r"(?:(?:(?:answer|assistant|response|reply|edit|i mean|or rather|make that|so|therefore|thus|hence|well|ok"
+    r"|okay|sure|hmm|in short|short answer"
     r"|to answer your question|then|and|but"
     r"|in conclusion|to conclude|in summary|overall|finally|consequently|accordingly|still|in the end|ultimately"
     r"|actually|wait|sorry|hold on|oh|ergo|simply|just|clearly|definitely|probably|most likely|almost certainly"
@@ -52,7 +55,10 @@ LEAD = (
     r"|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)])"
     r"\s*+[,:.!)-]*+\s*+){0,6}"
 )
-SENTENCE = re.compile(rf"[^\w(]*\(?{LEAD}(?P<verdict>{PLAIN}|{NAMED}(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not|true|false)\b)|$)))")
+SENTENCE = re.compile(
+    rf"[^\w(]*\(?{LEAD}(?P<verdict>{PLAIN}|{NAMED}(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not"
+    rf"|true|false)\b)|$)))"
+)
 ALONE = re.compile(rf"[^\w]*{LEAD}(?:(?P<assent>{ASSENT})|(?P<y>y)|(?P<n>n)|{PLAIN}|{NAMED})[\s.!,)(\d%-]*$")
 SHORT_FORM = re.compile(
     r"\W*(?:indeed|sure|of course|well|so|sorry)?\W*(?:(?P<assents>(?:i (?:think|believe|suppose|guess"
@@ -63,7 +69,11 @@ SHORT_FORM = re.compile(
     r"|(?:we|you|one) (?:cannot|can't|can not)|they (?:do not|don't|are not|aren't))\W*"
 )
 AT_END = re.compile(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence|\bbut)\s+{PLAIN}[\s.!)]*$")
-LABELLED = re.compile(rf"(?P<of>[^:\n]{{1,200}}?)\s*:[\s:]*(?:{PLAIN}|{NAMED})(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$")
+SEPARATED = re.compile(r":|→| - ")
+LABELLED = re.compile(
+    rf"(?P<of>[^:\n]{{1,200}}?)\s*(?::|→|-(?=\s))[\s:]*(?:{PLAIN}"
+    rf"|{NAMED})(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$"
+)
 OTHER_STATEMENT = re.compile(
     r"\b(?:converse|reverse|opposite|inverse|other (?:direction|way)|counterfactual|variant|bonus|if|unless)\b"
 )
@@ -83,9 +93,12 @@ SCENARIO = re.compile(r"\W*(?:scenario|case|graph|dag|example|situation) (?:\d|[
 ELSEWHERE = re.compile(
     r"\W*(?:(?:ps|note(?: that)?|also|similarly|conversely|by contrast|but|and|bonus|remark|aside)\b\W*)*"
     r"(?:with|without|for|once|adding|after adding|replacing|in an?|on an?) "
-    r"(?!(?:this|these|those|that|it|its|us|all|both|only|two|three|four|several|many|multiple|now|me|which|any|every|what|my|sure|respect|regard\w*|certainty|no further"
-    r"|the (?:given|above|information|premise|hypothesis|question|statement|relations|reasons?)|reasons?|example|now|word"
-    r"|nutshell|sentence|sum|short|high|\w+ confidence|\w+ (?:in mind|considered|listed|checked|said|done|words?)|completeness|clarity)\b)"
+    r"(?!(?:this|these|those|that|it|its|us|all|both|only|two|three|four|several|many|multiple|now|me|which|any"
+    r"|every|what|my|sure|respect|regard\w*|certainty|no further"
+    r"|the (?:given|above|information|premise|hypothesis|question|statement|relations|reasons?)|reasons?"
+    r"|example|now|word"
+    r"|nutshell|sentence|sum|short|high|\w+ confidence|\w+ (?:in mind|considered|listed|checked|said|done"
+    r"|words?)|completeness|clarity)\b)"
 )
 """What begins a sentence on another world than the premise's ("with a collider at C, …")."""
 TAKEN_BACK = re.compile(
@@ -119,7 +132,7 @@ LABELS = frozenset(
     "best correct proper antwoord antwort respuesta resposta risposta cevap jawaban reponse".split()
 )
 SAYING = frozenset(
-    "say answer go going guess think believe choose pick vote respond reply select conclude lean opt stick settle justify justifies "
+    "say answer leaning inclined go going guess think believe choose pick vote respond reply select conclude lean opt stick settle justify justifies "
     "support supports warrant warrants suggest suggests "
     "it this that gets get".split()
 )
@@ -127,6 +140,7 @@ VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent")
 
 WORD = re.compile(r"\w+")
 BARE_SAYING = re.compile(
-    r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|guess|think|believe|justif|support|warrant"
+    r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|guess|think|believe"
+    r"|justif|support|warrant"
     r"|suggest)"
 )

@@ -61,9 +61,12 @@ def verdicts(text: str) -> Reading:
         # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
         corrected = corrected or (number > 0 and corrects and places.CORRECTS.search(sentence, 0, 40) is not None)
         breaks_off = corrects and places.BREAKS_OFF.search(sentence, max(0, len(sentence) - 20)) is not None
-        here = list(
-            _in_sentence(sentence, words, number, "" if begins_line else sentences[number - 1], len(parts) == 1)
+        before = (
+            ""
+            if number == 0 or (begins_line and not _answers_line(sentences[number - 1], words))
+            else sentences[number - 1]
         )
+        here = list(_in_sentence(sentence, words, number, before, len(parts) == 1))
         if here and corrected:
             here, corrected = [replace(verdict, corrects=True) for verdict in here], False
         elif here and corrects:
@@ -71,6 +74,11 @@ def verdicts(text: str) -> Reading:
         found += here
         corrected = corrected or breaks_off
     return Reading(tuple(found), sentences)
+
+
+def _answers_line(line: str, words: list[str]) -> bool:
+    """Return whether a line of these words answers the question of the line before; one with a label is the reply's."""
+    return line[-1] == "?" and places.LABELS.isdisjoint(words)
 
 
 def _sentences(text: str) -> Iterator[tuple[str, bool]]:
@@ -141,7 +149,13 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         label = 1 - label
     elif _said_by_nobody(match) or context.mentions(match.start()):
         return None
-    weak = bool(groups.get("would")) or places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
+    if places.OTHER_STATEMENT.search(match[0]):
+        return None
+    weak = (
+        bool(groups.get("would"))
+        or "'d be" in match[0]
+        or places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
+    )
     if " would " in match[0] and places.IN_THAT_CASE.search(context.sentence, 0, match.start()):
         return None
     partial = (
@@ -212,7 +226,7 @@ def _labelled(context: Context, number: int) -> Verdict | None:
     """Return the verdict of a line such as "Deducible: No"; of one about something else, it is on the way."""
     match = (
         places.LABELLED.search(context.sentence)
-        if len(context.sentence) < places.LONGEST_LINE and ":" in context.sentence
+        if len(context.sentence) < places.LONGEST_LINE and places.SEPARATED.search(context.sentence)
         else None
     )
     label = label_of(match) if match else None
@@ -229,7 +243,8 @@ def _ending(context: Context, number: int) -> Verdict | None:
     label = label_of(match) if match else None
     if match is None or label is None or not context.given(_verdict_start(match), match.end()):
         return None
-    return Verdict(label, "closing", match[0].strip(), number)
+    weak = places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
+    return Verdict(label, "closing", match[0].strip(), number, weak=weak)
 
 
 def _on_the_way(question: str) -> bool:

@@ -37,15 +37,18 @@ def _words(words: list[str]) -> str:
 # them" is no verdict, and so neither is "Yes variable".
 END = (
     r"(?=\s*(?:$|[.,;:!?(){}<>/…\n%✓]|-+(?:\s|$|>)|→|\d|です|입니다|이다)"
-    r"|\s+(?:because|since|as|we|it|its|this|that|that's|you|they|he|she|the|there|these|those|in|for|under|on|at|by|from"
+    r"|\s+(?:because|since|as|we|it|its|this|that|that's|you|they|he|she|the|there|these|those|in|for|under|on"
+    r"|at|by|from"
     r"|to|with|without|based|given|here|due|although|though|however|but|and|or|both|while|whereas|not|i|i'm|[b-z]"
-    r"|a (?=[a-z]+s\b|does|is|do|can)|H[01]|is the|is my|would|confidence|only|if|unless|provided|assuming|when|rather|instead|yes|no"
-    r"|indeed|sir|then)\b)"
+    r"|a (?=[a-z]+s\b|does|is|do|can)|H[01]|is the|is my|would|confidence|only|if|unless|provided|assuming|when"
+    r"|rather|instead|yes|no"
+    r"|indeed|sir|then|of course|is correct)\b)"
 )
 WORD = rf"(?P<yes>ye+s+|{_words(YES)})|(?P<no>no+|{_words(NO)})"
 _OFFER = (
     r"(?!, let(?: me|'s| us) (?:think|see|check|analy[sz]e|look|start|begin|work|consider|examine|walk|go|break)\b"
-    r"|\W*(?:i|we)(?:'d| would| can| could| will|'ll)(?: be)? (?:happy|glad|help|assist|explain|provide|walk)"
+    r"|, i(?:'m| am) (?:quite |very )?(?:sure|certain|confident)\W*$|\W*(?:i|we)(?:'d| would| can| could| will"
+    r"|'ll)(?: be)? (?:happy|glad|help|assist|explain|provide|walk)"
     r"|\W*i (?:understand|see)\b)"
 )
 PLAIN = rf"(?<![\w-])(?:{WORD}){END}{_OFFER}"
