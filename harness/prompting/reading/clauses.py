@@ -98,16 +98,13 @@ def _states(words: Sequence[str]) -> bool:
 def _is_heading(clause: _Clause) -> bool:
     """Return whether a clause sets the scene for what follows: "in the first graph", "hypothesis:"."""
     words = clause.words
-    if clause.following[:1] == [":"] and len(words) <= 4 and words[-1] in _NAMES:
+    if clause.following[:1] == [":"] and len(words) <= 4 and words[-1] in lexicon.NAMES:
         return True
-    scene = len(words) <= 6 and not _WORLDS.isdisjoint(words) and (len(words) <= 2 or words[:2] in _THE_FIRST)
-    return scene and clause.following[:1] in ([":"], [","]) and _ALL_OF_THEM.isdisjoint(words)
+    scene = len(words) <= 6 and not lexicon.WORLDS.isdisjoint(words) and (len(words) <= 2 or words[:2] in _THE_FIRST)
+    return scene and clause.following[:1] in ([":"], [","]) and lexicon.ALL_OF_THEM.isdisjoint(words)
 
 
-_NAMES = frozenset("hypothesis statement claim question premise proposition".split())
-_WORLDS = frozenset("graph dag case scenario example model".split())
 _THE_FIRST = [[place, word] for place in ("in", "for") for word in ("the", "one", "some", "a", "graph", "dag", "case")]
-_ALL_OF_THEM = frozenset("every each all both any conclusion summary end short".split())
 
 
 def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
@@ -218,7 +215,7 @@ def _asserted(clause: _Clause, k: int) -> int | None:
     if not before or (len(before) == 1 and len(before[0]) == 1):  # "C", which is a collider
         listed = clause.following[:1] in (["and"], ["or"], ["nor"])
         return None if listed or not _ends_there(words[k + 1 :]) else label
-    if before[-1] == "that" and not _KNOWN.isdisjoint(before) and lexicon.HEDGES.isdisjoint(before):
+    if before[-1] == "that" and not lexicon.KNOWN.isdisjoint(before) and lexicon.HEDGES.isdisjoint(before):
         negations = sum(word in lexicon.NEGATIONS for word in before)
         return label if negations == 0 else 0 if negations == 1 and label else None
     if any(
@@ -229,16 +226,11 @@ def _asserted(clause: _Clause, k: int) -> int | None:
     return label if not lexicon.MEANS.isdisjoint(before) and before[-1] in lexicon.MEANS | {"that"} else None
 
 
-_KNOWN = frozenset("case true established known certain certainly proven".split())
-
-
 def _ends_there(after: Sequence[str]) -> bool:
     """Return whether what follows a statement leaves it as it is ("in this system"), and names no part of the world."""
-    return not after or (after[0] in _PLACES and lexicon.LIMITS.isdisjoint(after) and _OTHER_WORLDS.isdisjoint(after))
-
-
-_PLACES = frozenset("in within here among from given by based".split())
-_OTHER_WORLDS = frozenset("case cases graph dag scenario first second third that then another other".split())
+    return not after or (
+        after[0] in lexicon.PLACES and lexicon.LIMITS.isdisjoint(after) and lexicon.OTHER_WORLDS.isdisjoint(after)
+    )
 
 
 def _deduced(clause: _Clause, k: int, decisive: str) -> Conclusion | None:
@@ -296,10 +288,7 @@ def _about_it(before: Sequence[str], after: Sequence[str], soon: Sequence[str], 
     passive = not {"be", "being", "is", "are", "was"}.isdisjoint(before[-3:])
     if after[:1] == ["that"]:
         return False
-    thing = next((word for word in after if word not in _ARTICLES), "")
+    thing = next((word for word in after if word not in lexicon.ARTICLES), "")
     if passive:
         return not (lexicon.PRONOUNS | lexicon.SUBJECTS).isdisjoint(before) or named or bool(thing)
     return thing in lexicon.PRONOUNS or thing in lexicon.SUBJECTS or thing == "so" or (named and not thing)
-
-
-_ARTICLES = frozenset(("that", "the", "whether", "indeed", "therefore", "following", "from", ","))

@@ -24,7 +24,8 @@ ANCHORS = frozenset(
 # What is spoken of.
 SUBJECTS = frozenset(
     {
-        *"hypothesis statement claim conclusion assertion proposition inference deduction implication thesis argument".split(),
+        *"hypothesis statement claim conclusion assertion proposition inference deduction".split(),
+        *"implication thesis argument".split(),
         ASSERTED,
     }
 )
@@ -96,3 +97,11 @@ CONNECTING = frozenset(
     "therefore thus hence so then and but consequently accordingly overall finally in conclusion summary ultimately "
     "clearly indeed yes no result as final answer we".split()
 )
+# Scenes: what a heading names, and words of one world among others.
+NAMES = frozenset("hypothesis statement claim question premise proposition".split())
+WORLDS = frozenset("graph dag case scenario example model".split())
+ALL_OF_THEM = frozenset("every each all both any conclusion summary end short".split())
+KNOWN = frozenset("case true established known certain certainly proven".split())
+OTHER_WORLDS = frozenset("case cases graph dag scenario first second third that then another other".split())
+PLACES = frozenset("in within here among from given by based".split())
+ARTICLES = frozenset(("that", "the", "whether", "indeed", "therefore", "following", "from", ","))

@@ -60,6 +60,10 @@ SENTENCE = re.compile(
     rf"|true|false)\b)|$)))"
 )
 ALONE = re.compile(rf"[^\w]*{LEAD}(?:(?P<assent>{ASSENT})|(?P<y>y)|(?P<n>n)|{PLAIN}|{NAMED})[\s.!,)(\d%-]*$")
+CONCEDES = re.compile(
+    r"\W*(?:true|right|correct), (?!because|since|as\b|it\b|we\b|the (?:hypo|stat|claim|concl)|H1|this|that|so\b)"
+)
+"""What is granted before the verdict: "True, they correlate"."""
 SHORT_FORM = re.compile(
     r"\W*(?:indeed|sure|of course|well|so|sorry)?\W*(?:(?P<assents>(?:i (?:think|believe|suppose|guess"
     r"|would say) so|it (?:does|can|is|follows)|(?:we|you"
@@ -132,7 +136,8 @@ LABELS = frozenset(
     "best correct proper antwoord antwort respuesta resposta risposta cevap jawaban reponse".split()
 )
 SAYING = frozenset(
-    "say answer leaning inclined go going guess think believe choose pick vote respond reply select conclude lean opt stick settle justify justifies "
+    "say answer leaning inclined go going guess think believe choose pick vote respond reply select conclude "
+    "lean opt stick settle justify justifies "
     "support supports warrant warrants suggest suggests "
     "it this that gets get".split()
 )

@@ -200,6 +200,8 @@ def _leading(context: Context, number: int) -> Verdict | None:
     label = label_of(lead) if lead else None
     if lead is None or label is None or not context.given(lead.start("verdict"), lead.end()):
         return None
+    if places.CONCEDES.match(context.sentence):
+        return None
     alone = places.ALONE.match(context.sentence) is not None
     asked = bool(places.QUESTION.search(context.before))
     if number and not asked and not (alone or lead["yes"] or lead["no"]):

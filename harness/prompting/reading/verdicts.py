@@ -15,7 +15,8 @@ NO = (
 ASSENT = "absolutely|definitely|certainly|indeed|of course|without (?:a )?doubt|undoubtedly|exactly"
 DISSENT = (
     "(?:absolutely|definitely|certainly|of course|probably|surely|clearly|indeed|maybe) not"
-    "|not (?:necessarily|at all|really|in general|always|quite)|no way|hardly|by no means|in no way|under no circumstances"
+    "|not (?:necessarily|at all|really|in general|always|quite)|no way|hardly"
+    "|by no means|in no way|under no circumstances"
 )
 POSITIVE = (
     "true|valid|correct|right|sound|entailed|implied|deducible|derivable|inferable|inferrable|supported|justified"
