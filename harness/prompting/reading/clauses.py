@@ -237,7 +237,7 @@ def _deduced(clause: _Clause, k: int, decisive: str) -> Conclusion | None:
     """Return what word k says can or cannot be deduced: the statement or "it"; None for something else."""
     words = clause.words
     before, after = words[:k], words[k + 1 :]
-    if not _says_whether_able(words, k) or not lexicon.OTHER.isdisjoint(after):
+    if not _says_whether_able(words, k) or not lexicon.OTHER.isdisjoint(after[:6]):
         return None
     in_part = not lexicon.PART.isdisjoint(after)
     if in_part and not {"but", "however", "yet"}.isdisjoint(clause.following[:3]):

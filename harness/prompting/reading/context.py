@@ -21,7 +21,7 @@ _CONDITION = re.compile(
     r"|as long as|under (?:the"
     r"|an?) (?:additional|further|stronger|extra)"
     r"|in (?:the|a|that|this|such an?) (?:reverse|other|opposite|hypothetical|different|alternative|first|second"
-    r"|third)|si|wenn|falls|如果)\b"
+    r"|third)(?![^,;]{0,20}, (?:so|hence|thus|therefore)\b)|si|wenn|falls|如果)\b"
 )
 _CONDITION_AFTER = re.compile(
     r",? *\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|as long as|in case|only when|on (?:the )?condition"

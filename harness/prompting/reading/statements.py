@@ -151,12 +151,10 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         return None
     if places.OTHER_STATEMENT.search(match[0]):
         return None
-    weak = (
-        bool(groups.get("would"))
-        or "'d be" in match[0]
-        or places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
-    )
-    if " would " in match[0] and places.IN_THAT_CASE.search(context.sentence, 0, match.start()):
+    elsewhere = places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
+    weak = bool(groups.get("would")) or "'d be" in match[0] or elsewhere
+    would = groups.get("would") or " would " in match[0]
+    if would and (places.IN_THAT_CASE.search(context.sentence, 0, match.start()) or elsewhere):
         return None
     partial = (
         places.STEP.search(context.sentence, 0, 300) is not None
