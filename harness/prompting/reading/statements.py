@@ -183,7 +183,8 @@ _OF_AN_ANSWER = frozenset("correct incorrect right wrong accurate inaccurate".sp
 
 def _verdict_start(match: re.Match[str]) -> int:
     """Return where the word of the verdict stands."""
-    return next(match.start(name) for name in places.VERDICT_GROUPS if (match.groupdict().get(name)))
+    groups = match.groupdict()
+    return next(match.start(name) for name in places.VERDICT_GROUPS if groups.get(name))
 
 
 def _said_by_nobody(match: re.Match[str]) -> bool:
