@@ -77,6 +77,9 @@ HOSTILE = [
         "->",
     ),
     *(":", " ", "\u00a0", "\t", "\n", ".", "(", "=", "- ", "\x00", "✅", "是，"),
+    *("```thinking\n", "<details><summary>thought", "analysis", "reasoning: ", "yes, i mean no, ", "answer ", "yes\n"),
+    *("&nbsp;", "</td>   ", "when a is ", "it is wrong to ", "graph 1: ", "even if whether ", "答案是", "不能从"),
+    *("with ", "a - ", "yes\n \n", "were ", "fails to "),
 ]
 
 

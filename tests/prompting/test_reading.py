@@ -39,7 +39,7 @@ def differences(file: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 @pytest.mark.parametrize(
     ("file", "unread", "read_though"),
-    [("replies.jsonl", 0, 0), ("replies_blind.jsonl", 3, 1), ("replies_second.jsonl", 4, 2)],
+    [("replies.jsonl", 0, 0), ("replies_blind.jsonl", 2, 0), ("replies_second.jsonl", 4, 2), ("sentences.jsonl", 0, 0)],
 )
 def test_replies_are_read_as_a_careful_person_reads_them(file, unread, read_though):
     found = list(differences(file))
@@ -83,6 +83,23 @@ WAYS = [
 @pytest.mark.parametrize("way", WAYS)
 def test_yes_is_read_where_no_is(way):
     assert [label(way.format(v=v, w=w)) for v, w in (("Yes", "No"), ("No", "Yes"))] == [1, 0]
+
+
+def templates(file: str) -> list[str]:
+    """One a line, {v} the word and {w} the other one, ⏎ a new line."""
+    return [line.replace("⏎", "\n") for line in (DATA / file).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("statement", [STATEMENT, ""])
+@pytest.mark.parametrize(
+    ("file", "expected"), [("ways_to_answer.txt", [1, 0]), ("ways_to_leave_it_open.txt", [None, None])]
+)
+def test_both_words_are_read_alike_in_every_template(file, expected, statement):
+    both = {
+        way: [label(way.format(v=v, w=w), statement=statement) for v, w in (("Yes", "No"), ("No", "Yes"))]
+        for way in templates(file)
+    }
+    assert len(both) > 100 and {way: labels for way, labels in both.items() if labels != expected} == {}
 
 
 @given(

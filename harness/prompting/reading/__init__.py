@@ -27,13 +27,18 @@ def read(reply: str, *, cut_off: bool = False, statement: str = "", next_words: 
     `next_words` are the words of the prompt with which a base model would ask itself the next question.
     """
     if len(reply) <= _SHORT and "\n" not in reply and not _may_name(statement, reply):
-        return _read_short(reply, cut_off)  # as thousands of replies are, whatever was asked
-    return _read(reply, cut_off, statement, next_words)
+        return _read_short(reply, cut_off, bool(statement))  # as thousands of replies are, whatever was asked
+    return _read(reply, cut_off, statement, next_words, known=bool(statement))
 
 
 _END = 40_000
 """Characters at either end of a reply that are read, once its reasoning is taken off: no verdict stands deeper."""
 
+_DEDUCES_A_CAUSE = re.compile(
+    r"\b(?:(?<!whether we )(?<!whether it )can (?:therefore |thus |then |indeed )?(?:be )?(?:conclude|deduce"
+    r"|deduct|infer)(?:r?ed|d)?|necessarily follows[^.;\n]{0,40}) that "
+    r"(?:there (?:is|exists)|\w+ (?:directly )?(?:causes|is an?))\b(?! (?:not|no)\b)"
+)
 _SHORT = 100
 _WORD = re.compile(r"\w+|→")
 
@@ -45,13 +50,16 @@ def _may_name(statement: str, reply: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _read_short(reply: str, cut_off: bool) -> Answer:
-    return _read(reply, cut_off, "", ())
+def _read_short(reply: str, cut_off: bool, known: bool) -> Answer:
+    return _read(reply, cut_off, "", (), known=known)
 
 
-def _read(reply: str, cut_off: bool, statement: str, next_words: Sequence[str]) -> Answer:
+def _read(reply: str, cut_off: bool, statement: str, next_words: Sequence[str], *, known: bool) -> Answer:
     text = own_words(reply, next_words)
     if len(text) > 2 * _END:
         text = f"{text[:_END]}\n{text[-_END:]}"
     text = marked(options_resolved(normalised(text)), statement)
-    return decide(verdicts(text), cut_off=cut_off)
+    answer = decide(verdicts(text), cut_off=cut_off)
+    # Where the statement is unknown, it may be what this No goes on to deduce.
+    doubtful = not known and answer.label == 0 and answer.rule != "announced"
+    return Answer(label=None) if doubtful and _DEDUCES_A_CAUSE.search(text) else answer

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from harness.prompting.reading import lexicon
+from harness.prompting.reading import lexicon, phrases
 from harness.prompting.reading.statement_forms import ASSERTED, DENIED
 
 _TOKEN = re.compile(r"H[01]|[\w%]+(?:['-]\w+)*|[,;:()→?-]")
@@ -51,21 +51,24 @@ def conclusions(sentence: str) -> Iterator[Conclusion]:
     whatever follows: no reply denies that it could conclude what was not asked. "We can conclude that …" is so only
     where it names the statement.
     """
-    sentence = lexicon.NO_DOUBT.sub("certainly", lexicon.ASIDE.sub(" ", sentence)).replace("provided that", "if")
-    turned = lexicon.NOT_TRUE.search(sentence)
+    sentence = phrases.plainly(sentence)
+    turned = phrases.NOT_TRUE.search(sentence)
     if turned is not None:
         sentence = sentence[: turned.start()] + sentence[turned.end() :]
     tokens = _TOKEN.findall(sentence)
     if tokens[-1:] == ["?"]:
         return
-    supposed = names_it = False
+    supposed = names_it = elsewhere = False
     for clause in _clauses(tokens):
+        if clause.head == "nor" and "neither" in tokens[:_LONGEST]:
+            clause = replace(clause, words=["not", *clause.words])
         supposed = clause.head != ";" and (
             supposed or clause.head in lexicon.CONDITIONS or not lexicon.CONDITIONS.isdisjoint(clause.words[:3])
         )
         if supposed or clause.head in lexicon.REASONS:
             continue
-        conclusion = _conclusion(clause, names_it)
+        conclusion = None if elsewhere and _states(clause.words) else _conclusion(clause, names_it)
+        elsewhere = _is_heading(clause)
         names_it = names_it or not lexicon.SUBJECTS.isdisjoint(clause.words)
         if conclusion is not None:
             yield replace(conclusion, label=1 - conclusion.label) if turned else conclusion
@@ -87,10 +90,27 @@ def _clauses(tokens: Sequence[str]) -> Iterator[_Clause]:
             start = k + 1
 
 
+def _states(words: Sequence[str]) -> bool:
+    """Return whether a clause begins with the statement itself."""
+    return words[0] in (ASSERTED, DENIED)
+
+
+def _is_heading(clause: _Clause) -> bool:
+    """Return whether a clause sets the scene for what follows: "in the first graph", "hypothesis:"."""
+    words = clause.words
+    if clause.following[:1] == [":"] and len(words) <= 4 and words[-1] in lexicon.NAMES:
+        return True
+    scene = len(words) <= 6 and not lexicon.WORLDS.isdisjoint(words) and (len(words) <= 2 or words[:2] in _THE_FIRST)
+    return scene and clause.following[:1] in ([":"], [","]) and lexicon.ALL_OF_THEM.isdisjoint(words)
+
+
+_THE_FIRST = [[place, word] for place in ("in", "for") for word in ("the", "one", "some", "a", "graph", "dag", "case")]
+
+
 def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
     """Return what the first predicate that says anything says; `named_before`: the subject may stand before."""
     words = clause.words
-    if not _SPOILING.isdisjoint(words):
+    if not _SPOILING.isdisjoint(words) or (words[0] == "to" and len(words) > 2):
         return None
     for k, word in enumerate(words):
         if word in lexicon.CONDITIONS:
@@ -102,6 +122,8 @@ def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
             support = _turned(1, clause, k)
             return None if support is None else Conclusion(support, decisive, names_it=True)
         base = _predicate(words, k, named_before)
+        if base is None and word in lexicon.VERBS and _says_no_more(clause, k):
+            base = lexicon.VERBS[word]
         if base is not None and (label := _turned(base, clause, k)) is not None:
             return Conclusion(label, decisive, names_it=not lexicon.SUBJECTS.isdisjoint(words[:k]))
         if base is None and lexicon.REASONED.match(word) and (conclusion := _deduced(clause, k, decisive)) is not None:
@@ -109,6 +131,12 @@ def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
         if word == "necessarily" and words[k - 1 : k] == ["not"] and len(words) <= 4 and _nothing_named(words[:k]):
             return Conclusion(0, "not necessarily", names_it=False)
     return None
+
+
+def _says_no_more(clause: _Clause, k: int) -> bool:
+    """Return whether the verb k is all that a reply or its label says ("Does not follow.", "Verdict: holds")."""
+    alone = clause.head in ("", ":") and k == len(clause.words) - 1 and not clause.following
+    return alone and all(word in lexicon.NEGATIONS or word == "does" for word in clause.words[:k])
 
 
 _SPOILING = frozenset(("would", "wouldn't", "both"))
@@ -127,6 +155,8 @@ def _predicate(words: Sequence[str], k: int, named_before: bool) -> int | None:
     """Return what word k says of its subject: 1 valid, -1 invalid; None where it is no such predicate."""
     word, before, after = words[k], words[:k], words[k + 1 : k + 2]
     if word in lexicon.VERBS:
+        if "that" in words[k + 1 :] or "both" in words[k + 1 :]:
+            return None
         if _nothing_named(before) or before[-1:] == ["as"] or after in (["that"], ["for"], ["up"]):
             return None
         return lexicon.VERBS[word]
@@ -139,7 +169,11 @@ def _predicate(words: Sequence[str], k: int, named_before: bool) -> int | None:
     if before[copula] == "be" and before[copula - 1 : copula] == ["to"] and "for" in before[:copula]:
         return None  # "for it to be valid, …"
     named = not lexicon.SUBJECTS.isdisjoint(before[:copula]) or before[copula] in ("it's", "that's")
-    if after in (["that"], ["answer"], ["to"]) or not (named or before[copula - 1 : copula] in _PRONOUN_ALONE):
+    if after == ["for"] and before[copula - 1 : copula] in _PRONOUN_ALONE:
+        return None  # "this is true for a and c"
+    if after in (["that"], ["answer"], ["to"]) or not (
+        named or before[copula - 1 : copula] in _PRONOUN_ALONE or (copula == 0 and named_before)
+    ):
         return None
     return sign
 
@@ -181,7 +215,7 @@ def _asserted(clause: _Clause, k: int) -> int | None:
     if not before or (len(before) == 1 and len(before[0]) == 1):  # "C", which is a collider
         listed = clause.following[:1] in (["and"], ["or"], ["nor"])
         return None if listed or not _ends_there(words[k + 1 :]) else label
-    if before[-1] == "that" and not {"case", "true"}.isdisjoint(before) and lexicon.HEDGES.isdisjoint(before):
+    if before[-1] == "that" and not lexicon.KNOWN.isdisjoint(before) and lexicon.HEDGES.isdisjoint(before):
         negations = sum(word in lexicon.NEGATIONS for word in before)
         return label if negations == 0 else 0 if negations == 1 and label else None
     if any(
@@ -194,18 +228,16 @@ def _asserted(clause: _Clause, k: int) -> int | None:
 
 def _ends_there(after: Sequence[str]) -> bool:
     """Return whether what follows a statement leaves it as it is ("in this system"), and names no part of the world."""
-    return not after or (after[0] in _PLACES and lexicon.LIMITS.isdisjoint(after) and _OTHER_WORLDS.isdisjoint(after))
-
-
-_PLACES = frozenset("in within here among from given by based".split())
-_OTHER_WORLDS = frozenset("case cases graph dag scenario first second third that then another other".split())
+    return not after or (
+        after[0] in lexicon.PLACES and lexicon.LIMITS.isdisjoint(after) and lexicon.OTHER_WORLDS.isdisjoint(after)
+    )
 
 
 def _deduced(clause: _Clause, k: int, decisive: str) -> Conclusion | None:
     """Return what word k says can or cannot be deduced: the statement or "it"; None for something else."""
     words = clause.words
     before, after = words[:k], words[k + 1 :]
-    if not _says_whether_able(words, k) or not lexicon.OTHER.isdisjoint(after):
+    if not _says_whether_able(words, k) or not lexicon.OTHER.isdisjoint(after[:6]):
         return None
     in_part = not lexicon.PART.isdisjoint(after)
     if in_part and not {"but", "however", "yet"}.isdisjoint(clause.following[:3]):
@@ -215,8 +247,12 @@ def _deduced(clause: _Clause, k: int, decisive: str) -> Conclusion | None:
     negations = sum(word in lexicon.NEGATIONS for word in before)
     further = not lexicon.NEGATIONS.isdisjoint(after)
     if negations:
-        refuses = before[:1] == ["i"] and re.match(r"determin|say|tell|verif|confirm|ascertain", words[k]) is not None
-        of_nothing = "nothing" in before and not named
+        refuses = (before[:1] == ["i"] or len(words) <= 2) and re.match(
+            r"determin|say|tell|verif|confirm"
+            r"|ascertain",
+            words[k],
+        ) is not None
+        of_nothing = "nothing" in before and not named and after[:1] != ["that"]
         if negations > 1 or refuses or of_nothing or further or DENIED in soon or not lexicon.BAD.isdisjoint(after):
             return None
         return Conclusion(0, decisive, named, in_part)
@@ -234,7 +270,10 @@ def _says_whether_able(words: Sequence[str], k: int) -> bool:
     before = words[:k]
     if before[-1:] in (["don't"], ["doesn't"], ["does"], ["do"]):
         return False
-    if not (lexicon.HEDGES - {"may", "might"}).isdisjoint(before) or not lexicon.SOMEBODY.isdisjoint(before[:1]):
+    if not (lexicon.HEDGES - {"may", "might"}).isdisjoint(before) or (
+        not lexicon.SOMEBODY.isdisjoint(before[:1])
+        and (before[0] not in ("one", "you") or lexicon.UNABLE.isdisjoint(before))
+    ):
         return False
     if not (lexicon.ABLE | lexicon.UNABLE | lexicon.EVIDENCE).isdisjoint(before):
         return True
@@ -249,10 +288,7 @@ def _about_it(before: Sequence[str], after: Sequence[str], soon: Sequence[str], 
     passive = not {"be", "being", "is", "are", "was"}.isdisjoint(before[-3:])
     if after[:1] == ["that"]:
         return False
-    thing = next((word for word in after if word not in _ARTICLES), "")
+    thing = next((word for word in after if word not in lexicon.ARTICLES), "")
     if passive:
         return not (lexicon.PRONOUNS | lexicon.SUBJECTS).isdisjoint(before) or named or bool(thing)
     return thing in lexicon.PRONOUNS or thing in lexicon.SUBJECTS or thing == "so" or (named and not thing)
-
-
-_ARTICLES = frozenset(("that", "the", "whether", "indeed", "therefore", "following", "from", ","))

@@ -5,30 +5,49 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+_WHEN = (
+    r"(?:when(?:ever)? (?:it|there|[a-z]|[a-z] and [a-z]|(?:the|every|each|no) \w+) (?:is|are|were|was|holds?"
+    r"|has|have)\b"
+    r"(?! (?:checked|considered|compared|listed|enumerated|read|asked))"
+    r"|in the case that\b|on (?:the )?condition that\b|depending on\b)"
+)
+"""A condition without an "if"; "when all DAGs are checked" is none."""
 # What stands before a verdict that is not given: in its sentence, or just before it.
 _CONDITION = re.compile(
-    r"\b(?:if|unless|whether|suppose|supposing|assuming|provided (?:that|there|it|we|no)|otherwise|in case"
-    r"|had (?:the|a|b|it|there|we)|were (?:the|there|it|[a-z] and)|should (?:the|it)|as long as|under (?:the"
+    rf"\b{_WHEN}|given that (?:we|you|one) (?:knew|had)\b|\bassume(?: that)? the answer\b"
+    r"|^\W*(?:yes|no|true|false) (?:means|stands for|would mean|indicates)\b|\b(?:if|unless|whether|suppose"
+    r"|supposing|assuming|provided (?:that|there|it|we|no)|otherwise|in case"
+    r"|had (?:the|a|b|it|there|we)|(?:^\W*|[.] )were \w+|were (?:the|there|it|[a-z] and)|should (?:the|it)"
+    r"|as long as|under (?:the"
     r"|an?) (?:additional|further|stronger|extra)"
     r"|in (?:the|a|that|this|such an?) (?:reverse|other|opposite|hypothetical|different|alternative|first|second"
-    r"|third)|si|wenn|falls|如果)\b"
+    r"|third)(?![^,;]{0,20}, (?:so|hence|thus|therefore)\b)|si|wenn|falls|如果)\b"
 )
 _CONDITION_AFTER = re.compile(
-    r",? *\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|as long as|in case|only when)\b"
+    r",? *\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|as long as|in case|only when|on (?:the )?condition"
+    rf"|in the case that)\b| {_WHEN}| (?:would (?:need|require|be (?!my\b|the\b))|is (?:too|what|premature"
+    rf"|tempting)|requires|needs)\b"
 )
-_ASSUMES = re.compile(r"\b(?:assum|provided|under)")
+_ASSUMES = re.compile(r"\b(?:assum|provided|under|even if|if (?:i|you|no)\b|whether)")
 _STANDING = re.compile(
     r"\b(?:assuming|if we assume|provided|under)\b(?=[^.;\n]{0,60}\b(?:markov|faithful\w*|causal sufficiency"
     r"|acyclic\w*|no (?:hidden|latent|unobserved)|closed system|standard assumptions)\b)"
+    r"|\beven if\b|\bif i(?:'m| am| have to| had to| were to| must| understand| see)\b|\bif you (?:want|insist"
+    r"|prefer|need|ask)\b"
+    r"|\bif no (?:hidden|latent|unobserved)\b|\bwhether\b[^,;.\n]{0,60}\bor not,"
 )
-"""Assumptions that the question makes anyway: a verdict that names them is given all the same."""
+"""Assumptions that the question makes anyway, and conditions that change nothing ("even if", "if I had to choose"): a
+verdict that names them is given all the same."""
 _SUPPOSITION = re.compile(
     r"\W*(?:ps\b|note|remark|aside)?\W*(?:but |now |let us |let's )?(?:suppose|imagine|consider|assume|what if|say"
     r"|pretend)\b"
 )
 _THEN = re.compile(r"\W*(?:then|in that case|in this case|in which case|now|so|here)\b")
 _PROVISIONAL = re.compile(
-    r"\b(?:maybe|perhaps|possibly|at first|first glance|first sight|initially|first thought|thought|seems?|seemed"
+    r"\b(?:maybe|perhaps|possibly|at first|first glance|first sight|initially|initial|preliminary|tentative"
+    r"|provisional"
+    r"|(?:first|wrong|incorrect|earlier|previous|original|intuitive|tempting) \Z|first thought|(?<!second )thought"
+    r"|according to (?:my|some|others|people|chatgpt|gpt|the (?:user|student|textbook|author|paper))|seems?|seemed"
     r"|looks?|appears?|tempt\w*|intuiti\w*|naive\w*|superficial\w*"
     r"|might|may (?:say|think|answer)|could (?:say|think|argue|answer)|some(?:one|body)?(?: people)?(?: would"
     r"| might| may| could)? (?:say|think|argue|claim|answer)s?"
@@ -62,7 +81,7 @@ _JUST_ANSWER = re.compile(
 _BOTH = re.compile(
     r"\byes *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *no\b|\bno *-?,? *(?:and|or|but also|/|&"
     r"|\|) *-?(?:(?:a|also|answer:) )? *yes\b"
-    r"|\byes, no\b|\bno, yes\b|\byes no\b(?! (?:variable|other))|\bno yes\b"
+    r"|\b(?:yes, no|no, yes)\b(?! \w)|\byes no\b(?! (?:variable|other))|\bno yes\b"
 )
 
 # "At first I thought yes, but the answer is no": what was said before is taken back.

@@ -48,6 +48,8 @@ def _announced(last: Verdict, verdicts: list[Verdict]) -> Answer:
     others = [v for v in verdicts if v.kind == "announced" and not v.partial and v.sentence == last.sentence - 1]
     if any(other.label != last.label and other.alone and last.alone for other in others) and not last.corrects:
         return UNREAD
+    if not last.corrects and _in_one_breath(last, verdicts):
+        return UNREAD
     after = [verdict for verdict in verdicts if verdict.sentence > last.sentence and not verdict.partial]
     against = [verdict for verdict in after if verdict.label != last.label]
     if not against:
@@ -57,6 +59,16 @@ def _announced(last: Verdict, verdicts: list[Verdict]) -> Answer:
         return _answer(final, "corrected")
     firmly = [v for v in against if (v.kind == "concluded" and v.alone) or v.kind == "closing"]
     return UNREAD if firmly and final.label != last.label else _answer(last, "announced")
+
+
+def _in_one_breath(last: Verdict, verdicts: list[Verdict]) -> bool:
+    """Return whether one sentence without end announces both ("Answer: yes answer: no")."""
+    beside = [v for v in verdicts if v.kind == "announced" and v.sentence == last.sentence and v.label != last.label]
+    return (
+        bool(beside)
+        and not any(v.concludes for v in (*beside, last))
+        and beside[0].span.split(" ")[0] == last.span.split(" ")[0]
+    )
 
 
 def _opened(first: Verdict, rest: list[Verdict], cut_off: bool) -> Answer:
@@ -84,6 +96,8 @@ def _ended(verdicts: list[Verdict], reading: Reading) -> Answer:
     if not candidates:
         return UNREAD
     last = candidates[-1]
+    if last.partial and len({verdict.label for verdict in candidates}) > 1:
+        return UNREAD
     together = {verdict.label for verdict in candidates if verdict.sentence == last.sentence}
     if len(together) > 1 and not last.concludes:
         return UNREAD

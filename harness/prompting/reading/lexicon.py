@@ -13,18 +13,19 @@ PREDICATES = (
     "entail-ed-s "
     "impl-y-ies-ied guarantee-d-s justif-y-ied support-ed-s verif-y-ied necessarily contradict-s-ed compelled "
     "say said tell "
-    "claim-ed assert-ed ascertain-ed drawn reached mean-s show-s indicate-s"
+    "claim-ed assert-ed ascertain-ed draw-n reached reject-s-ed accept-s-ed mean-s show-s indicate-s"
 )
 ANCHORS = frozenset(
     {stem + end for stem, *ends in (word.split("-") for word in PREDICATES.split()) for end in ("", *ends)}
     | set(re.findall("[a-z]+", f"{POSITIVE} {NEGATIVE}"))
-    | {ASSERTED, DENIED}
+    | {ASSERTED, DENIED, "consequence", "non-sequitur"}
 )
 
 # What is spoken of.
 SUBJECTS = frozenset(
     {
-        *"hypothesis statement claim conclusion assertion proposition inference deduction implication thesis".split(),
+        *"hypothesis statement claim conclusion assertion proposition inference deduction".split(),
+        *"implication thesis argument".split(),
         ASSERTED,
     }
 )
@@ -36,8 +37,9 @@ COPULAS = frozenset(
     "is are was be isn't aren't wasn't it's that's seems appears remains being become becomes been".split()
 )
 REASONED = re.compile(
-    r"(?:deduc(?:e|ed|ible)|deduct(?:ed)?|infer(?:red)?|conclude[ds]?|derived?|determined?|establish(?:ed)?|prove[dn]?"
-    r"|confirm(?:ed)?|assert(?:ed)?|claim(?:ed)?|say|said|tell|drawn|reached|guaranteed?|justif(?:y|ied)"
+    r"(?:deduc(?:e|ed|ible)|deduct(?:ed)?|infer(?:red)?|conclude[ds]?|derived?|determined?|establish(?:ed)?"
+    r"|prove[dn]?"
+    r"|confirm(?:ed)?|assert(?:ed)?|claim(?:ed)?|say|said|tell|drawn?|reached|guaranteed?|justif(?:y|ied)"
     r"|ascertain(?:ed)?"
     r"|verif(?:y|ied)|support(?:ed)?)\Z"
 )
@@ -45,7 +47,7 @@ GOOD = frozenset(word for word in POSITIVE.split("|") if " " not in word and not
     "compelled",
     "consequence",
 }
-BAD = frozenset((*(word for word in NEGATIVE.split("|") if word.isalpha()), "inconclusive"))
+BAD = frozenset((*(word for word in NEGATIVE.split("|") if word.isalpha()), "inconclusive", "non-sequitur"))
 VERBS = {
     "follow": 1,
     "follows": 1,
@@ -65,7 +67,7 @@ MEANS = frozenset(
 SUPPORTS = frozenset(
     (
         "supports support entails entail implies imply establishes establish guarantees guarantee justifies "
-        "justify warrants warrant"
+        "justify warrants warrant allow allows"
     ).split()
 )
 ABLE = frozenset("can could able possible allows allow enables sufficient enough lets let".split())
@@ -80,7 +82,7 @@ NEGATIONS = UNABLE | frozenset(
 HEDGES = frozenset(
     "may might possibly perhaps maybe potentially likely probably partly partially sometimes seemingly "
     "apparently unclear "
-    "uncertain unlikely unknown".split()
+    "uncertain unlikely unknown tempting hypothesized claimed".split()
 )
 LIMITS = frozenset("some one two only few several half certain sometimes partly partially part".split())
 PART = frozenset("alone solely merely just itself marginals marginal only".split())
@@ -95,17 +97,11 @@ CONNECTING = frozenset(
     "therefore thus hence so then and but consequently accordingly overall finally in conclusion summary ultimately "
     "clearly indeed yes no result as final answer we".split()
 )
-ASIDE = re.compile(
-    r",\s*(?:however|though|therefore|thus|hence|then|in fact|of course|indeed|moreover|furthermore|nevertheless"
-    r"|in general"
-    r"|strictly speaking)\s*,\s*"
-)
-"""An aside between commas, which does not end a clause."""
-NO_DOUBT = re.compile(r"\b(?:no|without(?: any| a)?|beyond(?: any)?) (?:reasonable )?(?:doubt|question)\b")
-NOT_TRUE = re.compile(
-    r"\b(?:it|that)(?:(?:'s| is| would be) not| isn't) (?:the case|true|correct|right)\b(?: to (?:say"
-    r"|claim))?(?: that|,)\s+"
-    r"|\b(?:it|that)(?:'s| is| would be)(?: simply| just)? (?:false|incorrect|wrong|untrue|a mistake|an error)"
-    r"(?: to (?:say|claim|conclude|assert|believe|think))?(?: that|,)\s+"
-)
-"""What turns round the whole of what follows in its sentence."""
+# Scenes: what a heading names, and words of one world among others.
+NAMES = frozenset("hypothesis statement claim question premise proposition".split())
+WORLDS = frozenset("graph dag case scenario example model".split())
+ALL_OF_THEM = frozenset("every each all both any conclusion summary end short".split())
+KNOWN = frozenset("case true established known certain certainly proven".split())
+OTHER_WORLDS = frozenset("case cases graph dag scenario first second third that then another other".split())
+PLACES = frozenset("in within here among from given by based".split())
+ARTICLES = frozenset(("that", "the", "whether", "indeed", "therefore", "following", "from", ","))

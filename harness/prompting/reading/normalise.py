@@ -20,7 +20,21 @@ _PUNCTUATION = str.maketrans(
         **dict.fromkeys("“”„‟«»‹›「」『』【】〈〉《》", '"'),
         **dict.fromkeys("‘’‚‛`´", "'"),
         **dict.fromkeys("¿¡", " "),
+        "\u20e3": ")",
     }
+)
+_ENTITIES = {"&nbsp;": " ", "&quot;": '"', "&#39;": "'", "&apos;": "'", "&lt;": "<", "&gt;": ">", "&amp;": "&"}
+_FORMAT = re.compile(r"\((?:yes|no)(?: ?/ ?| or )(?:no|yes)\)")
+"""What the prompt asks for, in parentheses: "The answer (yes or no) is no"."""
+_CELLS = re.compile(r"</t[dh]>\s*<t[dh]\b[^<>]{0,200}>", re.IGNORECASE)
+_FOREIGN_LABEL = re.compile(
+    r"(?P<label>答案|回答|结论|結論|答え|정답|답변|답|คำตอบ|الإجابة|الجواب|jawaban|odpowiedź|antwort|antwoord|cevap"
+    r"|câu trả lời)\s*(?:是|为|為|は|은|는|คือ|هي|هو|adalah|brzmi|lautet|là|\bis\b|(?<=cevap) )\s*",
+    re.IGNORECASE,
+)
+# "The answer is" in languages that write no blank there, or use no copula.
+_FOREIGN_DENIAL = re.compile(
+    r"(?:不能|无法|無法|不可以?|不足以)(?:被|从[^,.\n]{0,20})?(?:推断出?|推出|推导|得出|确定|推論|推斷)"
 )
 _STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
 _ANSWER_TAG = re.compile(
@@ -49,7 +63,15 @@ _RULERS = re.compile(r"={2,}")
 _QUOTED_QUESTION = re.compile(r"[?.][\"'](?=\s+(?:is|was|would|must|should)\b)")
 _RULE = re.compile(r"^[ \t|:=-]{3,}$", re.MULTILINE)
 _BLANKS = re.compile(r"[^\S\n]+")
-_SHORTENED = (("e.g.", "eg"), ("i.e.", "ie"), (" cf.", " cf"), (" vs.", " vs"), (" etc.", " etc"))
+_SHORTENED = (
+    ("non sequitur", "non-sequitur"),
+    ("e.g.", "eg"),
+    ("i.e.", "ie"),
+    (" cf.", " cf"),
+    (" vs.", " vs"),
+    (" etc.", " etc"),
+)
+_LENGTHENED = re.compile(r"\b(?:y(?P<yes>e)e*(?P<end>s)s*|n(?P<no>o)o+)\b")
 _NUMBER = re.compile(r"\bno\. (?=of\b|\d)")
 
 
@@ -59,6 +81,9 @@ def normalised(text: str) -> str:
     Takes off HTML and XML tags, Markdown, LaTeX, JSON's braces, quotation marks, emoji and invisible characters; what
     has been struck out goes with its words. A box and an answer's tag become the words that announce an answer.
     """
+    if "&" in text:
+        for entity, character in _ENTITIES.items():
+            text = text.replace(entity, character)
     if ("[" in text or "☐" in text) and _TICKED.search(text):
         text = _TICKED.sub(" ", _UNTICKED.sub("", text))
     if not text.isascii():
@@ -70,7 +95,7 @@ def normalised(text: str) -> str:
         text = _STRUCK_OUT.sub(" ", text)
     if "<" in text:
         text = _ANSWER_TAG.sub("\nanswer: ", text)
-        text = _VERDICT_TAG.sub(r" \1 ", text)
+        text = _CELLS.sub(" : ", _VERDICT_TAG.sub(r" \1 ", text))
         text = _TAG.sub(" ", _LINE_TAG.sub("\n", text))
     if "\\n" in text:
         text = _ESCAPED_LINE.sub("\n", text)
@@ -99,12 +124,19 @@ def normalised(text: str) -> str:
     for short, plain in _SHORTENED:
         if short in text:
             text = text.replace(short, plain)
+    if not text.isascii() or any(label in text for label in ("antwo", "jawaban", "cevap")):
+        text = _FOREIGN_LABEL.sub(r"\g<label>: ", text)
+    if "yees" in text or "yess" in text or "noo" in text:
+        text = _LENGTHENED.sub(lambda word: "yes" if word["yes"] else "no", text)
+    if "yes" in text and "no" in text:
+        text = _FORMAT.sub(" ", text)
     return _NUMBER.sub("number ", text) if "no. " in text else text
 
 
 def _plain_characters(text: str) -> str:
     """Return compatible characters, Latin punctuation, and no emoji or control characters."""
     text = unicodedata.normalize("NFKC", text.translate(_PUNCTUATION)).translate(_PUNCTUATION)
+    text = _FOREIGN_DENIAL.sub("\n不能. ", text)
     text = _INVISIBLE.sub("", text)
     strange = {character for character in set(text) if not character.isascii() and _pictured(character)}
     return text.translate(dict.fromkeys(map(ord, strange), " ")) if strange else text

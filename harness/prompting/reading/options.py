@@ -8,6 +8,7 @@ _LIST = re.compile(
     r"\(?\ba[).:]\s*(?P<a>yes|no|true|false)\b[.,;]?\s*(?:and |or )?\s*\(?b[).:]\s*(?P<b>yes|no|true|false)\b[.,;]?"
     r"(?:\s*(?:and |or )?\s*\(?c[).:]\s*(?P<c>[a-z' ]{2,40}))?"
 )
+_SECOND = re.compile(r"b[).:]\s*(?:yes|no|true|false)\b")
 _LETTER = re.compile(
     r"(?:\boption |\bchoice )?\((?P<one>[ab])\)|\b(?:option|choice) (?P<two>[ab])\b"
     r"|(?<=answer: )(?P<three>[ab])(?=\W|$)|(?<=answer is )(?P<four>[ab])(?=\W|$)"
@@ -16,9 +17,7 @@ _LETTER = re.compile(
 
 def options_resolved(text: str) -> str:
     """Return a normalised text without its list of options, and "option b" as the word that the list gives it."""
-    if "b)" not in text and "b." not in text and "b:" not in text:
-        return text
-    listed = _LIST.search(text)
+    listed = _LIST.search(text) if _SECOND.search(text) else None
     if listed is None or listed["a"] == listed["b"]:
         return text
     words = {"a": listed["a"], "b": listed["b"]}

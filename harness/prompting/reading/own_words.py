@@ -6,37 +6,68 @@ import re
 from collections.abc import Sequence
 
 _REASONING = (
-    r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratch_?pad|reflect(?:ion)?|analysis|cot|inner_?monologue"
-    r"|deliberation)"
+    r"(?:(?:inner|internal)?[_-]?(?:think(?:ing)?|thoughts?|reason(?:ing)?|monologue)|chain[_-]of[_-]thought"
+    r"|scratch_?pad|reflect(?:ion)?|analysis|cot|deliberation|details type=.?reasoning)(?:[_-](?:process"
+    r"|content|trace|steps?))?"
 )
 # <think> … </think>, [THINK] … [/THINK], ◁think▷ … ◁/think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>.
 _MARK = re.compile(
-    rf"(?:</?|\[/?|◁/?|<\|/?)(?P<prefix>begin_of_|start_(?:of_)?|end_(?:of_)?"
-    rf"|[a-z]{{1,12}}:)?{_REASONING}(?: [^<>\[\]]{{0,80}})?"
-    r"(?:\|>|>|\]|▷)",
+    rf"(?:</?|\[/?|◁/?|<[|｜]/?)(?P<prefix>(?:begin|start|end)[_▁](?:of[_▁])?"
+    rf"|[a-z]{{1,12}}:)?{_REASONING}(?:[ \"'][^<>\[\]]{{0,80}})?"
+    r"(?:[|｜]>|>|\]|▷)",
     re.IGNORECASE,
 )
 _CHANNEL = re.compile(r"<\|channel\|>\s*(?P<channel>\w+)[^<]{0,80}(?:<\|constrain\|>\s*\w+\s*)?<\|message\|>")
+# A code block of reasoning, and the block in which pages fold it away; either may have been cut off.
+_FOLDED = re.compile(
+    r"```(?:think(?:ing)?|thoughts?|reasoning)\s*\n.*?(?:```|\Z)"
+    r"|<details[^<>]{0,80}>\s*<summary>[^<>]{0,40}(?:reason|thought|think)[^<>]{0,40}</summary>.*?(?:</details>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+# Reasoning under a heading of its own, as far as the line that announces the answer.
+_HEADED = re.compile(
+    r"\W*(?:thinking|thoughts?|reasoning|scratch_?pad|analysis|thought process"
+    r"|chain of thought)[ \t*_]*(?:\.\.\.|:)",
+    re.IGNORECASE,
+)
+_HEADED_END = re.compile(
+    r"^\.\.\.done thinking\.?|^\W{0,6}(?=(?:final |my |the )*(?:answer|verdict|conclusion|response|final|output)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
 # The harmony format where a server has taken its special tokens off: "analysisWe need … assistantfinalNo".
 _BARE_CHANNEL = re.compile(r"\s*(?:analysis|commentary)(?=[A-Z0-9(\"'])")
-_BARE_FINAL = re.compile(r"assistant\s?final(?:\s?json)?", re.IGNORECASE)
+_BARE_FINAL = re.compile(r"(?:assistant\s?|(?<=[.!?]))final(?:\s?json)?(?=[\sA-Z0-9*{\"'(\\]|$|\w)", re.IGNORECASE)
 # Tokens after which a model writes for somebody else, written out as text.
 _END = re.compile(
     r"<\|(?:endoftext|im_end|eot_id|eom_id|end|return|end_of_text|end_of_turn|eos|endofprompt|END_OF_TURN_TOKEN"
     r"|im_start)\|>"
-    r"|</s>|<eos>|<end_of_turn>|<start_of_turn>user|<｜end▁of▁sentence｜>|<｜User｜>|<end_of_utterance>|\[/?INST\]"
+    r"|<\|start_header_id\|>\s?user|</s>|<eos>|<end_of_turn>|<start_of_turn>user|<｜end▁of▁sentence｜>|<｜User｜>"
+    r"|<end_of_utterance>|\[/?INST\]"
 )
 # What the next turn begins with, at the beginning of a line.
 _TURN = re.compile(
-    r"^[ \t#*>]*(?:(?:user|human|customer)[ \t*]*:|### ?(?:user|human|instruction|input)\b|\[user\])",
+    r"^[ \t#*>]*(?:(?:user|human|customer)[ \t*]*:|### ?(?:user|human|instruction|input)\b|[\[<]\|?(?:user"
+    r"|human)\|?[\]>])",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUESTION = re.compile(
-    r"^[ \t#*>]*(?:question|q|instruction|premise|problem|exercise|example)\b[ \t]*\d*[ \t]*(?:[*:.]|$)",
+    r"^[ \t#*>]*(?:(?:next )?question|q|instruction|premise|problem|exercise|example)\b[ \t]*\d*[ \t]*(?:[*:.]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
+# What a next question may begin with just after an answer; in a chain of thought it may be the question's own.
+_FIELD = re.compile(
+    r"(?P<answer>^\W*+(?:(?:the |my )?(?:final |correct )?answer(?: is)?\W++)?(?:yes|no|true|false)\b[^\w\n]*+)\n\s*+"
+    r"(?:[ \t#*>]|\d{1,3}[.)])*+(?:hypothesis|context|input|task|statement|question|premise|response|student"
+    r"|q\d{1,3})\b[^:\n]{0,20}:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBERED = re.compile(r"\W*q\d", re.IGNORECASE)
 _WORDS = re.compile(r"(?!assistant\b)\b\w")
-_VERDICT = re.compile(r"\b(?:yes|no|true|false)\b|(?:valid|entailed|follow|holds?|deduc\w*|conclude)\b", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"\b(?:yes|no|true|false)\b|(?:valid|entailed|follow|holds?|deduc\w*"
+    r"|conclude)\b",
+    re.IGNORECASE,
+)
 
 
 def own_words(text: str, next_words: Sequence[str] = ()) -> str:
@@ -51,6 +82,11 @@ def own_words(text: str, next_words: Sequence[str] = ()) -> str:
 def _without_reasoning(text: str) -> str:
     """Return the text outside reasoning, which ends with the text where it was never closed."""
     text = _final_channel(text)
+    if "```" in text or "<details" in text:
+        text = _FOLDED.sub(" ", text)
+    if _HEADED.match(text):
+        ends = [end.end() for end in _HEADED_END.finditer(text) if end.start()]
+        text = text[ends[-1] :] if ends else text
     if "<" not in text and "[" not in text and "◁" not in text:
         return text
     kept: list[str] = []
@@ -76,9 +112,9 @@ def _final_channel(text: str) -> str:
         if finals:
             return text[channels[finals[-1]].end() :]
         return text[: channels[0].start()] if channels else ""
-    if _BARE_CHANNEL.match(text):
+    if text.lstrip()[:10].startswith(("analysis", "commentary")):
         *_, final = [None, *_BARE_FINAL.finditer(text)]
-        return text[final.end() :] if final else ""
+        return text[final.end() :] if final else "" if _BARE_CHANNEL.match(text) else text
     return text
 
 
@@ -103,6 +139,8 @@ def _before_next_question(text: str, next_words: Sequence[str]) -> str:
     question = next((question.start() for question in _QUESTION.finditer(text) if question.start() > begins), 0)
     if verdict.end() <= question:
         ends.append(question)
+    if not _NUMBERED.match(text) and (field := _FIELD.search(text)) is not None:
+        ends.append(field.end("answer"))
     return text[: min(ends)] if ends else text
 
 

@@ -10,7 +10,8 @@ SENTENCE_END = re.compile(r"[.!?]+[)\s]*(?:\s|$)|;\s|\n")
 LABEL = (
     r"(?:answers?|ans|verdict|conclusion|decision|judge?ment|result|response|reply|output|label|prediction|guess"
     r"|opinion|determination|assessment|choice"
-    r"|classification|solution|final|tldr|(?:right|correct|proper|best|better) (?:one|word|option)|respuesta"
+    r"|classification|solution|final|one-word answer|tldr|(?:right|correct|proper|best|better) (?:one|word"
+    r"|option)|respuesta"
     r"|réponse|reponse|antwort|resposta|ответ|risposta|cevap|odpowiedź|jawaban|đáp án|trả lời|उत्तर"
     r"|الجواب|الإجابة|উত্তর|جواب)"
 )
@@ -23,7 +24,8 @@ FILLER = (
 )
 LINK = (
     r"(?:\s*(?:[:=→]|-+(?=[\s>]))+|(?:'s|\s+(?:is|was|es|est|ist|é|è|remains|stays|becomes))\b"
-    r"|\s+(?:(?P<would>would)|should|must|will|has to)(?:\s+(?:also|then|still|therefore|thus|instead))?\s+be\b)"
+    r"|\s+(?:(?P<would>would)|should|must|will|has to|can only|turns out to|i give|i arrive at|comes out)"
+    r"(?:\s+(?:also|then|still|therefore|thus|instead))?\s+(?:be|is|as)\b)"
 )
 ANNOUNCED = re.compile(
     rf"(?:(?<![\w-]){LABEL}(?:\s+(?:to|for|of)\s+(?:the|this|your|that|our)\s+[\w ,:()]{{1,160}}?"
@@ -34,15 +36,17 @@ ANNOUNCED = re.compile(
 SAID = re.compile(
     r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can"
     r"| do)?(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
-    r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean towards?|lean|opt for"
-    r"|stick with|settle on|justif(?:y|ies) the answer|supports? the answer|warrants? the answer"
-    r"|suggests?)(?: with| for| that)?(?: the answer is| a| an)?"
+    r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean(?:ing)? towards?|lean"
+    r"|inclined to (?:say|answer)|opt for"
+    r"|stick with|settle on|guess|think|believe|justif(?:y|ies) the answer|supports? the answer|warrants? the answer"
+    r"|suggests?)(?: with| for| that)?(?: the answer is| it's| it is| a| an)?"
     r"|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite"
     r"|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
     rf"|\bgets? an?)[\s:,]*{PLAIN}"
 )
 LEAD = (
-    r"(?:(?:(?:answer|assistant|response|reply|so|therefore|thus|hence|well|ok|okay|sure|hmm|in short|short answer"
+    r"(?:(?:(?:answer|assistant|response|reply|edit|i mean|or rather|make that|so|therefore|thus|hence|well|ok"
+    r"|okay|sure|hmm|in short|short answer"
     r"|to answer your question|then|and|but"
     r"|in conclusion|to conclude|in summary|overall|finally|consequently|accordingly|still|in the end|ultimately"
     r"|actually|wait|sorry|hold on|oh|ergo|simply|just|clearly|definitely|probably|most likely|almost certainly"
@@ -51,8 +55,15 @@ LEAD = (
     r"|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)])"
     r"\s*+[,:.!)-]*+\s*+){0,6}"
 )
-SENTENCE = re.compile(rf"[^\w(]*\(?{LEAD}(?P<verdict>{PLAIN}|{NAMED}(?=\s*(?:[.,;!?()\n-]|$)))")
+SENTENCE = re.compile(
+    rf"[^\w(]*\(?{LEAD}(?P<verdict>{PLAIN}|{NAMED}(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not"
+    rf"|true|false)\b)|$)))"
+)
 ALONE = re.compile(rf"[^\w]*{LEAD}(?:(?P<assent>{ASSENT})|(?P<y>y)|(?P<n>n)|{PLAIN}|{NAMED})[\s.!,)(\d%-]*$")
+CONCEDES = re.compile(
+    r"\W*(?:true|right|correct), (?!because|since|as\b|it\b|we\b|the (?:hypo|stat|claim|concl)|H1|this|that|so\b)"
+)
+"""What is granted before the verdict: "True, they correlate"."""
 SHORT_FORM = re.compile(
     r"\W*(?:indeed|sure|of course|well|so|sorry)?\W*(?:(?P<assents>(?:i (?:think|believe|suppose|guess"
     r"|would say) so|it (?:does|can|is|follows)|(?:we|you"
@@ -61,8 +72,12 @@ SHORT_FORM = re.compile(
     r"|it (?:does not|doesn't|cannot|can't|is not|isn't)"
     r"|(?:we|you|one) (?:cannot|can't|can not)|they (?:do not|don't|are not|aren't))\W*"
 )
-AT_END = re.compile(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence)\s+{PLAIN}[\s.!)]*$")
-LABELLED = re.compile(rf"(?P<of>[^:\n]{{1,200}}?)\s*:[\s:]*(?:{PLAIN}|{NAMED})(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$")
+AT_END = re.compile(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence|\bbut)\s+{PLAIN}[\s.!)]*$")
+SEPARATED = re.compile(r":|→| - ")
+LABELLED = re.compile(
+    rf"(?P<of>[^:\n]{{1,200}}?)\s*(?::|→|-(?=\s))[\s:]*(?:{PLAIN}"
+    rf"|{NAMED})(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$"
+)
 OTHER_STATEMENT = re.compile(
     r"\b(?:converse|reverse|opposite|inverse|other (?:direction|way)|counterfactual|variant|bonus|if|unless)\b"
 )
@@ -70,18 +85,35 @@ IN_THAT_CASE = re.compile(r"\bin (?:this|that|such a|which|either|the (?:first|s
 LONGEST_LINE = 400
 ABOUT_IT = re.compile(
     r"H[01]|deduc|infer|hypothes|statement|claim|conclu|entail|follow|valid|answer|verdict|hold|\btrue\b|correct"
-    r"|\bit\b|final|suppl|determin"
+    r"|\bit\b|final|suppl|determin|\bword\b|bottom line|short|checking|(?:yes|no) or (?:yes|no)"
 )
 
 STEP = re.compile(
     r"^\W*(?:step|part|check|test|case|sub-?question|example|graph|dag|member|option|scenario|condition"
     r"|requirement|criterion|premise)\b[^:]{0,40}\d|\bstep \d|\?[\s)]*(?:answer|a)\b|\b(?:first|second|third|other"
-    r"|previous) example\b"
+    r"|previous) example\b|^\W*(?:scenario|case|graph|dag|example|situation) (?:\d|[a-e])\b"
 )
+SCENARIO = re.compile(r"\W*(?:scenario|case|graph|dag|example|situation) (?:\d|[a-e])\b")
+ELSEWHERE = re.compile(
+    r"\W*(?:(?:ps|note(?: that)?|also|similarly|conversely|by contrast|but|and|bonus|remark|aside)\b\W*)*"
+    r"(?:with|without|for|once|adding|after adding|replacing|in an?|on an?) "
+    r"(?!(?:this|these|those|that|it|its|us|all|both|only|two|three|four|several|many|multiple|now|me|which|any"
+    r"|every|what|my|sure|respect|regard\w*|certainty|no further"
+    r"|the (?:given|above|information|premise|hypothesis|question|statement|relations|reasons?)|reasons?"
+    r"|example|now|word"
+    r"|nutshell|sentence|sum|short|high|\w+ confidence|\w+ (?:in mind|considered|listed|checked|said|done"
+    r"|words?)|completeness|clarity)\b)"
+)
+"""What begins a sentence on another world than the premise's ("with a collider at C, …")."""
+TAKEN_BACK = re.compile(
+    r"\b(?P<first>yes|no)(?:,| -+) ?(?:no,? )?(?P<second>(?:i mean|sorry|or rather|make that)[,:]? (?:yes|no)\b)"
+)
+BREAKS_OFF = re.compile(r"\b(?:wait|hold on|scratch that|strike that|hmm|sorry|correction)\W*$")
+"""A correction that ends its sentence: "No, wait. Yes."."""
 CORRECTS = re.compile(
     r"\b(?:wait|actually|tldr|correction|scratch that|hold on|on second thoughts?|on reflection|i was wrong"
     r"|mistake|i misspoke|sorry|let me (?:correct|revise|reconsider)|hmm|oops|no,? wait|strike that|reconsider\w*"
-    r"|revis\w+)\b"
+    r"|revis\w+|edit|i mean|or rather|make that)\b"
 )
 CONCLUDES = re.compile(
     r"\b(?:so|therefore|thus|hence|but|however|conclusion|conclude|consequently|overall|in short|in summary"
@@ -96,23 +128,24 @@ HEADING = re.compile(
 CORRECTING = frozenset(
     "wait actually correction scratch hold second reflection wrong mistake misspoke sorry hmm oops strike "
     "reconsider reconsidering reconsidered revise revised "
-    "revising correct".split()
+    "revising correct edit mean rather make".split()
 )
 LABELS = frozenset(
     "answer answers ans verdict conclusion decision judgment judgement result response reply output label prediction "
     "determination assessment choice classification solution guess opinion final tldr one word option right better "
-    "best correct proper antwort respuesta resposta risposta cevap jawaban reponse".split()
+    "best correct proper antwoord antwort respuesta resposta risposta cevap jawaban reponse".split()
 )
 SAYING = frozenset(
-    "say answer go choose pick vote respond reply select conclude lean opt stick settle justify justifies "
+    "say answer leaning inclined go going guess think believe choose pick vote respond reply select conclude "
+    "lean opt stick settle justify justifies "
     "support supports warrant warrants suggest suggests "
     "it this that gets get".split()
 )
 VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent")
 
-WORD = re.compile(r"H[01]|\w+")
-LENGTHENED = re.compile(r"\b(?:ye+s+|no+)\b")
+WORD = re.compile(r"\w+")
 BARE_SAYING = re.compile(
-    r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|justif|support|warrant"
+    r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|guess|think|believe"
+    r"|justif|support|warrant"
     r"|suggest)"
 )

@@ -22,6 +22,7 @@ _CAUSE = ("is a cause of", "is a cause for", "has a causal effect on", "→")
 _EXISTS = re.compile(
     r"there exists at least one (?P<name>\w+)(?: \(ie, (?P<other>[\w ]+)\))? of (?P<ends>\w+ and \w+)$"
 )
+_MUST = ("must directly cause", "directly causing", "must be a direct cause of")
 _ONE, _OF = ("at least one ", "a "), ("of", "between", "for")
 _HAS_NOT = ("does not", "doesn't", "do not", "don't", "cannot", "can't", "did not")
 _OPPOSITE = {
@@ -53,6 +54,7 @@ def _forms(statement: str) -> tuple[tuple[str, str], ...]:
         ways |= {short.replace(phrase, f" {other} ") for other in others}
     ways |= {short.replace(" directly causes ", " does directly cause "), short.replace(" causes ", " does cause ")}
     ways |= _existences(plain)
+    ways |= {short.replace(" directly causes ", f" {must} ") for must in _MUST}
     if " directly causes " in short:
         ways.add(short.replace(" directly causes ", " causes ") + " directly")
     denials = {denial for form in ways for denial in _denials(form)}
@@ -102,7 +104,9 @@ def _replaced(text: str, form: str, mark: str) -> str:
     while start >= 0:
         end = start + len(form)
         whole = not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
-        if whole and not (form[:2] == "a " and _article(text, start)):
+        whole = whole and not (form[:2] == "a " and _article(text, start))
+        # An arrow of a longer path ("a → b → c") does not say that the path is.
+        if whole and not ("→" in form and "→" in (text[start - 2 : start].strip(), text[end : end + 2].strip())):
             parts += [text[position:start], mark]
             position = end
         start = text.find(form, end)

@@ -11,7 +11,7 @@ from typing import Literal
 from harness.prompting.reading import places
 from harness.prompting.reading.clauses import conclusions, may_conclude
 from harness.prompting.reading.context import Context, leaves_open
-from harness.prompting.reading.verdicts import TELLING, label_of
+from harness.prompting.reading.verdicts import PLAIN_WORDS, TELLING, label_of
 
 Kind = Literal["announced", "opening", "answered", "closing", "concluded"]
 """Announced as the answer; the first word; the answer to its own question; a sentence of its own; in other words."""
@@ -48,7 +48,10 @@ class Reading:
 
 def verdicts(text: str) -> Reading:
     """Return what a normalised reply asserts, sentence by sentence."""
-    parts = list(_sentences(places.HEADING.sub(r"\1: ", text) if "\n" in text else text))
+    text = places.HEADING.sub(r"\1: ", text) if "\n" in text else text
+    if any(words in text for words in ("i mean", "sorry", "or rather", "make that")):
+        text = places.TAKEN_BACK.sub(r"\g<first>. \g<second>", text)
+    parts = list(_sentences(text))
     sentences = tuple(sentence for sentence, _ in parts)
     found: list[Verdict] = []
     corrected = False
@@ -57,15 +60,25 @@ def verdicts(text: str) -> Reading:
         corrects = not places.CORRECTING.isdisjoint(words) and places.CORRECTS.search(sentence) is not None
         # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
         corrected = corrected or (number > 0 and corrects and places.CORRECTS.search(sentence, 0, 40) is not None)
-        here = list(
-            _in_sentence(sentence, words, number, "" if begins_line else sentences[number - 1], len(parts) == 1)
+        breaks_off = corrects and places.BREAKS_OFF.search(sentence, max(0, len(sentence) - 20)) is not None
+        before = (
+            ""
+            if number == 0 or (begins_line and not _answers_line(sentences[number - 1], words))
+            else sentences[number - 1]
         )
+        here = list(_in_sentence(sentence, words, number, before, len(parts) == 1))
         if here and corrected:
             here, corrected = [replace(verdict, corrects=True) for verdict in here], False
         elif here and corrects:
             here = [*here[:1], *(replace(verdict, corrects=True) for verdict in here[1:])]
         found += here
+        corrected = corrected or breaks_off
     return Reading(tuple(found), sentences)
+
+
+def _answers_line(line: str, words: list[str]) -> bool:
+    """Return whether a line of these words answers the question of the line before; one with a label is the reply's."""
+    return line[-1] == "?" and places.LABELS.isdisjoint(words)
 
 
 def _sentences(text: str) -> Iterator[tuple[str, bool]]:
@@ -82,12 +95,7 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
 
 def _in_sentence(sentence: str, words: list[str], number: int, before: str, only: bool) -> list[Verdict]:
     """Return what one sentence asserts, in its order: in the words yes and no, or in other words."""
-    telling = (
-        number == 0
-        or not sentence.isascii()
-        or not TELLING.isdisjoint(words)
-        or places.LENGTHENED.search(sentence) is not None
-    )
+    telling = number == 0 or not sentence.isascii() or not TELLING.isdisjoint(words)
     concluding = may_conclude(words)
     if not (telling or concluding) or (sentence[-1] in "?)" and places.QUESTION.search(sentence) and not only):
         return []
@@ -119,7 +127,7 @@ def _in_words(context: Context, words: list[str], number: int, only: bool) -> It
         _leading(context, number)
         or _alone(context, number, only)
         or _labelled(context, number)
-        or _ending(context, number)
+        or (_ending(context, number) if words[-1:] and (words[-1] in PLAIN_WORDS or not sentence.isascii()) else None)
     )
     if verdict is not None:
         yield verdict
@@ -129,10 +137,10 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
     """Return the verdict of "the answer is no" or "I would say no", turned round where it is denied."""
     groups = match.groupdict()
     label = label_of(match)
-    start = next(match.start(name) for name in places.VERDICT_GROUPS if groups.get(name))
+    start = _verdict_start(match)
     if label is None or context.supposes(match.start(), match.end()) or context.offers_both(start):
         return None
-    if context.asks_for(match.start()) or "?" in context.sentence[-2:]:
+    if _judges_an_answer(match) or context.asks_for(match.start()) or "?" in context.sentence[-2:]:
         return None
     denial = "not" if groups.get("not_it") else context.denies(match.start(), start)
     if denial:
@@ -141,10 +149,18 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         label = 1 - label
     elif _said_by_nobody(match) or context.mentions(match.start()):
         return None
-    weak = bool(groups.get("would"))
-    if " would " in match[0] and places.IN_THAT_CASE.search(context.sentence, 0, match.start()):
+    if places.OTHER_STATEMENT.search(match[0]):
         return None
-    partial = bool(places.STEP.search(context.sentence, 0, 300)) or _on_the_way(context.before)
+    elsewhere = places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
+    weak = bool(groups.get("would")) or "'d be" in match[0] or elsewhere
+    would = groups.get("would") or " would " in match[0]
+    if would and (places.IN_THAT_CASE.search(context.sentence, 0, match.start()) or elsewhere):
+        return None
+    partial = (
+        places.STEP.search(context.sentence, 0, 300) is not None
+        or _on_the_way(context.before)
+        or places.SCENARIO.match(context.before) is not None
+    )
     return Verdict(
         label,
         "announced",
@@ -154,6 +170,21 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         partial=partial,
         alone=match.end() > len(context.sentence) - 2,
     )
+
+
+def _judges_an_answer(match: re.Match[str]) -> bool:
+    """Return whether "the answer is correct" says what somebody's answer is, where "Answer: correct" gives one."""
+    word = match.groupdict().get("positive") or match.groupdict().get("negative")
+    return word in _OF_AN_ANSWER and re.search(r"[:=→-]", match[0]) is None
+
+
+_OF_AN_ANSWER = frozenset("correct incorrect right wrong accurate inaccurate".split())
+
+
+def _verdict_start(match: re.Match[str]) -> int:
+    """Return where the word of the verdict stands."""
+    groups = match.groupdict()
+    return next(match.start(name) for name in places.VERDICT_GROUPS if groups.get(name))
 
 
 def _said_by_nobody(match: re.Match[str]) -> bool:
@@ -167,6 +198,8 @@ def _leading(context: Context, number: int) -> Verdict | None:
     lead = places.SENTENCE.match(context.sentence)
     label = label_of(lead) if lead else None
     if lead is None or label is None or not context.given(lead.start("verdict"), lead.end()):
+        return None
+    if places.CONCEDES.match(context.sentence):
         return None
     alone = places.ALONE.match(context.sentence) is not None
     asked = bool(places.QUESTION.search(context.before))
@@ -194,7 +227,7 @@ def _labelled(context: Context, number: int) -> Verdict | None:
     """Return the verdict of a line such as "Deducible: No"; of one about something else, it is on the way."""
     match = (
         places.LABELLED.search(context.sentence)
-        if len(context.sentence) < places.LONGEST_LINE and ":" in context.sentence
+        if len(context.sentence) < places.LONGEST_LINE and places.SEPARATED.search(context.sentence)
         else None
     )
     label = label_of(match) if match else None
@@ -209,9 +242,10 @@ def _ending(context: Context, number: int) -> Verdict | None:
     """Return the verdict that a sentence ends with ("the edge may be reversed, so no")."""
     match = places.AT_END.search(context.sentence, max(0, len(context.sentence) - 40))
     label = label_of(match) if match else None
-    if match is None or label is None or not context.given(match.start(), match.end()):
+    if match is None or label is None or not context.given(_verdict_start(match), match.end()):
         return None
-    return Verdict(label, "closing", match[0].strip(), number)
+    weak = places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
+    return Verdict(label, "closing", match[0].strip(), number, weak=weak)
 
 
 def _on_the_way(question: str) -> bool:

@@ -6,16 +6,17 @@ import re
 
 YES = (
     "yes yeah yep yup yea aye affirmative sí sì oui ja sim evet tak ya đúng có да はい 예 네 ใช่ "
-    "是 是的 对 對 可以 能 正确 正確 成立 نعم ہاں هاں جی हाँ हां হ্যাঁ"
+    "是 是的 肯定 肯定的 对 對 可以 能 正确 正確 成立 نعم ہاں هاں جی हाँ हां হ্যাঁ"
 ).split()
 NO = (
     "no nope nah nay negative nein non não nao hayır nie tidak sai không nee нет いいえ 아니요 아니오 아뇨 ไม่ใช่ ไม่ "
-    "否 不 不是 不是的 不能 不可以 不对 不對 错误 錯誤 不成立 لا نہیں नहीं না"
+    "否 否定 否定的 不 不是 不是的 不能 不可以 不对 不對 错误 錯誤 不成立 لا نہیں नहीं না"
 ).split()
 ASSENT = "absolutely|definitely|certainly|indeed|of course|without (?:a )?doubt|undoubtedly|exactly"
 DISSENT = (
     "(?:absolutely|definitely|certainly|of course|probably|surely|clearly|indeed|maybe) not"
-    "|not (?:necessarily|at all|really|in general|always|quite)|by no means|in no way|under no circumstances"
+    "|not (?:necessarily|at all|really|in general|always|quite)|no way|hardly"
+    "|by no means|in no way|under no circumstances"
 )
 POSITIVE = (
     "true|valid|correct|right|sound|entailed|implied|deducible|derivable|inferable|inferrable|supported|justified"
@@ -25,6 +26,7 @@ POSITIVE = (
 NEGATIVE = (
     "false|invalid|incorrect|wrong|unsound|untrue|unsupported|unjustified|unwarranted|unproven|refuted|disproved|disproven"
     "|contradicted|undeducible|contradiction|neutral|inaccurate|rejected|falsified|non-?entailment|undetermined"
+    "|non-sequitur"
 )
 
 
@@ -35,15 +37,19 @@ def _words(words: list[str]) -> str:
 # What may follow the word: the end of the statement, a reason, a number, or "to the question". "No variable separates
 # them" is no verdict, and so neither is "Yes variable".
 END = (
-    r"(?=\s*(?:$|[.,;:!?(){}<>/…\n%✓]|-+(?:\s|$|>)|→|\d)"
-    r"|\s+(?:because|since|as|we|it|its|this|that|that's|you|they|he|she|the|there|these|those|in|for|under|on|at|by|from"
+    r"(?=\s*(?:$|[.,;:!?(){}<>/…\n%✓]|-+(?:\s|$|>)|→|\d|です|입니다|이다)"
+    r"|\s+(?:because|since|as|we|it|its|this|that|that's|you|they|he|she|the|there|these|those|in|for|under|on"
+    r"|at|by|from"
     r"|to|with|without|based|given|here|due|although|though|however|but|and|or|both|while|whereas|not|i|i'm|[b-z]"
-    r"|a (?=[a-z]+s\b|does|is|do|can)|H[01]|is the|is my|would|confidence|only|if|unless|provided|assuming|when|yes|no"
-    r"|indeed|sir|then)\b)"
+    r"|a (?=[a-z]+s\b|does|is|do|can)|H[01]|is the|is my|would|confidence|only|if|unless|provided|assuming|when"
+    r"|rather|instead|yes|no"
+    r"|indeed|sir|then|of course|is correct)\b)"
 )
 WORD = rf"(?P<yes>ye+s+|{_words(YES)})|(?P<no>no+|{_words(NO)})"
 _OFFER = (
-    r"(?!\W*(?:i|we)(?:'d| would| can| could| will|'ll)(?: be)? (?:happy|glad|help|assist|explain|provide|walk)"
+    r"(?!, let(?: me|'s| us) (?:think|see|check|analy[sz]e|look|start|begin|work|consider|examine|walk|go|break)\b"
+    r"|, i(?:'m| am) (?:quite |very )?(?:sure|certain|confident)\W*$|\W*(?:i|we)(?:'d| would| can| could| will"
+    r"|'ll)(?: be)? (?:happy|glad|help|assist|explain|provide|walk)"
     r"|\W*i (?:understand|see)\b)"
 )
 PLAIN = rf"(?<![\w-])(?:{WORD}){END}{_OFFER}"
@@ -63,6 +69,9 @@ TELLING = frozenset(
     | {"not", "y", "n"}
 ) - {"with", "course", "logically", "a"}
 """A sentence without any of these has no verdict in it, but for the words of other scripts."""
+
+
+PLAIN_WORDS = frozenset((*YES, *NO))
 
 
 def label_of(match: re.Match[str]) -> int | None:
