@@ -6,7 +6,7 @@ import re
 
 from harness.prompting.reading.verdicts import ASSENT, NAMED, PLAIN
 
-SENTENCE_END = re.compile(r"[.!?]+[)\s]*(?:\s|$)|;\s|\n")
+SENTENCE_BREAK = re.compile(r"(?:(?<=[.!?;])|(?<=[.!?]\)))\s+")
 LABEL = (
     r"(?:answers?|ans|verdict|conclusion|decision|judge?ment|result|response|reply|output|label|prediction|guess"
     r"|opinion|determination|assessment|choice"
@@ -70,7 +70,8 @@ SHORT_FORM = re.compile(
     r"|one) can|that's (?:right|correct)|that is (?:right|correct)|they (?:do|are))"
     r")|i (?:don't|do not) (?:think|believe) so|i (?:think|believe|guess|suppose) not|i'm afraid not|afraid not"
     r"|it (?:does not|doesn't|cannot|can't|is not|isn't)"
-    r"|(?:we|you|one) (?:cannot|can't|can not)|they (?:do not|don't|are not|aren't))\W*"
+    r"|(?:we|you|one) (?:cannot|can't|can not)|they (?:do not|don't|are not|aren't)|(?:that's "
+    r"|this is )?(?:not possible|impossible))\W*"
 )
 AT_END = re.compile(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence|\bbut)\s+{PLAIN}[\s.!)]*$")
 SEPARATED = re.compile(r":|→| - ")

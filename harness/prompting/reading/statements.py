@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from harness.prompting.reading import places
+from harness.prompting.reading import lexicon, places
 from harness.prompting.reading.clauses import conclusions, may_conclude
 from harness.prompting.reading.context import Context, leaves_open
 from harness.prompting.reading.verdicts import PLAIN_WORDS, TELLING, label_of
@@ -57,6 +57,8 @@ def verdicts(text: str) -> Reading:
     corrected = False
     for number, (sentence, begins_line) in enumerate(parts):
         words = places.WORD.findall(sentence)
+        if number and not corrected and _EVENTFUL.isdisjoint(words) and sentence.isascii():
+            continue
         corrects = not places.CORRECTING.isdisjoint(words) and places.CORRECTS.search(sentence) is not None
         # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
         corrected = corrected or (number > 0 and corrects and places.CORRECTS.search(sentence, 0, 40) is not None)
@@ -76,6 +78,10 @@ def verdicts(text: str) -> Reading:
     return Reading(tuple(found), sentences)
 
 
+_EVENTFUL = places.CORRECTING | TELLING | lexicon.ANCHORS
+"""A sentence without any of these words says nothing, and takes nothing back."""
+
+
 def _answers_line(line: str, words: list[str]) -> bool:
     """Return whether a line of these words answers the question of the line before; one with a label is the reply's."""
     return line[-1] == "?" and places.LABELS.isdisjoint(words)
@@ -83,19 +89,27 @@ def _answers_line(line: str, words: list[str]) -> bool:
 
 def _sentences(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each sentence, and whether it begins a line."""
-    position, begins_line = 0, True
-    for end in places.SENTENCE_END.finditer(text):
-        if sentence := text[position : end.end()].strip():
-            yield sentence, begins_line
-        begins_line = text[end.end() - 1] == "\n"
-        position = end.end()
-    if sentence := text[position:].strip():
-        yield sentence, begins_line
+    for line in text.split("\n"):
+        begins_line = True
+        for part in places.SENTENCE_BREAK.split(line):
+            if sentence := part.strip():
+                yield sentence, begins_line
+                begins_line = False
+
+
+def _tells(words: list[str]) -> bool:
+    """Return whether a sentence of these words may have a verdict in it: "not" is one at its beginning or announced."""
+    if not _PLAIN_TELLING.isdisjoint(words):
+        return True
+    return "not" in words and ("not" in words[:4] or not places.LABELS.isdisjoint(words))
+
+
+_PLAIN_TELLING = TELLING - {"not"}
 
 
 def _in_sentence(sentence: str, words: list[str], number: int, before: str, only: bool) -> list[Verdict]:
     """Return what one sentence asserts, in its order: in the words yes and no, or in other words."""
-    telling = number == 0 or not sentence.isascii() or not TELLING.isdisjoint(words)
+    telling = number == 0 or not sentence.isascii() or _tells(words)
     concluding = may_conclude(words)
     if not (telling or concluding) or (sentence[-1] in "?)" and places.QUESTION.search(sentence) and not only):
         return []
