@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model, Task
 
-MOST_LISTED = 5
-"""Differences of one kind that are listed one by one."""
 SPARE = 100_000
 """Items that a stopped run may have looked at beyond those that it has records of; lines that are counted in full."""
 _REQUIRED = (

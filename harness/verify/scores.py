@@ -13,7 +13,7 @@ from harness.storage.files import inside, read_bytes
 from harness.storage.result_json import result_json
 from harness.storage.run_folder import MANIFEST, RESULT, counts
 from harness.verify.judge import JudgeCheck
-from harness.verify.records import RecordCheck
+from harness.verify.records import MOST_LISTED, RecordCheck
 
 if TYPE_CHECKING:
     from harness.cost.price import Price
