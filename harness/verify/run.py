@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,24 +11,21 @@ from typing import TYPE_CHECKING, Any
 from harness.codec import digest
 from harness.cost.price import from_json
 from harness.errors import DataError
-from harness.scoring.judged import summarize
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_judge, of_model
-from harness.storage.files import DamagedError, inside, read_bytes
+from harness.storage.files import DamagedError
 from harness.storage.provenance import TracedItems
-from harness.storage.result_json import result_json
-from harness.storage.run_folder import MANIFEST, RESULT, SEALS, counts
+from harness.storage.run_folder import MANIFEST, RESULT, SEALS
 from harness.verify.judge import JudgeCheck
 from harness.verify.readings import by_other_rules
 from harness.verify.records import RecordCheck
+from harness.verify.scores import differences, problems_of_scores
 
 if TYPE_CHECKING:
     from harness.cost.price import Price
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model, Task
 
-MOST_LISTED = 5
-"""Differences of one kind that are listed one by one."""
 SPARE = 100_000
 """Items that a stopped run may have looked at beyond those that it has records of; lines that are counted in full."""
 _REQUIRED = (
@@ -89,27 +85,7 @@ def problems_of(
     yield from check.readings.problems(folder, manifest) if of_reading else ()
     if check.seal != manifest.get("records"):
         yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
-    try:
-        again = summarize(task, lambda: records.read(path), samples, judge.name if judge else None)
-        expected, tallied = (json.loads(json.dumps(value)) for value in (result_json(again), counts(again)))
-    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
-        yield f"{path.name} cannot be scored ({type(error).__name__}: {error})."
-        return
-    if by_model:
-        expected["usage"] = _usage(result["usage"], check.tokens, exact=result["complete"] and not check.openings)
-    expected |= {"run": manifest["run"], "complete": manifest["complete"]}
-    if "cost" in result:
-        expected["cost"] = _cost(result["cost"], check, price, exact=result["complete"] and not check.openings)
-    if judge is not None:
-        yield from judge.problems_of_cost(result.get("judge") or {}, expected["judge"])
-    yield from differences(result, expected, RESULT)
-    yield from differences(manifest["counts"], tallied, f"{MANIFEST}: counts")
-    if result["complete"] and again.curable:
-        yield f"{RESULT} says complete, and {again.curable:,} calls failed in a way that may pass."
-    for name, text in again.files.items():
-        file = inside(folder, *name.split("/"))
-        if file is None or read_bytes(file) != text.encode():
-            yield f"{name} is not what the records come to."
+    yield from problems_of_scores(run, task, check, price, judge, samples if by_model else None)
 
 
 def _of_sizes(manifest: Mapping[str, Any], lines: int | None, samples: int, trust: Collection[str]) -> str | None:
@@ -238,55 +214,12 @@ def _price(manifest: Mapping[str, Any]) -> Price | None:
         raise DataError(f"{MANIFEST}: its price is none.") from None
 
 
-def _usage(there: Mapping[str, int], tokens: Mapping[str, int], *, exact: bool) -> Mapping[str, int]:
-    """Return the tokens that result.json should have: those of the records, and of openings, which leave no record."""
-    if exact:
-        return dict(tokens)
-    return {name: max(there.get(name, 0), tokens.get(name, 0)) for name in {**there, **tokens}}
-
-
-def _cost(there: Mapping[str, Any], check: RecordCheck, price: Price | None, *, exact: bool) -> dict[str, Any]:
-    """Return the cost that result.json should have. Float sums are not exact: a near value is kept as it is."""
-    usd = None if price is None else check.usd
-    answers, without = check.answers, check.answers_without_cost
-    if not exact:
-        answers, without = max(answers, there["answers"]), max(without, there["answers_without_cost"])
-        usd = None if usd is None else max(usd, there["usd"] or 0.0)
-    if usd is not None and isinstance(there["usd"], int | float) and math.isclose(usd, there["usd"], abs_tol=2e-9):
-        usd = there["usd"]
-    return {"usd": usd, "answers": answers, "answers_without_cost": without, "price": there["price"]}
-
-
 def _samples(config: Mapping[str, Any]) -> int:
     """Return how many answers each item has; an algorithm's `samples` are its observations."""
     number = config.get("samples", 1) if "algorithm" not in config else 1
     if type(number) is not int or number < 1:
         raise DataError(f"{MANIFEST}: samples={number!r:.40} is no number of answers.")
     return number
-
-
-def differences(there: Any, expected: Any, at: str, source: str = "from the records") -> Iterator[str]:
-    """Yield where two JSON values differ: a few sentences, then the number of the others."""
-    sentences = list(_walk(there, expected, at, source))
-    yield from sentences[:MOST_LISTED]
-    if len(sentences) > MOST_LISTED:
-        yield f"… and {len(sentences) - MOST_LISTED:,} more numbers of {at.partition('.')[0]}."
-
-
-def _walk(there: Any, expected: Any, at: str, source: str) -> Iterator[str]:
-    if isinstance(there, dict) and isinstance(expected, dict):
-        for name in {**there, **expected}:
-            place = f"{at} / {name}" if ":" in at else f"{at}: {name}"
-            yield from _walk(there.get(name, _NOTHING), expected.get(name, _NOTHING), place, source)
-    elif there != expected or isinstance(there, bool) != isinstance(expected, bool):
-        yield f"{at}: {_value_json(there)} there, {_value_json(expected)} {source}."
-
-
-def _value_json(value: Any) -> str:
-    return "nothing" if value is _NOTHING else json.dumps(value, ensure_ascii=False)[:200]
-
-
-_NOTHING = object()
 
 
 def _load(folder: Path) -> runs.Run:

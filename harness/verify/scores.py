@@ -1,0 +1,97 @@
+"""Whether result.json, the counts and the further files of a run are what its records come to."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from harness.scoring.judged import summarize
+from harness.storage import records
+from harness.storage.files import inside, read_bytes
+from harness.storage.result_json import result_json
+from harness.storage.run_folder import MANIFEST, RESULT, counts
+from harness.verify.judge import JudgeCheck
+from harness.verify.records import MOST_LISTED, RecordCheck
+
+if TYPE_CHECKING:
+    from harness.cost.price import Price
+    from harness.protocols import Task
+    from harness.storage.runs import Run
+
+
+def problems_of_scores(
+    run: Run, task: Task, check: RecordCheck, price: Price | None, judge: JudgeCheck | None, samples: int | None
+) -> Iterator[str]:
+    """Yield what in result.json, the counts and the further files is not what the records come to.
+
+    `samples` is None for an algorithm, which counts no tokens.
+    """
+    result, manifest, path = run.result_json, run.manifest, run.records_file
+    assert path is not None
+    exact = result["complete"] and not check.openings
+    try:
+        again = summarize(task, lambda: records.read(path), samples or 1, judge.name if judge else None)
+        expected, tallied = (json.loads(json.dumps(value)) for value in (result_json(again), counts(again)))
+    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+        yield f"{path.name} cannot be scored ({type(error).__name__}: {error})."
+        return
+    if samples is not None:
+        expected["usage"] = _usage(result["usage"], check.tokens, exact=exact)
+    expected |= {"run": manifest["run"], "complete": manifest["complete"]}
+    if "cost" in result:
+        expected["cost"] = _cost(result["cost"], check, price, exact=exact)
+    if judge is not None:
+        yield from judge.problems_of_cost(result.get("judge") or {}, expected["judge"])
+    yield from differences(result, expected, RESULT)
+    yield from differences(manifest["counts"], tallied, f"{MANIFEST}: counts")
+    if result["complete"] and again.curable:
+        yield f"{RESULT} says complete, and {again.curable:,} calls failed in a way that may pass."
+    for name, text in again.files.items():
+        file = inside(run.folder, *name.split("/"))
+        if file is None or read_bytes(file) != text.encode():
+            yield f"{name} is not what the records come to."
+
+
+def _usage(there: Mapping[str, int], tokens: Mapping[str, int], *, exact: bool) -> Mapping[str, int]:
+    """Return the tokens that result.json should have: those of the records, and of openings, which leave no record."""
+    if exact:
+        return dict(tokens)
+    return {name: max(there.get(name, 0), tokens.get(name, 0)) for name in {**there, **tokens}}
+
+
+def _cost(there: Mapping[str, Any], check: RecordCheck, price: Price | None, *, exact: bool) -> dict[str, Any]:
+    """Return the cost that result.json should have. Float sums are not exact: a near value is kept as it is."""
+    usd = None if price is None else check.usd
+    answers, without = check.answers, check.answers_without_cost
+    if not exact:
+        answers, without = max(answers, there["answers"]), max(without, there["answers_without_cost"])
+        usd = None if usd is None else max(usd, there["usd"] or 0.0)
+    if usd is not None and isinstance(there["usd"], int | float) and math.isclose(usd, there["usd"], abs_tol=2e-9):
+        usd = there["usd"]
+    return {"usd": usd, "answers": answers, "answers_without_cost": without, "price": there["price"]}
+
+
+def differences(there: Any, expected: Any, at: str, source: str = "from the records") -> Iterator[str]:
+    """Yield where two JSON values differ: a few sentences, then the number of the others."""
+    sentences = list(_walk(there, expected, at, source))
+    yield from sentences[:MOST_LISTED]
+    if len(sentences) > MOST_LISTED:
+        yield f"… and {len(sentences) - MOST_LISTED:,} more numbers of {at.partition('.')[0]}."
+
+
+def _walk(there: Any, expected: Any, at: str, source: str) -> Iterator[str]:
+    if isinstance(there, dict) and isinstance(expected, dict):
+        for name in {**there, **expected}:
+            place = f"{at} / {name}" if ":" in at else f"{at}: {name}"
+            yield from _walk(there.get(name, _NOTHING), expected.get(name, _NOTHING), place, source)
+    elif there != expected or isinstance(there, bool) != isinstance(expected, bool):
+        yield f"{at}: {_value_json(there)} there, {_value_json(expected)} {source}."
+
+
+def _value_json(value: Any) -> str:
+    return "nothing" if value is _NOTHING else json.dumps(value, ensure_ascii=False)[:200]
+
+
+_NOTHING = object()
