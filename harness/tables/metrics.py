@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import replace
 
+from harness.scoring.answer_notes import OUT_OF_FORM
 from harness.scoring.bootstrap import LEVEL, METHOD, SEED
 from harness.tables.table import Cell, Column, Line, Table
 from harness.types import Metric, Result, Scores
@@ -199,6 +200,14 @@ def remarks(result: Result) -> list[str]:
             "Tokens of these answers: " + ", ".join(f"{count:,} {name}" for name, count in usage.items() if count) + "."
         )
     return notes
+
+
+def reading_notes(result: Result) -> list[str]:
+    """Return how replies were read that were not in their form, or that the rules could not read.
+
+    A table of several runs shows these of each: they are of its scores alone.
+    """
+    return [*(note for note in result.notes if OUT_OF_FORM in note), *judge_notes(result)]
 
 
 def judge_notes(result: Result) -> list[str]:
