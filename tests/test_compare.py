@@ -148,6 +148,12 @@ def test_unreadable_replies_count_as_the_run_says(tmp_path, output_of, setting, 
     assert "| i1   | No   | unreadable | No | ?" in text
 
 
+def test_a_single_unreadable_reply_is_one(tmp_path, output_of):
+    a = put(tmp_path / "a", [record(0, None, span="?"), *right()[1:]], model="a")
+    text = output_of(a, put(tmp_path / "b", right(), model="b"), "metrics=accuracy")
+    assert "1 reply of a could not be read and counts as wrong." in text
+
+
 def test_several_against_the_first_and_all_pairs(tmp_path, output_of):
     folders = [put(tmp_path / name, always(k % 2, 100 - k), model=name) for k, name in enumerate("wxyz")]
     assert output_of(*folders, "items=0").count("points of F1") + 0 == 2  # y is like w

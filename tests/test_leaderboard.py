@@ -3,6 +3,7 @@
 import csv
 import json
 import subprocess
+from dataclasses import replace
 
 import pytest
 from cache_help import mounted
@@ -11,9 +12,10 @@ from row_help import board_row
 
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import build
+from harness.scoring.answer_notes import AnswerNotes
 from harness.storage.result_json import result_json
 from harness.tables.markdown_csv_json import markdown
-from harness.types import Metric, Result, Scores, Usage
+from harness.types import NOT_IN_FORM, Answer, Metric, Record, Response, Result, Scores, Usage
 
 GOOD = {"run": {"task": "t", "variant": "v", "prompt": "p", "model": "m"}, "complete": True}
 
@@ -52,6 +54,17 @@ def put(folder, name="run", content=None, **changed):
 
 def run_of(model, task="corr2cause"):
     return {"task": task, "variant": "default", "prompt": "plain", "model": model}
+
+
+def test_of_a_runs_notes_those_on_how_its_replies_were_read_stand_below_the_table():
+    counted = AnswerNotes()
+    reply = Record("0", "c", {}, {"published": 1}, "0" * 64, Response("Yes"), Answer(1, rule=NOT_IN_FORM))
+    assert list(counted.counted([reply]))
+    (on_reading,) = counted.notes()
+    result = replace(result_with(), notes=("Of the benchmark: graphs have no interval.", on_reading))
+    text = tables([board_row("corr2cause", "answer=choice", "plain", "m", True, result)])
+    assert f"m, answer=choice, plain: {on_reading}" in text and "Of the benchmark" not in text
+    assert on_reading not in tables([row(), board_row("corr2cause", "answer=choice", "plain", "m", False, result)])
 
 
 def test_best_f1_first():

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from harness.tables.markdown_csv_json import markdown, markdown_table
-from harness.tables.metrics import brief, metric_text, metrics_of, remarks, result_tables
+from harness.tables.metrics import brief, judge_notes, metric_text, metrics_of, remarks, result_tables
 from harness.tables.table import Table
-from harness.types import Metric, Result, Scores, Usage
+from harness.types import Judged, Metric, Result, Scores, Usage
 
 
 def scores(items=4, positives=1, unreadable=0, failed=0, **metrics):
@@ -159,7 +159,9 @@ def test_items_and_clusters_are_said():
     [
         ({"failures": {"timeout": 1200, "refused": 1}}, "Failed calls are in no metric: 1,200 timeout, 1 refused."),
         ({"finish_reasons": {"length": 12}}, "12 replies were cut off at max_tokens."),
+        ({"finish_reasons": {"length": 1}}, "1 reply was cut off at max_tokens."),
         ({"finish_reasons": {"premise_truncated": 9}}, "9 items had their premise cut to the model's length."),
+        ({"finish_reasons": {"premise_truncated": 1}}, "1 item had its premise cut to the model's length."),
         ({"usage": Usage(input=1000, output=20, cached_input=5)}, "Tokens of these answers: 1,000 input, 20 output."),
     ],
 )
@@ -169,8 +171,24 @@ def test_what_did_not_go_well_is_said(what, message):
     assert line.startswith(message)
 
 
-def test_unreadable_replies_are_said():
-    assert any(line.startswith("3 replies could not be read") for line in remarks(result_of(scores(unreadable=3))))
+@pytest.mark.parametrize(
+    ("number", "way", "sentence"),
+    [
+        (3, "wrong", "3 replies could not be read and count as wrong."),
+        (1200, "no", "1,200 replies could not be read and count as No."),
+        (1, "wrong", "1 reply could not be read and counts as wrong."),
+    ],
+)
+def test_unreadable_replies_are_said_and_how_they_score(number, way, sentence):
+    # No setting is named: a benchmark of the user's own need have none.
+    assert sentence in remarks(replace(result_of(scores(unreadable=number)), unreadable=way))
+
+
+def test_a_single_reply_that_went_to_the_judge_is_one():
+    overall = scores(f1=0.5, accuracy=0.5)
+    judged = Judged("careful", 1, 0, 0, {}, Usage(), without=overall)
+    (note,) = judge_notes(replace(result_of(overall), judge=judged))
+    assert note.startswith("1 reply that the rules could not read went to the judge careful: 1 read as Yes, 0 as No, ")
 
 
 def test_an_ordinary_finish_reason_is_not_worth_a_word():

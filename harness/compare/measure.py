@@ -117,8 +117,9 @@ def remarks(comparisons: Sequence[Comparison]) -> Iterator[str]:
             yield f"{names} share {p.shared:,} answered items; {', '.join(facts)}: those count nowhere."
         for run, name, lost in zip(comparison.runs, (comparison.first, comparison.second), p.unreadable, strict=True):
             if lost:
-                counts = "No" if run.unreadable == "no" else "wrong"
-                yield f"{lost:,} replies of {name} could not be read and count as {counts}."
+                replies, count = ("reply", "counts") if lost == 1 else ("replies", "count")
+                label = "No" if run.unreadable == "no" else "wrong"
+                yield f"{lost:,} {replies} of {name} could not be read and {count} as {label}."
             if not run.complete:
                 yield f"{name} is not complete."
         if comparison.runs[0].unreadable != comparison.runs[1].unreadable and any(p.unreadable):

@@ -18,10 +18,10 @@ from harness.tables.metrics import (
     even_decimals,
     interval_notes,
     interval_text,
-    judge_notes,
     main_metrics,
     metric_text,
     metrics_of,
+    reading_notes,
     spare,
 )
 from harness.tables.table import LOW_IS_GOOD, NEITHER, Cell, Column, Line, Table
@@ -95,7 +95,7 @@ def _check(choice: Choice, rows: Sequence[Row]) -> None:
 def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
     """Yield the tables of a task."""
     unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.complete]
-    notes = [*_of_judges(rows), *not_ranked(rows)]
+    notes = [*_of_readings(rows), *not_ranked(rows)]
     sets = comparable_sets(rows, choice.sort)
     if not sets:
         yield Table(task, notes=notes, unfinished=unfinished)
@@ -104,10 +104,10 @@ def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
         yield _table(task, comparable, choice, notes if last else [], unfinished if last else [])
 
 
-def _of_judges(rows: Sequence[Row]) -> list[str]:
-    """Return what judges have read in the ranked runs, and the scores without them."""
-    judged = [(row, note) for row in rows if row.complete for note in judge_notes(row.result)]
-    return [f"{row.model}, {row.variant}, {row.prompt}: {note}" for row, note in judged]
+def _of_readings(rows: Sequence[Row]) -> list[str]:
+    """Return how replies of the ranked runs were read outside of their form, and by judges, with the run of each."""
+    notes = [(row, note) for row in rows if row.complete for note in reading_notes(row.result)]
+    return [f"{row.model}, {row.variant}, {row.prompt}: {note}" for row, note in notes]
 
 
 def not_ranked(rows: Sequence[Row]) -> list[str]:

@@ -9,6 +9,9 @@ from harness.types import NOT_IN_FORM, Record, Response
 LARGE = 0.05
 """The share of the probability outside the choices, over all answers, from which on it is told."""
 
+OUT_OF_FORM = f"{NOT_IN_FORM} that the server was to hold"
+"""What the note says of replies that were not in their form; tables of several runs find the note by it."""
+
 
 class AnswerNotes:
     """Counts over records: of replies that were not in their form, and of probability outside the choices."""
@@ -39,11 +42,13 @@ class AnswerNotes:
 
     def notes(self) -> tuple[str, ...]:
         """Return the sentences, none where all is as it should be."""
-        notes, of_all = [], f"of {self._by_token:,} answers"
+        notes, of_all = [], f"of {self._by_token:,} {'answer' if self._by_token == 1 else 'answers'}"
         if self._not_in_form:
+            were, them, their = ("was", "it", "its") if self._not_in_form == 1 else ("were", "them", "their")
+            replies = "reply" if self._in_words == 1 else "replies"
             notes.append(
-                f"{self._not_in_form:,} of {self._in_words:,} replies were not in the form that the server was to hold "
-                "them to (answer=choice), and were read by their words: it may not know the means (model.constrain)."
+                f"{self._not_in_form:,} of {self._in_words:,} {replies} {were} {OUT_OF_FORM} {them} to "
+                f"(answer=choice), and {were} read by {their} words: it may not know the means (model.constrain)."
             )
         if self._by_token and self._outside / self._by_token >= LARGE:
             notes.append(

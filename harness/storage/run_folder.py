@@ -267,7 +267,7 @@ def _difference(there: Any, mine: Any, at: str = "") -> str:
         for name in {**there, **mine}:
             if name not in there or name not in mine or there[name] != mine[name]:
                 return _difference(there.get(name, _ABSENT), mine.get(name, _ABSENT), f"{at}.{name}" if at else name)
-    return f"{at}: {_setting_json(there)} there, {_setting_json(mine)} now"
+    return f"{_TYPED.get(at, at)}: {_setting_json(there)} there, {_setting_json(mine)} now"
 
 
 def counts(result: Result) -> dict[str, JSON]:
@@ -284,6 +284,8 @@ def counts(result: Result) -> dict[str, JSON]:
 
 
 _ABSENT = object()
+_TYPED = {"model.rank": "model.method=rank"}
+"""What the user has typed of a part of a configuration that is no setting: how a model ranks, there if it does."""
 
 
 def _setting_json(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import replace
 
+from harness.scoring.answer_notes import OUT_OF_FORM
 from harness.scoring.bootstrap import LEVEL, METHOD, SEED
 from harness.tables.table import Cell, Column, Line, Table
 from harness.types import Metric, Result, Scores
@@ -164,9 +165,9 @@ def main_metrics(scores: Scores) -> tuple[str, str]:
 def remarks(result: Result) -> list[str]:
     """Return what has to be said beside the numbers, a paragraph each."""
     overall = result.overall
-    clusters = f"{result.clusters:,} cluster{'s' if result.clusters != 1 else ''}"
+    items, clusters = _counted(overall.items, "item", "items"), _counted(result.clusters, "cluster", "clusters")
     notes = [
-        f"{overall.items:,} items in {clusters} (items of one cluster are not independent); metrics in percent.",
+        f"{items} in {clusters} (items of one cluster are not independent); metrics in percent.",
     ]
     notes += [*result.notes, *sample_notes(result), *judge_notes(result)]
     rows = [row for groups in result.scores[result.headline].values() for row in groups.values()]
@@ -175,7 +176,8 @@ def remarks(result: Result) -> list[str]:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
         notes.append(f"Failed calls are in no metric: {kinds}.")
     if overall.unreadable:
-        notes.append(f"{overall.unreadable:,} replies could not be read (task.unreadable says how they score).")
+        counts = f"count{'s' if overall.unreadable == 1 else ''} as {'No' if result.unreadable == 'no' else 'wrong'}"
+        notes.append(f"{_counted(overall.unreadable, 'reply', 'replies')} could not be read and {counts}.")
     if between := [
         f"{TITLES.get(m.name, m.name)} {metric_text(m.name, m.bounds[0])} to {metric_text(m.name, m.bounds[1])}"
         for m in overall.metrics
@@ -183,12 +185,12 @@ def remarks(result: Result) -> list[str]:
     ]:
         notes.append(f"If all of them had been wrong, or all right: {', '.join(between)}.")
     notable = {
-        "length": "were cut off at max_tokens",
-        "premise_truncated": "had their premise cut to the model's length",
+        "length": ("reply was", "replies were", "cut off at max_tokens"),
+        "premise_truncated": ("item had its", "items had their", "premise cut to the model's length"),
     }
-    for reason, what in notable.items():
+    for reason, (one, several, what) in notable.items():
         if count := result.finish_reasons.get(reason):
-            notes.append(f"{count:,} replies {what}." if reason == "length" else f"{count:,} items {what}.")
+            notes.append(f"{_counted(count, one, several)} {what}.")
     if len(result.served_models) > 1:
         names = ", ".join(f"{name} ({count:,})" for name, count in result.served_models.items())
         notes.append(f"The server's replies name more than one model: {names}.")
@@ -198,6 +200,14 @@ def remarks(result: Result) -> list[str]:
             "Tokens of these answers: " + ", ".join(f"{count:,} {name}" for name, count in usage.items() if count) + "."
         )
     return notes
+
+
+def reading_notes(result: Result) -> list[str]:
+    """Return how replies were read that were not in their form, or that the rules could not read.
+
+    A table of several runs shows these of each: they are of its scores alone.
+    """
+    return [*(note for note in result.notes if OUT_OF_FORM in note), *judge_notes(result)]
 
 
 def judge_notes(result: Result) -> list[str]:
@@ -211,9 +221,9 @@ def judge_notes(result: Result) -> list[str]:
     without = ", ".join(f"{TITLES[name]} {metric_text(name, judge.without[name])}" for name in names)
     failed = sum(judge.failures.values())
     return [
-        f"{judge.replies:,} replies that the rules could not read went to the judge {judge.model}: {judge.yes:,} read "
-        f"as Yes, {judge.no:,} as No, {judge.unreadable:,} left unreadable{f', {failed:,} failed' if failed else ''}. "
-        f"Without the judge: {without}."
+        f"{_counted(judge.replies, 'reply', 'replies')} that the rules could not read went to the judge {judge.model}: "
+        f"{judge.yes:,} read as Yes, {judge.no:,} as No, {judge.unreadable:,} left unreadable"
+        f"{f', {failed:,} failed' if failed else ''}. Without the judge: {without}."
     ]
 
 
@@ -267,6 +277,10 @@ def _no_interval_notes(rows: Sequence[Scores]) -> list[str]:
                     names.append(TITLES.get(metric.name, metric.name))
     parts = [f"{reason} ({', '.join(names)} of all)" if names else reason for reason, names in reasons.items()]
     return [f"No interval: {'; '.join(parts)} (no_interval in result.json)."] if parts else []
+
+
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def _from_to(numbers: Collection[int]) -> str:

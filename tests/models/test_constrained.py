@@ -238,6 +238,8 @@ def test_a_run_is_held_recorded_verified_and_told_apart(harness, serve, tmp_path
     (note,) = json.loads((held / "result.json").read_text())["notes"]
     assert note.startswith(f"{ignoring['count']} of 20 replies were not in the form") and ignoring["count"] == 5
     assert note in " ".join(done.stdout.split())
+    board = harness("results", "out=-", module="harness.leaderboard")
+    assert f"gpt4o, limit=20,answer=choice, plain: {note}" in board.stdout, board.stdout + board.stderr
     manifest = json.loads((held / "manifest.json").read_text())
     assert manifest["configuration"]["model"]["constrain"] == "json_schema"
     assert manifest["configuration"]["task"]["answer"] == "choice"

@@ -167,10 +167,20 @@ def test_one_that_can_leave_thinking_out_is_asked_for_one_token(serve, key):
     assert (sent["max_completion_tokens"], sent["reasoning_effort"]) == (1, "none") and "max_tokens" not in sent
 
 
-@pytest.mark.parametrize("setting", [{"temperature": 0.7}, {"top_p": 0.5}])
-def test_sampling_that_may_bend_the_probabilities_is_refused(setting, key):
-    with pytest.raises(ConfigError, match="Leave both out"):
-        Chat(name="m", model="gpt-4o", base_url="http://localhost/v1", method="rank", **setting)
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"temperature": 0.7}, r"changed by model\.temperature=0\.7\. Leave it out\."),
+        ({"top_p": 0.5}, r"changed by model\.top_p=0\.5\. Leave it out\."),
+        (
+            {"temperature": 0.7, "top_p": 0.5},
+            r"changed by model\.temperature=0\.7 and model\.top_p=0\.5\. Leave both out\.",
+        ),
+    ],
+)
+def test_sampling_that_may_bend_the_probabilities_is_refused_by_the_settings_given(settings, sentence, key):
+    with pytest.raises(ConfigError, match=sentence):
+        Chat(name="m", model="gpt-4o", base_url="http://localhost/v1", method="rank", **settings)
 
 
 def test_the_way_is_part_of_the_identity_of_those_that_rank_alone(serve, key):

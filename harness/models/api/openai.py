@@ -65,10 +65,12 @@ class Chat(Endpoint):
                 "the choices). Set model.reasoning_effort=none where the model can leave thinking out, or "
                 "model.reasoning=false if it is none."
             )
-        if self.temperature not in (None, 0, 1) or self.top_p is not None:
+        bending = [f"model.temperature={self.temperature}"] if self.temperature not in (None, 0, 1) else []
+        bending += [f"model.top_p={self.top_p}"] if self.top_p is not None else []
+        if bending:
             raise ConfigError(
                 "model.method=rank reads the model's own probabilities, and draws nothing: some servers give them as "
-                f"model.temperature={self.temperature} and model.top_p={self.top_p} bend them. Leave both out."
+                f"changed by {' and '.join(bending)}. Leave {'both' if len(bending) > 1 else 'it'} out."
             )
 
     @property
