@@ -106,6 +106,8 @@ class Traits:
     """The only tasks that it can answer; empty where it can answer any."""
     service: Service | None = None
     """The server that answers for it; None for a model on this machine."""
+    ranks: bool = False
+    """It was told to rank (model.method=rank), so a prompt for which it would write all the same is refused."""
 
 
 class Model(Protocol):

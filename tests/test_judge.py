@@ -8,12 +8,15 @@ import os
 from pathlib import Path
 
 import forks
+import pytest
 from cli_help import sentence
 from judge_help import MUDDLED, VAGUE, command, judges, replies, words
 from openai_server import KEY, WAIT, chat_reply, error, wait_for
 
 from harness import evaluate
+from harness.errors import ConfigError
 from harness.judge import question
+from harness.judge.ask import judge_of
 from harness.storage.runs import load
 from harness.types import Answer, Failure, Response
 
@@ -139,6 +142,18 @@ def test_what_cannot_judge_is_refused(harness):
     assert "no judge 'gpt44'" in sentence(harness("judge=gpt44"))
     assert "choose one with judge=" in sentence(harness("judge.temperature=1"))
     assert "OPENAI_API_KEY" in sentence(harness("judge=gpt4"))
+
+
+def test_a_judge_that_was_told_to_rank_is_refused(key):
+    ranker = {
+        "_target_": "harness.models.api.openai.Chat",
+        "name": "j",
+        "model": "j",
+        "base_url": "http://localhost/v1",
+    }
+    with pytest.raises(ConfigError, match=r"judge\.method=rank: .* leave judge\.method out"):
+        judge_of(ranker | {"method": "rank"}, asks=True)
+    assert judge_of(ranker, asks=True).name == "j"
 
 
 def test_a_judge_is_read_strictly():

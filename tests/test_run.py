@@ -9,6 +9,7 @@ from scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.errors import ConfigError, RunStopped
+from harness.models.api.openai import Chat, Completions
 from harness.models.baselines import Baseline
 from harness.prompting.fit import choose_prompt, fitting
 from harness.prompting.prompts import load
@@ -219,6 +220,25 @@ def test_a_prompt_prefers_ranking_and_an_opening_needs_a_model_that_writes():
     assert fitting(load("corr2cause", "cot_two_step", ()), ranker) is ChoiceRequest
     with pytest.raises(ConfigError):
         fitting(load("corr2cause", "cot_two_step", ()), only_ranker)
+
+
+@pytest.mark.parametrize("kind", [Chat, Completions])
+def test_a_server_that_was_told_to_rank_is_not_asked_to_write_without_a_word(kind):
+    settings = {"name": "m", "model": "gpt-4o", "base_url": "http://localhost/v1"}
+    ranker, writer = kind(**settings, method="rank"), kind(**settings)
+    task = corr2cause()
+    rankable = r"generate, or a prompt whose choices it can rank \(cot_two_step, few_shot, plain, system\)"
+    for name in ("cot", "enhanced"):
+        with pytest.raises(ConfigError, match=rf"model\.method=rank: prompt {name} has model m write .*{rankable}\.$"):
+            choose_prompt(task, ranker, name)
+        assert choose_prompt(task, writer, name).name == name
+    assert [choose_prompt(task, ranker, name).name for name in ("plain", "cot_two_step")] == ["plain", "cot_two_step"]
+    # Where no name is given, the first that it can rank; a model on this machine ranks where it can, and else writes.
+    assert choose_prompt(corr2cause(prompts=["cot", "few_shot"]), ranker, None).name == "few_shot"
+    with pytest.raises(ConfigError, match=r"model\.method=rank: prompt cot has"):
+        choose_prompt(corr2cause(prompts=["pair", "cot", "enhanced"]), ranker, None)
+    local = Scripted(lambda r: Response(""), accepts=(ChoiceRequest, ChatRequest))
+    assert choose_prompt(task, local, "cot").name == "cot"
 
 
 def test_baseline_draws_depend_on_seed_and_request_alone():

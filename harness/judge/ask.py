@@ -30,6 +30,8 @@ def judge_of(settings: Mapping[str, Any], *, asks: bool) -> Model:
         raise ConfigError(
             f"judge={model.name} writes no replies of its own: a judge is a model that writes, such as judge=gpt4."
         )
+    if model.traits.ranks:
+        raise ConfigError("judge.method=rank: a judge writes what it reads in a reply: leave judge.method out.")
     if asks and (service := model.traits.service) is not None:
         service.check_key()
     return model

@@ -57,13 +57,20 @@ def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies =
     if name is not None:
         prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format, replies=replies)
         fitting(prompt, model, task)
+        if not _as_told(prompt, model):
+            raise ConfigError(_nothing_to_rank(prompt, model, task))
         return prompt
+    written = []
     for candidate in task.prompts:
         if not prompts.has_format(task.name, candidate, task.prompt_format):
             continue
         prompt = prompts.load(task.name, candidate, task.examples(), format=task.prompt_format, replies=replies)
         if _fits(prompt, model):
-            return prompt
+            if _as_told(prompt, model):
+                return prompt
+            written.append(prompt)
+    if written:
+        raise ConfigError(_nothing_to_rank(written[0], model, task))
     raise ConfigError(_no_fit(f"none of the task's prompts {', '.join(task.prompts)}", model, task))
 
 
@@ -81,12 +88,30 @@ def _fits(prompt: Prompt, model: Model) -> list[type[Request]]:
     return [kind for kind in prompt.makes if kind in model.accepts]
 
 
+def _as_told(prompt: Prompt, model: Model) -> bool:
+    """Return whether a model that was told to rank would do so, not write, with a prompt that fits it."""
+    return not model.traits.ranks or _fits(prompt, model)[0] is ChoiceRequest
+
+
+def _nothing_to_rank(prompt: Prompt, model: Model, task: Task) -> str:
+    names = [other.name for other in _candidates(task) if _fits(other, model) and _as_told(other, model)]
+    instead = f", or a prompt whose choices it can rank ({', '.join(names)})" if names else ""
+    return (
+        f"model.method=rank: prompt {prompt.name} has model {model.name} write its answer, and gives it no choices to "
+        f"rank: use model.method=generate{instead}."
+    )
+
+
+def _candidates(task: Task) -> list[Prompt]:
+    names = [name for name in prompt_files(task.name) if prompts.has_format(task.name, name, task.prompt_format)]
+    return [prompts.load(task.name, name, (), format=task.prompt_format) for name in names]
+
+
 def _no_fit(what: str, model: Model, task: Task | None) -> str:
     sentence = f"{what} does not fit model {model.name}, which takes {_names(model.accepts)} requests."
     if task is None:
         return sentence
-    names = [name for name in prompt_files(task.name) if prompts.has_format(task.name, name, task.prompt_format)]
-    candidates = [prompts.load(task.name, name, (), format=task.prompt_format) for name in names]
+    candidates = _candidates(task)
     if names := [prompt.name for prompt in candidates if _fits(prompt, model)]:
         return f"{sentence} These do: {', '.join(names)}."
     fixed = [replace(prompt, replies="fixed") for prompt in candidates if prompt.words.opening_reply]

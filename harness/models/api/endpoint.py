@@ -16,7 +16,7 @@ from harness.errors import ConfigError
 from harness.models.api.token_bound import tokens_at_least
 from harness.protocols import Traits, unanswered
 from harness.runtime import secrets
-from harness.types import JSON, ChatRequest, Failure, Means, PairRequest, Request, Response, Transcript
+from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response, Transcript
 
 if TYPE_CHECKING:
     from harness.models.api.client import Wire
@@ -47,6 +47,7 @@ class Endpoint(ABC):
     model: str
     base_url: str
     endpoint: str | None = None
+    method: Literal["generate", "rank"] = "generate"
     api_key_env: str = "OPENAI_API_KEY"
     temperature: Annotated[float, Field(ge=0)] | None = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -101,7 +102,13 @@ class Endpoint(ABC):
     @property
     def traits(self) -> Traits:
         """Return those of a service, whose answers vary unless the temperature is 0; without one the server's is 1."""
-        return Traits(varies=self.sampling().get("temperature") != 0, service=self)
+        varies = self.sampling().get("temperature") != 0
+        return Traits(varies=varies, service=self, ranks=self.method == "rank")
+
+    @property
+    def accepts(self) -> tuple[type[Request], ...]:
+        """Return the kinds of request: ranking first where the settings ask for it, writing always."""
+        return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
 
     @property
     def room_to_think(self) -> int:

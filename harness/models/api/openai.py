@@ -39,7 +39,6 @@ TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
 class Chat(Endpoint):
     """Chat completions: messages in, one message out; or the probabilities of its first token."""
 
-    method: Literal["generate", "rank"] = "generate"
     top_logprobs: TopLogprobs = 20
     constrain: Means | None = "json_schema"
     reasoning: bool | None = None
@@ -72,11 +71,6 @@ class Chat(Endpoint):
                 "model.method=rank reads the model's own probabilities, and draws nothing: some servers give them as "
                 f"changed by {' and '.join(bending)}. Leave {'both' if len(bending) > 1 else 'it'} out."
             )
-
-    @property
-    def accepts(self) -> tuple[type[Request], ...]:
-        """Return the kinds of request: ranking first where the settings ask for it, writing always."""
-        return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
 
     @property
     def ranks_by_token(self) -> bool:
@@ -183,14 +177,8 @@ class Chat(Endpoint):
 class Completions(Endpoint):
     """The completions endpoint: text in, text out; or ranking, where the server gives log-probabilities."""
 
-    method: Literal["generate", "rank"] = "generate"
     rank: Literal["echo", "next_token"] = "echo"
     top_logprobs: TopLogprobs = 5
-
-    @property
-    def accepts(self) -> tuple[type[Request], ...]:
-        """Return the kinds of request: ranking first where the settings ask for it, writing always."""
-        return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
 
     @property
     def ranks_by_token(self) -> bool:
