@@ -11,13 +11,12 @@ from typing import Any
 
 from harness.errors import DataError, HarnessError, RunStopped
 from harness.judge.ask import Judge, judged, read_rest
-from harness.judge.question import unread
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
 from harness.protocols import Task
 from harness.reread.judges import NewJudge, OldJudge
 from harness.runtime.progress import Progress
-from harness.scoring.judged import summarize
+from harness.scoring.judged import summarize, unread
 from harness.storage import provenance, rebuild, records, runs
 from harness.storage.places import folder_of, variant
 from harness.storage.run_folder import MANIFEST, Account, Folder

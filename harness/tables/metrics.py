@@ -205,16 +205,23 @@ def judge_notes(result: Result) -> list[str]:
     judge = result.judge
     if judge is None:
         return []
+    waiting = [f"{_replies(judge.waiting)} still wait{'s' * (judge.waiting == 1)} for the judge {judge.model}."]
     if not judge.replies:
-        return [f"Judge {judge.model}: not asked, as the rules have read every reply."]
+        nothing = f"Judge {judge.model}: not asked, as the rules have left no reply to it."
+        return waiting if judge.waiting else [nothing]
     names = main_metrics(result.overall)
     without = ", ".join(f"{TITLES[name]} {metric_text(name, judge.without[name])}" for name in names)
     failed = sum(judge.failures.values())
     return [
-        f"{judge.replies:,} replies that the rules could not read went to the judge {judge.model}: {judge.yes:,} read "
+        f"{_replies(judge.replies)} that the rules could not read went to the judge {judge.model}: {judge.yes:,} read "
         f"as Yes, {judge.no:,} as No, {judge.unreadable:,} left unreadable{f', {failed:,} failed' if failed else ''}. "
-        f"Without the judge: {without}."
+        f"Without the judge: {without}.",
+        *(waiting if judge.waiting else []),
     ]
+
+
+def _replies(count: int) -> str:
+    return f"{count:,} {'reply' if count == 1 else 'replies'}"
 
 
 def sample_notes(result: Result) -> list[str]:
