@@ -15,7 +15,7 @@ from harness.errors import DataError, HarnessError, RunStopped
 from harness.judge import question
 from harness.judge.ask import Judge, judged, read_rest
 from harness.prompting.prompts import Prompt
-from harness.prompting.version import reading_version
+from harness.prompting.version import by_other_rules, reading_version
 from harness.protocols import Task
 from harness.reread.judges import NewJudge, OldJudge, never_judged, outcomes_of_judge, replies_of_judge
 from harness.runtime.progress import Progress
@@ -96,7 +96,7 @@ def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Sour
         raise run.manifest_error
     if run.kind == "algorithm":
         raise NotReread("an algorithm has answered, and there are no replies to read.")
-    if run.manifest.get("reading") == reading_version() and not with_judge:
+    if not by_other_rules(run.manifest) and not with_judge:
         raise NotReread("it was read by today's rules already.")
     if run.records_file is None:
         raise runs.no_records(folder)

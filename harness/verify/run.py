@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harness.codec import digest
 from harness.cost.price import from_json
 from harness.errors import DataError
+from harness.prompting.version import by_other_rules
 from harness.scoring.judged import summarize
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_judge, of_model
@@ -20,7 +21,6 @@ from harness.storage.provenance import TracedItems
 from harness.storage.result_json import result_json
 from harness.storage.run_folder import MANIFEST, RESULT, SEALS, counts
 from harness.verify.judge import JudgeCheck
-from harness.verify.readings import by_other_rules
 from harness.verify.records import RecordCheck
 
 if TYPE_CHECKING:
