@@ -35,6 +35,11 @@ class DataError(HarnessError):
 class UntrustedError(DataError):
     """A results folder names code, a file or an address that nobody has said to trust."""
 
+    def __init__(self, message: str, *, name: str, use: str) -> None:
+        """`name` is what trust= would have to name, and `use` what the run needs it for."""
+        super().__init__(message)
+        self.name, self.use = name, use
+
 
 class StoreError(HarnessError):
     """The cache or a results folder cannot be read or written."""

@@ -227,6 +227,8 @@ class Judged:
     no: int
     unreadable: int
     """Replies in which the judge found no verdict either."""
+    waiting: int
+    """Replies that the rules could not read, and the judge was not asked about yet: the run has stopped before."""
     failures: Mapping[str, int]
     """Replies that stay unreadable as the judge's call failed, by kind."""
     usage: Usage
@@ -236,7 +238,7 @@ class Judged:
 
     @property
     def replies(self) -> int:
-        """How many replies the rules could not read, and the judge was asked about."""
+        """How many replies the judge was asked about."""
         return self.yes + self.no + self.unreadable + sum(self.failures.values())
 
 

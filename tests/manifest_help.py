@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import digest
+from harness.prompting.version import reading_version
 from harness.storage.run_folder import counts
 from harness.types import Result
 
@@ -31,6 +32,7 @@ def write_manifest(
         "items": item_digest,
         "counts": counts(result),
         "complete": complete,
+        "reading": reading_version(),
         **({"config": config} if config else {}),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")

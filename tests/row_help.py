@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from harness.leaderboard.rows import Row
+from harness.prompting.version import reading_version
 from harness.storage.runs import Run
 from harness.types import Result
 
@@ -27,7 +28,7 @@ def board_row(
     """
     place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
     settings = dict(re.findall(r"(?:^|,)(\w+)=(.*?)(?=,\w+=|$)", variant))
-    manifest = {"items": {"sha256": items}, "configuration": {"task": settings}}
+    manifest = {"items": {"sha256": items}, "configuration": {"task": settings}, "reading": reading_version()}
     if data is not None:
         manifest["configuration"]["data"] = dict(zip(("observations", "seed"), data, strict=True))
         manifest["config"] = {"algorithm": {"name": model}}

@@ -15,6 +15,7 @@ from omegaconf import OmegaConf
 from harness.compare import __main__ as compare
 from harness.models.baselines import Baseline
 from harness.prompting.prompts import load as prompt_named
+from harness.prompting.version import reading_version
 from harness.run import ask
 from harness.scoring.summary import summarize
 from harness.settings import build
@@ -26,8 +27,8 @@ from harness.types import Answer, ChatRequest, Failure, Record, Response
 CONFIG = OmegaConf.load("configs/task/corr2cause.yaml")
 
 
-def put(folder, records, *, model="m", headline="published", complete=True, variant="default", **task):
-    """Write a results folder as a run leaves it; return its path."""
+def put(folder, records, *, model="m", headline="published", complete=True, variant="default", today=True, **task):
+    """Write a results folder as a run leaves it, today's rules having read it or older ones; return its path."""
     folder.mkdir(parents=True)
     with (folder / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, headline)
@@ -38,6 +39,7 @@ def put(folder, records, *, model="m", headline="published", complete=True, vari
     content = {"run": place, "complete": complete, **result_json(result)}
     (folder / RESULT).write_text(json.dumps(content), encoding="utf-8")
     configuration = {"run": place, "complete": complete, "configuration": {"task": task}}
+    configuration["reading"] = reading_version() if today else {"version": 0, "rules": ""}
     (folder / MANIFEST).write_text(json.dumps(configuration), encoding="utf-8")
     return str(folder)
 
@@ -345,3 +347,11 @@ def test_runs_with_several_answers_an_item_are_compared_by_their_votes(tmp_path,
 def test_no_spreadsheet_runs_a_name():
     text = csv_text(["run_a", "@group"], [{"run_a": "=1+1", "@group": "-2"}, {"run_a": "plain", "@group": -2}])
     assert text == "run_a,'@group\n'=1+1,'-2\nplain,-2\n"
+
+
+def test_a_run_that_was_read_by_other_rules_is_named_with_the_command(tmp_path, output_of):
+    today, older = put(tmp_path / "a", right()), put(tmp_path / "b", always(1), model="n", today=False)
+    command = f"python -m harness.reread {older} reads it again."
+    assert f"1 of the 2 runs was read by other rules than today's: {command}" in output_of(today, older)
+    assert command in output_of(today, f"{older}/{RECORDS}")
+    assert "other rules" not in output_of(today, put(tmp_path / "c", always(1), model="o"))

@@ -120,6 +120,23 @@ def test_a_judge_that_fails_leaves_the_reply_unreadable(harness, serve, tmp_path
     assert run.complete and run.result.overall.unreadable == 0 and not run.result.judge.failures
 
 
+def test_a_judge_that_cannot_be_reached_is_named_and_so_are_the_replies_that_wait(harness, serve, tmp_path):
+    server = serve(replies())
+    assert harness(*command(server, judge=False), OPENAI_API_KEY=KEY).returncode == 0
+    settings = ["judge.base_url=http://localhost:9/v1"]
+    count = load(tmp_path / PLACE).result.overall.unreadable
+    stopped = harness(*command(server, *settings), OPENAI_API_KEY=KEY)
+    assert stopped.returncode == 1 and "check judge.base_url, the network" in stopped.stderr, stopped.stderr
+    assert "model.base_url" not in stopped.stderr and "not asked" not in stopped.stdout
+    assert f"{count} replies still wait for the judge careful." in stopped.stdout, stopped.stdout
+    assert not load(tmp_path / JUDGED_PLACE).complete and load(tmp_path / JUDGED_PLACE).result.judge.waiting == count
+    # Read again it says the same.
+    judge = [part for part in command(server, *settings) if part.startswith("judge")]
+    stopped = harness(JUDGED_PLACE, *judge, module="harness.reread", OPENAI_API_KEY=KEY)
+    assert stopped.returncode == 1 and f"{count} replies still wait for the judge careful." in stopped.stdout
+    assert "judge.base_url=localhost is no address" in sentence(harness("judge=gpt4", "judge.base_url=localhost"))
+
+
 def test_ctrl_c_while_the_judge_reads_loses_nothing(harness, serve, tmp_path):
     server = serve(replies(), held=70)
     environment = os.environ | {"OPENAI_API_KEY": KEY}

@@ -131,9 +131,11 @@ def test_a_judge_reads_the_rest_of_a_finished_run(harness, serve, server, place,
     asked, plain = len(server.calls), contents(place)
     settings = [part for part in command(server) if part.startswith("judge")]
     shown = harness("results", *settings, "dry_run=true", module="harness.reread", OPENAI_API_KEY=KEY)
-    assert "would go to the judge careful" in shown.stdout and len(server.calls) == asked, shown.stderr
+    count = sum(line["answer"]["label"] is None for line in lines(place))
+    assert f"{count} replies that the rules cannot read would go to the judge careful" in shown.stdout, shown.stderr
+    assert len(server.calls) == asked and str(tmp_path) not in shown.stdout
     done = harness("results", *settings, module="harness.reread", OPENAI_API_KEY=KEY)
-    assert done.returncode == 0 and f"left in {tmp_path / JUDGED_PLACE}" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0 and f"left in {JUDGED_PLACE})" in done.stdout, done.stdout + done.stderr
     assert "went to the judge careful" in done.stdout and len(server.calls) > asked
     # It stands where the command of the judged run would leave it, which finds nothing more to do.
     assert contents(place) == plain
@@ -144,6 +146,13 @@ def test_a_judge_reads_the_rest_of_a_finished_run(harness, serve, server, place,
     assert again.returncode == 0 and len(server.calls) == asked, again.stderr
     for name in ("result.json", "manifest.json"):
         assert (tmp_path / JUDGED_PLACE / name).read_bytes() == judged[name]
+    # A dry run says what the command does: its judge is not asked again, whatever became of the cache.
+    (tmp_path / ".cache").rename(tmp_path / "elsewhere")
+    shown = harness(JUDGED_PLACE, *settings, "dry_run=true", module="harness.reread", OPENAI_API_KEY=KEY)
+    assert " 0 replies that the rules cannot read would go to the judge careful" in shown.stdout, shown.stdout
+    done = harness(JUDGED_PLACE, *settings, module="harness.reread", OPENAI_API_KEY=KEY)
+    assert done.returncode == 0 and len(server.calls) == asked, done.stdout + done.stderr
+    assert (tmp_path / JUDGED_PLACE / "result.json").read_bytes() == judged["result.json"]
     # Read again without a judge it keeps what its own has said.
     as_older_rules_read(tmp_path / JUDGED_PLACE, judged=True)
     done = harness(JUDGED_PLACE, module="harness.reread")
@@ -157,13 +166,35 @@ def test_a_judge_reads_the_rest_of_a_finished_run(harness, serve, server, place,
     refused = harness(JUDGED_PLACE, module="harness.reread")
     assert refused.returncode == 1 and "1 of the replies" in refused.stdout, refused.stdout
     assert contents(tmp_path / JUDGED_PLACE) == older
+    assert harness(JUDGED_PLACE, "dry_run=true", module="harness.reread").stdout == refused.stdout
     for name, content in kept.items():
         (tmp_path / JUDGED_PLACE / name).write_bytes(content)
     other = serve(lambda path, body, number: chat_reply("no"))
-    refused = harness(
-        JUDGED_PLACE, "judge=gpt4", f"judge.base_url={other.url}", module="harness.reread", OPENAI_API_KEY=KEY
-    )
+    another = JUDGED_PLACE, "judge=gpt4", f"judge.base_url={other.url}"
+    refused = harness(*another, module="harness.reread", OPENAI_API_KEY=KEY)
     assert "it has another judge, careful" in refused.stdout and not other.calls
+    assert harness(*another, "dry_run=true", module="harness.reread").stdout == refused.stdout
+
+
+def test_a_run_that_leaves_nothing_to_a_judge_is_left_alone(harness, serve, tmp_path):
+    assert harness("model=random_uniform", "task.limit=20").returncode == 0
+    for dry_run in ("true", "false"):
+        done = harness("results", "judge=gpt4", f"dry_run={dry_run}", module="harness.reread", OPENAI_API_KEY=KEY)
+        assert done.returncode == 0 and "today's rules leave no reply to a judge" in done.stdout, done.stderr
+    assert len(list(tmp_path.rglob("result.json"))) == 1
+
+
+def test_what_runs_need_to_be_trusted_is_said_once_for_all(harness, tmp_path):
+    for model, module in {"always_yes": "mine.Task", "always_no": "yours.Task"}.items():
+        assert harness(f"model={model}", "task.limit=20").returncode == 0
+        folder = tmp_path / f"results/corr2cause/limit=20/plain/{model}"
+        change(folder, "manifest.json", lambda manifest, to=module: manifest["config"]["task"].update(_target_=to))
+        change(folder, "manifest.json", lambda manifest: manifest.pop("reading"))
+        reseal(folder)
+    done = harness("results", "trust=other.Task", module="harness.reread")
+    assert done.returncode == 1 and done.stdout.count("NOT READ AGAIN: the run's task is") == 2, done.stdout
+    assert done.stdout.count("may come from anybody") == 1
+    assert done.stdout.endswith("add trust=other.Task,yours.Task,mine.Task\n")
 
 
 def test_what_a_judge_has_read_cannot_be_changed_unseen(harness, server, tmp_path):

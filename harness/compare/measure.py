@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 from harness.compare import pairs, runs
 from harness.compare.pairs import OVERALL, Group, Pairing
 from harness.compare.runs import Replies
+from harness.prompting.version import other_rules_note
 from harness.scoring.bootstrap import FEWEST
 from harness.scoring.paired import Difference, Swaps, differences
 from harness.scoring.significance import McNemar, holm
@@ -103,6 +104,7 @@ def _correct_p_values(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 def remarks(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Yield what has to be said of the pairing before any number: who lacks what, and how it counts."""
+    yield from _of_other_rules({id(run): run for comparison in comparisons for run in comparison.runs}.values())
     for comparison in comparisons:
         p = comparison.pairing
         names = f"{comparison.second} and {comparison.first}" if len(comparisons) > 1 else "They"
@@ -126,6 +128,13 @@ def remarks(comparisons: Sequence[Comparison]) -> Iterator[str]:
             yield "The two were run with different task.unreadable."
         if not p.differing:
             yield f"{comparison.second} and {comparison.first} gave the same answer to every item."
+
+
+def _of_other_rules(replies: Collection[Replies]) -> Iterator[str]:
+    """Yield that runs were read by other rules than today's, and the command that reads them again."""
+    paths = [run.path if run.path.is_dir() else run.path.parent for run in replies if run.by_other_rules]
+    if paths:
+        yield other_rules_note(len(paths), f"of the {len(replies):,} runs", map(str, paths))
 
 
 def reasons(comparisons: Sequence[Comparison]) -> Iterator[str]:

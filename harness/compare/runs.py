@@ -42,6 +42,8 @@ class Replies:
     headline: str | None
     unreadable: Unreadable
     complete: bool
+    by_other_rules: bool
+    """Whether its replies were read by other rules than today's."""
     by_item: Mapping[str, Reply]
     """In the order of the file."""
 
@@ -69,7 +71,9 @@ def load(name: str) -> Replies:
     place = run.place if run else manifest.get("run") or {}
     complete = run.complete if run else bool((manifest or {"complete": True}).get("complete"))
     unreadable = ((manifest.get("configuration") or {}).get("task") or {}).get("unreadable")
-    return Replies(Path(name), place, headline, "no" if unreadable == "no" else "wrong", complete, replies)
+    counts_as: Unreadable = "no" if unreadable == "no" else "wrong"
+    older = run is not None and run.read_by_other_rules
+    return Replies(Path(name), place, headline, counts_as, complete, older, replies)
 
 
 def _beside(folder: Path) -> tuple[runs.Run | None, Mapping[str, Any]]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 from harness.codec import request_digest
-from harness.errors import ConfigError, RunStopped
-from harness.judge.question import question, reading, statement, unread
+from harness.errors import ConfigError, HarnessError, RunStopped
+from harness.judge.question import question, reading, statement
 from harness.prompting.prompts import Prompt
-from harness.protocols import Model, Task
+from harness.protocols import Model, Outcomes, Task, Wrapper
+from harness.scoring.judged import unread
 from harness.settings import build
 from harness.storage import records
 from harness.storage.run_folder import Folder
@@ -25,7 +27,8 @@ def judge_of(settings: Mapping[str, Any], *, asks: bool) -> Model:
 
     Raises ConfigError for one that cannot judge.
     """
-    model: Model = build(settings, "judge")
+    with _errors_of_judge(settings):
+        model: Model = build(settings, "judge")
     if ChatRequest not in model.accepts or model.traits.instant or model.traits.tasks:
         raise ConfigError(
             f"judge={model.name} writes no replies of its own: a judge is a model that writes, such as judge=gpt4."
@@ -34,7 +37,31 @@ def judge_of(settings: Mapping[str, Any], *, asks: bool) -> Model:
         raise ConfigError("judge.method=rank: a judge writes what it reads in a reply: leave judge.method out.")
     if asks and (service := model.traits.service) is not None:
         service.check_key()
-    return model
+    return _Judging(model, settings)
+
+
+class _Judging(Wrapper):
+    """A model whose errors name its settings as those of a judge."""
+
+    def __init__(self, model: Model, settings: Collection[str]) -> None:
+        super().__init__(model)
+        self._settings = settings
+
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield the model's outcomes as they are."""
+        with _errors_of_judge(self._settings):
+            yield from self.model.respond(requests)
+
+
+@contextmanager
+def _errors_of_judge(settings: Collection[str]) -> Iterator[None]:
+    """Have errors speak of judge.base_url where a model of its own would say model.base_url."""
+    try:
+        yield
+    except HarnessError as error:
+        names = "|".join(re.escape(name) for name in settings)
+        error.args = (re.sub(rf"(?<![\w./-])model\.(?=(?:{names})\b)", "judge.", str(error)), *error.args[1:])
+        raise
 
 
 @dataclass(frozen=True)

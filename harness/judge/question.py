@@ -9,7 +9,7 @@ from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
 from harness.prompting.schema import read
 from harness.settings import PROMPTS
-from harness.types import JSON, Answer, ChatRequest, Failure, Record, Response
+from harness.types import JSON, Answer, ChatRequest, Failure, Response
 
 PROMPT = "reply"
 """The prompt of judges: a file of prompts/judge/."""
@@ -33,14 +33,6 @@ def prompt() -> Prompt:
 def recorded(words: Mapping[str, JSON]) -> Prompt:
     """Return the prompt whose words a manifest holds. Raises ConfigError where they make none."""
     return prompts.recorded(PROMPT, words, ())
-
-
-def unread(record: Record) -> bool:
-    """Return whether a record holds a reply in words in which the rules have read nothing."""
-    outcome, answer = record.outcome, record.answer
-    if isinstance(outcome, Failure) or answer is None or not outcome.text.strip() or outcome.logprobs is not None:
-        return False
-    return record.judgement is not None or answer.label is None
 
 
 def statement(fields: Mapping[str, JSON]) -> str:

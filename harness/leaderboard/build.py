@@ -9,7 +9,7 @@ from typing import Literal
 
 from harness.errors import ConfigError, unknown
 from harness.leaderboard.families import family, order
-from harness.leaderboard.rows import Row
+from harness.leaderboard.rows import Row, of_other_rules
 from harness.tables.metrics import (
     COUNTS,
     NUMBERS,
@@ -95,7 +95,7 @@ def _check(choice: Choice, rows: Sequence[Row]) -> None:
 def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
     """Yield the tables of a task."""
     unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.complete]
-    notes = [*_of_readings(rows), *not_ranked(rows)]
+    notes = [*_of_readings(rows), *of_other_rules(rows), *not_ranked(rows)]
     sets = comparable_sets(rows, choice.sort)
     if not sets:
         yield Table(task, notes=notes, unfinished=unfinished)

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from harness.errors import ConfigError, unknown
+from harness.prompting.version import other_rules_note
 from harness.storage import runs
 from harness.storage.runs import Run
 from harness.types import Result
@@ -105,6 +106,13 @@ def select_rows(rows: Sequence[Row], **patterns: str | None) -> list[Row]:
         filters = " ".join(f"{part}={pattern}" for part, pattern in patterns.items() if pattern is not None)
         raise ConfigError(f"no run fits all of {filters}: choose fewer.")
     return selection
+
+
+def of_other_rules(rows: Sequence[Row]) -> list[str]:
+    """Return that ranked runs were read by other rules than today's, and the command that reads them again."""
+    older = [row for row in rows if row.complete and row.run.read_by_other_rules]
+    folders = dict.fromkeys(row.folder or row.path for row in older)
+    return [other_rules_note(len(older), "of these runs", folders)] if older else []
 
 
 def _fitting(names: Iterable[str], patterns: Iterable[str]) -> set[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from harness.types import JSON
 
@@ -22,3 +25,15 @@ def reading_version() -> dict[str, JSON]:
         rules.update(file.relative_to(home).as_posix().encode() + b"\0")
         rules.update(file.read_bytes().replace(b"\r\n", b"\n") + b"\0")
     return {"version": VERSION, "rules": rules.hexdigest()}
+
+
+def by_other_rules(manifest: Mapping[str, Any]) -> bool:
+    """Return whether the replies of a run were read by other rules than today's."""
+    return manifest.get("reading") != reading_version()
+
+
+def other_rules_note(count: int, runs: str, folders: Iterable[str]) -> str:
+    """Return that so many `runs` were read by other rules than today's, and the command that reads them again."""
+    verb, those = ("was", "it") if count == 1 else ("were", "them")
+    command = f"python -m harness.reread {shlex.join(folders)}"
+    return f"{count:,} {runs} {verb} read by other rules than today's: {command} reads {those} again."

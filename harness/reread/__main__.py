@@ -6,6 +6,7 @@ A results folder is read as data: nothing that it names is imported, opened or f
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 
 from harness.cli import key_value
 from harness.cli.key_value import Words
-from harness.errors import ConfigError, HarnessError, Interrupted, RunStopped
+from harness.errors import ConfigError, HarnessError, Interrupted, RunStopped, UntrustedError
 from harness.reread.judges import NewJudge
 from harness.reread.renew import Change, NotReread, preview, renew, source_of, target_of
 from harness.runtime import console, secrets, signals
@@ -68,7 +69,7 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: Settings) -> int:
     judge = _new_judge(of_a_run, asks=not settings.dry_run)
     found = list(runs.find(folders or ["results"]))
     places = {folder.resolve() for folder in found}
-    problems = 0
+    problems, untrusted = 0, dict.fromkeys(settings.trust)
     progress = Progress("reading again")
     with interruptible(progress):
         for folder in found:
@@ -76,20 +77,30 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: Settings) -> int:
                 raise Interrupted(signals.sentence("every run is as it was, or read again"))
             try:
                 source = source_of(folder, settings.trust, with_judge=judge is not None)
-                if (place := target_of(source.run, judge)) != folder and place.resolve() in places:
-                    raise NotReread(f"its run with the judge is there already: {place} is read again.")
-                change = preview(source) if settings.dry_run else renew(source, judge, progress)
+                if (place := target_of(source.run, judge)) != folder:
+                    if place.resolve() in places:
+                        raise NotReread(f"its run with the judge is there already: {place} is read again.")
+                    if source.nothing_to_judge:
+                        raise NotReread("today's rules leave no reply to a judge: without judge=… they read it again.")
+                change = preview(source, judge) if settings.dry_run else renew(source, judge, progress)
                 _tell(change, settings, judge)
             except NotReread as reason:
                 _print(f"{folder}: {reason}")
             except RunStopped:
                 raise
+            except UntrustedError as error:
+                problems += 1
+                untrusted[error.name] = None
+                _print(f"{folder}: NOT READ AGAIN: {error.use}.")
             except HarnessError as error:
                 problems += 1
                 _print(f"{folder}: NOT READ AGAIN: {getattr(error, 'in_full', error)}")
             else:
                 if change.stopped is not None:
                     raise change.stopped
+    if len(untrusted) > len(settings.trust):
+        names = shlex.quote(",".join(untrusted))
+        _print(f"A results folder may come from anybody: if all that these runs name is yours, add trust={names}")
     return 1 if problems else 0
 
 
@@ -122,10 +133,12 @@ def _tell(change: Change, settings: Settings, judge: NewJudge | None) -> None:
     would = "would be " if settings.dry_run else ""
     number = f"{sum(others.values()):,} of {change.readings.total():,} readings {would}changed"
     scores = f"{_brief(change.run.result)} before, {_brief(change.result)} {'then' if settings.dry_run else 'now'}"
-    at = "" if change.place == change.run.folder else f" (left in {change.place})"
+    where = f" ({'would be ' if settings.dry_run else ''}left in {change.place})"
+    at = "" if change.place == change.run.folder else where
     _print(f"{change.run.folder}: {number}{f' ({kinds})' if kinds else ''}; {scores}{at}.")
     if judge is not None and settings.dry_run:
-        _print(f"  {change.unread:,} replies that the rules cannot read would go to the judge {judge.model.name}.")
+        replies = f"{change.waiting:,} {'reply' if change.waiting == 1 else 'replies'}"
+        _print(f"  {replies} that the rules cannot read would go to the judge {judge.model.name}.")
     for note in metrics.judge_notes(change.result):
         _print(f"  {note}")
 

@@ -17,12 +17,12 @@ from harness.cost.price import from_json
 from harness.errors import RunStopped
 from harness.judge import question
 from harness.judge.ask import Judge, judge_of
-from harness.protocols import Model, Outcomes, Traits
+from harness.protocols import Model, Outcomes, Traits, Wrapper
 from harness.runtime.interrupt import Stoppable
 from harness.settings import Main, build_main
 from harness.storage.configuration import of_judge
 from harness.storage.runs import Run
-from harness.types import ChatRequest, Request
+from harness.types import ChatRequest, Failure, Request, Response
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class NewJudge:
         return cls(settings, judge_of(settings.judge, asks=asks and settings.cache.mode != "frozen"))
 
     @property
+    def recalls(self) -> bool:
+        """Return whether it is not asked again what it has said in the run already."""
+        return self.settings.cache.mode != "refresh"
+
+    @property
     def configuration(self) -> dict[str, Any]:
         """Return its part of a run's configuration."""
         return of_judge(self.model.name, self.model.identity, question.prompt())
@@ -53,15 +58,56 @@ class NewJudge:
         return spending
 
     @contextmanager
-    def answering(self, spending: JudgeSpending, task: str) -> Iterator[Judge]:
-        """Yield the judge with budget, Ctrl-C, cache and ledger around it, as in a run."""
+    def answering(self, spending: JudgeSpending, task: str, run: Run) -> Iterator[Judge]:
+        """Yield the judge with budget, Ctrl-C, cache, what it has said in the run, and ledger around it."""
+        outcomes = replies_of_judge(run) if self.recalls else {}
         mode = self.settings.cache.mode
         asked = Stoppable(spending.within_rest(), mode)
         if mode == "off":
-            yield Judge(spending.metered(asked), question.prompt())
+            yield Judge(spending.metered(_Recalling(asked, outcomes)), question.prompt())
             return
         with closing(Store(Path(self.settings.cache.path), readonly=mode == "frozen")) as store:
-            yield Judge(spending.metered(CachedModel(asked, store, mode=mode, task=task)), question.prompt())
+            cached = CachedModel(asked, store, mode=mode, task=task)
+            yield Judge(spending.metered(_Recalling(cached, outcomes)), question.prompt())
+
+
+def outcomes_of_judge(run: Run) -> dict[str, Response | Failure]:
+    """Return what became of each request to the judge of a run, by the request's digest."""
+    judgements = (record.judgement for record in run.records())
+    return {one.request: one.outcome for one in judgements if one is not None}
+
+
+def replies_of_judge(run: Run) -> dict[str, Response | Failure]:
+    """Return what the judge of a run has said: a call that failed is none of it."""
+    return {digest: one for digest, one in outcomes_of_judge(run).items() if isinstance(one, Response)}
+
+
+def never_judged(requests: int) -> RunStopped:
+    """Return the error for a run whose own judge was not asked all that today's rules leave to it."""
+    return RunStopped(
+        f"{requests:,} of the replies that today's rules cannot read were never before its judge: add judge=… with the "
+        "settings of the run's judge."
+    )
+
+
+class _Recalling(Wrapper):
+    """A judge that is not asked again what it has said."""
+
+    def __init__(self, model: Model, outcomes: Mapping[str, Response | Failure]) -> None:
+        super().__init__(model)
+        self._outcomes = outcomes
+
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield what it has said, then what it says of all others."""
+        others = []
+        for request in requests:
+            outcome = self._outcomes.get(request_digest(request))
+            if outcome is None:
+                others.append(request)
+            else:
+                yield [(request, outcome)]
+        if others:
+            yield from self.model.respond(others)
 
 
 class OldJudge:
@@ -76,8 +122,7 @@ class OldJudge:
         self.name: str = part["name"]
         self.identity: Mapping[str, Any] = part["model"]
         self._words = question.recorded(run.manifest["judge"]["words"])
-        judgements = (record.judgement for record in run.records())
-        self._outcomes = {one.request: one.outcome for one in judgements if one is not None}
+        self._outcomes = outcomes_of_judge(run)
         price = run.manifest["judge"].get("price")
         self.ledger = Ledger(None if price is None else from_json(price), paid="cost" in run.result_json["judge"])
 
@@ -95,7 +140,4 @@ class OldJudge:
             if outcome is not None:
                 yield [(request, outcome)]
         if missing:
-            raise RunStopped(
-                f"{missing:,} of the replies that today's rules cannot read were never before its judge: add judge=… "
-                "with the settings of the run's judge."
-            )
+            raise never_judged(missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
@@ -9,20 +10,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness.codec import request_digest
 from harness.errors import DataError, HarnessError, RunStopped
+from harness.judge import question
 from harness.judge.ask import Judge, judged, read_rest
-from harness.judge.question import unread
 from harness.prompting.prompts import Prompt
-from harness.prompting.version import reading_version
+from harness.prompting.version import by_other_rules, reading_version
 from harness.protocols import Task
-from harness.reread.judges import NewJudge, OldJudge
+from harness.reread.judges import NewJudge, OldJudge, never_judged, outcomes_of_judge, replies_of_judge
 from harness.runtime.progress import Progress
-from harness.scoring.judged import summarize
+from harness.scoring.judged import summarize, unread
 from harness.storage import provenance, rebuild, records, runs
 from harness.storage.places import folder_of, variant
 from harness.storage.run_folder import MANIFEST, Account, Folder
 from harness.storage.runs import Run
-from harness.types import JSON, Record, Response, Result, Usage
+from harness.types import JSON, Judgement, Record, Response, Result, Usage
 from harness.verify.items import Items
 from harness.verify.run import problems_of
 
@@ -47,8 +49,8 @@ class Change:
     readings: Counter[tuple[Reading, Reading]]
     """How many records were read as the first, and are now read as the second."""
     result: Result
-    unread: int
-    """Replies that the rules cannot read."""
+    waiting: int = 0
+    """In a preview: replies that a judge would be asked about."""
     stopped: RunStopped | None = None
     """Why the judge was not asked about all of them."""
 
@@ -62,8 +64,8 @@ class Source:
     prompt: Prompt
     items: Mapping[str, JSON]
 
-    def lines(self) -> Iterator[tuple[Record, Record, Mapping[str, Any]]]:
-        """Yield each record as it is and as today's rules read it, with its line."""
+    def lines(self) -> Iterator[tuple[Record, Record, Mapping[str, Any], Mapping[str, JSON]]]:
+        """Yield each record as it is and as today's rules read it, with its line and the fields of its item."""
         path = self.run.records_file
         assert path is not None
         items, seen = Items(self.task.items()), Counter[str]()
@@ -75,7 +77,12 @@ class Source:
             again = record
             if isinstance(record.outcome, Response):
                 again = replace(record, answer=self.prompt.parse(record.outcome, item.fields), judgement=None)
-            yield record, again, one.line
+            yield record, again, one.line, item.fields
+
+    @property
+    def nothing_to_judge(self) -> bool:
+        """Return whether today's rules leave no reply to a judge."""
+        return not any(unread(again) for _, again, _, _ in self.lines())
 
 
 def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Source:
@@ -89,7 +96,7 @@ def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Sour
         raise run.manifest_error
     if run.kind == "algorithm":
         raise NotReread("an algorithm has answered, and there are no replies to read.")
-    if run.manifest.get("reading") == reading_version() and not with_judge:
+    if not by_other_rules(run.manifest) and not with_judge:
         raise NotReread("it was read by today's rules already.")
     if run.records_file is None:
         raise runs.no_records(folder)
@@ -99,35 +106,49 @@ def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Sour
     return Source(run, task, rebuild.prompt_of(task, run.manifest, trust), run.manifest["items"])
 
 
-def preview(source: Source) -> Change:
-    """Return what reading a run again would come to, by the rules and what its own judge has said. Nothing is left."""
-    run = source.run
+def preview(source: Source, new_judge: NewJudge | None) -> Change:
+    """Return what reading a run again would come to, by the rules and what its own judge has said. Nothing is left.
 
-    def now() -> Iterator[Record]:
-        return (judged(again, old.judgement) if unread(again) else again for old, again, _ in source.lines())
+    Raises DataError where its own judge would have to be asked more, and is not there.
+    """
+    run, own = source.run, bool(source.run.configuration.get("judge"))
+    words = question.recorded(run.manifest["judge"]["words"]) if own else question.prompt()
+    judgements: Mapping[str, Any] = {}
+    if own and (new_judge is None or new_judge.recalls):
+        judgements = outcomes_of_judge(run) if new_judge is None else replies_of_judge(run)
 
-    result = summarize(source.task, now, run.samples, _judge_name(run))
-    readings, unread_replies = Counter[tuple[Reading, Reading]](), 0
-    for (old, again, _), new in zip(source.lines(), now(), strict=True):
+    def request_of(record: Record, fields: Mapping[str, JSON]) -> str:
+        assert isinstance(record.outcome, Response)
+        return request_digest(question.question(words, question.statement(fields), record.outcome.text))
+
+    def now() -> Iterator[tuple[Record, str]]:
+        """Yield each record as it would be, with the request that its judge would get; empty where it would not."""
+        for _, again, _, fields in source.lines():
+            request = request_of(again, fields) if unread(again) else ""
+            outcome = judgements.get(request)
+            yield judged(again, Judgement(request, outcome) if outcome is not None else None), request
+
+    result = summarize(source.task, lambda: (record for record, _ in now()), run.samples, _judge_name(run))
+    readings, waiting = Counter[tuple[Reading, Reading]](), Counter[str]()
+    for (old, *_), (new, request) in zip(source.lines(), now(), strict=True):
         readings[_label(old), _label(new)] += 1
-        unread_replies += unread(again)
-    return Change(run, run.folder, readings, result, unread_replies)
+        waiting[request] += bool(request) and new.judgement is None
+    requests = sum(count > 0 for count in waiting.values())
+    if requests and own and new_judge is None and run.complete:
+        raise DataError(str(never_judged(requests)))
+    return Change(run, target_of(run, new_judge), readings, result, waiting.total())
 
 
 def renew(source: Source, new_judge: NewJudge | None, progress: Progress) -> Change:
     """Read a run again and leave records, scores and manifest in its folder, or beside it where a judge is added."""
     run = source.run
-    if new_judge is not None and run.configuration.get("judge") not in (None, new_judge.configuration):
-        raise NotReread(f"it has another judge, {_judge_name(run)}: read the run without one again.")
     place = target_of(run, new_judge)
     with ExitStack() as stack:
         judge, ledger, judge_part = _judge(source, new_judge, place, stack)
         folder = _folder(run, place, new_judge, ledger, judge_part)
         stack.enter_context(folder.lock())
-        unread_replies = 0
         with folder.rewrite_records(source.task.headline) as writer:
-            for _, again, line in source.lines():
-                unread_replies += unread(again)
+            for _, again, line, _ in source.lines():
                 writer.copy(again, line)
         stopped = read_rest(source.task, folder, judge, progress.say) if judge is not None else None
         if stopped is not None and new_judge is None and run.complete:
@@ -142,7 +163,7 @@ def renew(source: Source, new_judge: NewJudge | None, progress: Progress) -> Cha
             stopped = RunStopped(f"calls of the judge failed ({kinds}): the same command asks for them again.")
         complete = bool(run.result_json["complete"]) and stopped is None
         folder.finish(result, items=source.items, complete=complete)
-    return Change(run, place, readings, result, unread_replies, stopped)
+    return Change(run, place, readings, result, stopped=stopped)
 
 
 def _judge(
@@ -152,7 +173,7 @@ def _judge(
     run = source.run
     if new is not None:
         spending = new.spending(place / MANIFEST)
-        judge = stack.enter_context(new.answering(spending, source.task.name))
+        judge = stack.enter_context(new.answering(spending, source.task.name, run))
         return judge, spending.ledger, {"words": judge.words.as_json, **spending.provenance}
     if run.configuration.get("judge"):
         old = OldJudge(run)
@@ -195,14 +216,20 @@ def _result(source: Source, folder: Folder, judge: Judge | None) -> Result:
 
 
 def target_of(run: Run, new: NewJudge | None) -> Path:
-    """Return the folder of a run once it is read again: another one where it gets a judge."""
+    """Return the folder of a run once it is read again: another one where it gets a judge.
+
+    Raises NotReread where it has another judge already.
+    """
+    if new is not None and run.configuration.get("judge") not in (None, new.configuration):
+        raise NotReread(f"it has another judge, {_judge_name(run)}: read the run without one again.")
     if new is None or run.configuration.get("judge"):
         return run.folder
     tail, folder = folder_of("", run.place).parts, run.folder.resolve()
     if folder.parts[-len(tail) :] != tail:
         raise DataError(f"it stands at another place than its command gives it (…/{'/'.join(tail)}): move it there.")
     judged = {**run.place, "variant": variant({**run.configuration["task"], "judge": new.model.name})}
-    return folder_of(str(Path(*folder.parts[: -len(tail)])), judged)
+    place = folder_of(str(Path(*folder.parts[: -len(tail)])), judged)
+    return place if run.folder.is_absolute() else Path(os.path.relpath(place))
 
 
 class _Kept:

@@ -24,6 +24,14 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     return replace(result, judge=tally.told(judge, without))
 
 
+def unread(record: Record) -> bool:
+    """Return whether a record holds a reply in words in which the rules have read nothing."""
+    outcome, answer = record.outcome, record.answer
+    if isinstance(outcome, Failure) or answer is None or not outcome.text.strip() or outcome.logprobs is not None:
+        return False
+    return record.judgement is not None or answer.label is None
+
+
 def by_rules_alone(record: Record) -> Record:
     """Return a record as it would be without a judge."""
     return record if record.judgement is None else replace(record, judgement=None, answer=Answer(label=None))
@@ -33,7 +41,7 @@ class _Tally:
     """Counts of what a judge has read, while the records pass."""
 
     def __init__(self) -> None:
-        self.judged = 0
+        self.judged = self._waiting = 0
         self._labels: Counter[int | None] = Counter()
         self._failures: Counter[str] = Counter()
         self._tokens: Counter[str] = Counter()
@@ -44,6 +52,8 @@ class _Tally:
         for record in records:
             if record.judgement is not None:
                 self._add(record)
+            else:
+                self._waiting += unread(record)
             yield record
 
     def _add(self, record: Record) -> None:
@@ -63,4 +73,4 @@ class _Tally:
     def told(self, judge: str, without: Scores) -> Judged:
         """Return what was counted."""
         yes, no, unreadable = (self._labels[label] for label in (1, 0, None))
-        return Judged(judge, yes, no, unreadable, dict(self._failures), Usage(**self._tokens), without)
+        return Judged(judge, yes, no, unreadable, self._waiting, dict(self._failures), Usage(**self._tokens), without)

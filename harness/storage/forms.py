@@ -72,6 +72,7 @@ class JudgeForm(BaseModel):
     yes: Count
     no: Count
     unreadable: Count
+    waiting: Count
     failures: dict[Text, Count]
     usage: dict[Tokens, Count]
     without: ScoresForm

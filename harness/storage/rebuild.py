@@ -144,5 +144,7 @@ def _need(name: str, trust: Collection[str], what: str) -> None:
     if name not in trust:
         raise UntrustedError(
             f"{what:.200}, and a results folder may come from anybody: name it with trust= on the command line if it "
-            "is yours."
+            "is yours.",
+            name=name,
+            use=f"{what:.200}",
         )

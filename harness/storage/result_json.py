@@ -75,6 +75,7 @@ def _judge_json(judge: Judged) -> dict[str, Any]:
         "yes": judge.yes,
         "no": judge.no,
         "unreadable": judge.unreadable,
+        "waiting": judge.waiting,
         "failures": dict(judge.failures),
         "usage": _usage_json(judge.usage),
         "without": _row_json(judge.without),
@@ -82,7 +83,7 @@ def _judge_json(judge: Judged) -> dict[str, Any]:
 
 
 def _judge_from_json(judge: Mapping[str, Any]) -> Judged:
-    counts = {name: judge[name] for name in ("model", "yes", "no", "unreadable", "failures")}
+    counts = {name: judge[name] for name in ("model", "yes", "no", "unreadable", "waiting", "failures")}
     return Judged(**counts, usage=Usage(**judge["usage"]), without=_row_from_json(judge["without"]))
 
 

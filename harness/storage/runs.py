@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from harness.codec import digest
 from harness.errors import DataError
+from harness.prompting.version import by_other_rules
 from harness.storage import files, flat_table, records
 from harness.storage.files import DamagedError, read_json
 from harness.storage.forms import check_manifest, check_result
@@ -101,6 +102,11 @@ class Run:
     def records_file(self) -> Path | None:
         """Return the file of its records; None where it came without. Raises DataError where there are two."""
         return records_in(self.folder)
+
+    @property
+    def read_by_other_rules(self) -> bool:
+        """Return whether its replies were read by other rules than today's. Those of an algorithm are none."""
+        return bool(self.manifest) and self.kind != "algorithm" and by_other_rules(self.manifest)
 
     @property
     def unreadable_is_no(self) -> bool:

@@ -215,15 +215,20 @@ def judge_notes(result: Result) -> list[str]:
     judge = result.judge
     if judge is None:
         return []
+    waiting = [
+        f"{_counted(judge.waiting, 'reply', 'replies')} still wait{'s' * (judge.waiting == 1)} for the judge {judge.model}."
+    ]
     if not judge.replies:
-        return [f"Judge {judge.model}: not asked, as the rules have read every reply."]
+        nothing = f"Judge {judge.model}: not asked, as the rules have left no reply to it."
+        return waiting if judge.waiting else [nothing]
     names = main_metrics(result.overall)
     without = ", ".join(f"{TITLES[name]} {metric_text(name, judge.without[name])}" for name in names)
     failed = sum(judge.failures.values())
     return [
         f"{_counted(judge.replies, 'reply', 'replies')} that the rules could not read went to the judge {judge.model}: "
         f"{judge.yes:,} read as Yes, {judge.no:,} as No, {judge.unreadable:,} left unreadable"
-        f"{f', {failed:,} failed' if failed else ''}. Without the judge: {without}."
+        f"{f', {failed:,} failed' if failed else ''}. Without the judge: {without}.",
+        *(waiting if judge.waiting else []),
     ]
 
 

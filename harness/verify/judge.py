@@ -11,6 +11,7 @@ from harness.cost.ledger import Ledger
 from harness.cost.price_lookup import costs_money
 from harness.errors import DataError
 from harness.judge import question
+from harness.scoring.judged import unread
 from harness.storage.rebuild import model_of
 from harness.storage.run_folder import MANIFEST, RESULT
 from harness.types import Answer, Failure, Item, Record, Response
@@ -54,7 +55,7 @@ class JudgeCheck:
 
     def problems(self, record: Record, item: Item, *, complete: bool) -> Iterator[str]:
         """Yield where the judge was not asked about a reply, or asked something else."""
-        if not question.unread(record):
+        if not unread(record):
             if record.judgement is not None:
                 yield "a judge was asked about a reply that is none in words"
             return

@@ -6,17 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.prompting.version import VERSION, reading_version
+from harness.prompting.version import VERSION
 from harness.types import Answer, Item, Record, Response
 
 if TYPE_CHECKING:
     from harness.prompting.prompts import Prompt
     from harness.verify.judge import JudgeCheck
-
-
-def by_other_rules(manifest: Mapping[str, Any]) -> bool:
-    """Return whether the replies of a run were read by other rules than today's."""
-    return manifest.get("reading") != reading_version()
 
 
 class Readings:

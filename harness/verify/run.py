@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from harness.codec import digest
 from harness.cost.price import from_json
 from harness.errors import DataError
+from harness.prompting.version import by_other_rules
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_judge, of_model
 from harness.storage.files import DamagedError
 from harness.storage.provenance import TracedItems
 from harness.storage.run_folder import MANIFEST, RESULT, SEALS
 from harness.verify.judge import JudgeCheck
-from harness.verify.readings import by_other_rules
 from harness.verify.records import RecordCheck
 from harness.verify.scores import differences, problems_of_scores
 

@@ -13,7 +13,7 @@ from row_help import board_row
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import Choice, build
-from harness.leaderboard.rows import select_rows
+from harness.leaderboard.rows import Row, select_rows
 from harness.storage.result_json import result_json
 from harness.tables.latex_html import html, latex, tex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
@@ -184,3 +184,19 @@ def test_a_wrong_setting_is_one_sentence(tmp_path, capsys, setting):
     saved(tmp_path, run("a"))
     assert leaderboard.main([str(tmp_path), setting]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_runs_that_were_read_by_other_rules_are_counted_below_the_table():
+    def older(row: Row, folder: str, **manifest) -> Row:
+        content = {**row.run.manifest, "reading": {"version": 0}, **manifest}
+        return Row(replace(row.run, manifest=content), folder)
+
+    rows = [run("a"), older(run("b"), "results"), older(run("c"), "my results"), older(run("d"), "results")]
+    unranked = [older(run("e", complete=False), "f"), older(run("f"), "f", config={"algorithm": {"name": "f"}})]
+    (table,) = build([*rows, *unranked])
+    sentence = (
+        "3 of these runs were read by other rules than today's: python -m harness.reread results 'my results' reads"
+    )
+    assert sum(note.startswith(sentence) for note in table.notes) == 1
+    (table,) = build([rows[0]])
+    assert not any("other rules" in note for note in table.notes)
