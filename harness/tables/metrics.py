@@ -215,9 +215,8 @@ def judge_notes(result: Result) -> list[str]:
     judge = result.judge
     if judge is None:
         return []
-    waiting = [
-        f"{_counted(judge.waiting, 'reply', 'replies')} still wait{'s' * (judge.waiting == 1)} for the judge {judge.model}."
-    ]
+    waits = f"still wait{'s' * (judge.waiting == 1)} for the judge {judge.model}."
+    waiting = [f"{_counted(judge.waiting, 'reply', 'replies')} {waits}"]
     if not judge.replies:
         nothing = f"Judge {judge.model}: not asked, as the rules have left no reply to it."
         return waiting if judge.waiting else [nothing]
