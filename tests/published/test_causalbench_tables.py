@@ -145,7 +145,11 @@ def correlation_forms(model: str, name: str) -> dict[str, float]:
     return closed_forms(model, n, 2 * one_way, yes_errors=yes_errors, no_errors=sum(map(bool, neighbours)))
 
 
-@pytest.mark.parametrize("model", MODELS)
+# Always Yes by both tasks in the suite; the others, as long, in make test-slow.
+CONSTANT = [model if model == "yes" else pytest.param(model, marks=pytest.mark.slow) for model in MODELS]
+
+
+@pytest.mark.parametrize("model", CONSTANT)
 @pytest.mark.parametrize(("task", "forms"), [(causality, causality_forms), (correlation, correlation_forms)])
 def test_constant_models_hit_the_closed_forms(task, forms, model):
     results = task(model)

@@ -165,6 +165,7 @@ def test_the_longest_premise_of_each_size():
         assert len(premise((0,) * n)) == length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [("task.num_nodes=7",), ("task.num_nodes=[8]", "task.classes=20")])
 def test_the_reasoner_answers_all_of_it(settings, harness, tmp_path):
     assert harness("model=reasoner", "task.split=all", "task.limit=50", *settings).returncode == 0
