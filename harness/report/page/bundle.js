@@ -2861,7 +2861,8 @@ ${reply}`.toLowerCase();
     opening: "the first word of the reply",
     closing: "a last sentence that is the verdict",
     concluded: "a sentence that says it in other words",
-    corrected: "a correction of what was said before"
+    corrected: "a correction of what was said before",
+    judge: "another model, as the rules found nothing (these are its words)"
   };
   var LONG2 = 3e3;
   async function answerSection(set, row) {

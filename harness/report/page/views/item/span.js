@@ -5,8 +5,8 @@ const BETWEEN = "[^\\p{L}\\p{N}]+";
 
 /**
  * Return [start, end] of the words that decided, or [-1, -1]. The parser gives them in lower case and without their
- * decoration, and with words of its own for a box or a tag: where the whole is not found, its last word is. A single word
- * counts where it begins the reply, all others where they come last.
+ * decoration, and with words of its own for a box or a tag: where the whole is not found, its last word is. A single
+ * word counts where it begins the reply, all others where they come last.
  */
 export function decidingSpan(text, span) {
   const words = span.split(/[^\p{L}\p{N}'’]+/u).filter(Boolean);
