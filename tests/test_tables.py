@@ -186,7 +186,7 @@ def test_unreadable_replies_are_said_and_how_they_score(number, way, sentence):
 
 def test_a_single_reply_that_went_to_the_judge_is_one():
     overall = scores(f1=0.5, accuracy=0.5)
-    judged = Judged("careful", 1, 0, 0, {}, Usage(), without=overall)
+    judged = Judged("careful", 1, 0, 0, 0, {}, Usage(), without=overall)
     (note,) = judge_notes(replace(result_of(overall), judge=judged))
     assert note.startswith("1 reply that the rules could not read went to the judge careful: 1 read as Yes, 0 as No, ")
 

@@ -99,6 +99,7 @@ def test_an_instant_model_answers_in_every_mode(harness, tmp_path, mode):
     assert "cache=off" not in done.stdout and not (tmp_path / ".cache").exists()
 
 
+@pytest.mark.slow
 def test_a_local_model_is_refreshed_and_replayed(harness, nli_path):
     arguments = ("model=nli", f"model.path={nli_path}", "model.name=tiny", "task.limit=5")
     for mode, said in (("refresh", "holds"), ("frozen", "5 answers came from the cache, 0")):

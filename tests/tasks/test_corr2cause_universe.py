@@ -47,6 +47,7 @@ def test_seven_variables_are_complete():
     assert made.blocks[0].numbers == representatives(7)
 
 
+@pytest.mark.slow
 def test_seven_variables_are_split_by_a_fixed_lot():
     train, dev = premises(7, "train"), premises(7, "dev")
     assert sorted([*train, *dev]) == premises(7, "all")
