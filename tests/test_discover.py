@@ -95,6 +95,7 @@ def test_it_stands_on_the_leaderboard_of_the_models(harness):
     assert process.stdout.count("## ") == 1
 
 
+@pytest.mark.slow
 def test_a_sweep_over_seeds_gives_an_interval(harness, tmp_path):
     process = harness(
         "-m", "algorithm=hc,mmhc", "network=asia", "samples=500", "seed=0,1,2", module="harness.discover"

@@ -204,7 +204,11 @@ TRIED_AGAIN = [
     [
         *((name, "usd") for name in HABITS),
         *((name, "tokens") for name in HABITS if "hidden" in name or name in ("honest", "usage missing", "zero")),
-        *((name, "requests") for name in ("honest", *TRIED_AGAIN)),
+        # The waits that a server asks for make it a quarter of a minute.
+        *(
+            pytest.param(name, "requests", marks=[pytest.mark.slow] * ("wait" in name))
+            for name in ("honest", *TRIED_AGAIN)
+        ),
     ],
 )
 def test_a_server_bills_no_more_than_the_limit_and_one_call(name, limit, key):

@@ -48,6 +48,7 @@ def test_table_12_rows_without_a_single_yes():
     assert accuracies == {"parent": 82.67, "ancestor": 91.2, "child": 84.53, "descendant": 92.53}
 
 
+@pytest.mark.slow
 def test_table_4_random_uniform_drew_yes_a_third_of_the_time():
     # 20.38 F1 and 62.78 accuracy printed: within what seeds do at a third, far from what a fair coin does.
     def mean(p_yes: float, metric: str) -> float:
