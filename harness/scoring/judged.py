@@ -21,7 +21,7 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     tally = _Tally()
     result = sampling.summarize(task, tally.watch(read()), samples)
     without = sampling.summarize(task, map(by_rules_alone, read()), samples).overall if tally.judged else result.overall
-    return replace(result, judge=tally.told(judge, without))
+    return replace(result, judge=tally.summary(judge, without))
 
 
 def unread(record: Record) -> bool:
@@ -70,7 +70,7 @@ class _Tally:
                 if (count := getattr(outcome.usage, kind.name)) is not None:
                     self._tokens[kind.name] += count
 
-    def told(self, judge: str, without: Scores) -> Judged:
+    def summary(self, judge: str, without: Scores) -> Judged:
         """Return what was counted."""
         yes, no, unreadable = (self._labels[label] for label in (1, 0, None))
         return Judged(judge, yes, no, unreadable, self._waiting, dict(self._failures), Usage(**self._tokens), without)

@@ -30,7 +30,7 @@ def chat(server: Server, **settings) -> Chat:
     return Chat(**{"name": "m", "model": "gpt-4o", "base_url": server.url, "max_wait": 0.01} | settings)
 
 
-def asked(means: Means, words: str = "plain"):
+def prompt_and_request(means: Means, words: str = "plain"):
     prompt = constrained(load("corr2cause", words, ()), means)
     return prompt, prompt.render(FIELDS, (), ChatRequest)
 
@@ -38,7 +38,7 @@ def asked(means: Means, words: str = "plain"):
 @pytest.mark.parametrize("words", ["plain", "cot"])
 @pytest.mark.parametrize("means", MEANS)
 def test_by_each_means_a_server_that_holds_replies_gives_one_of_the_choices(serve, key, means, words):
-    prompt, request = asked(means, words)
+    prompt, request = prompt_and_request(means, words)
     for answer, label in (("Yes", 1), ("No", 0)):
         reasoning = 'Step 1: the answer: Yes? "answer": "No"? {"answer": "Maybe"}\nSo the answer is no, or yes.'
         reasoning = reasoning if means != "regex" else "Step 1: the answer is no, or yes."
@@ -106,7 +106,7 @@ def test_what_is_sent_is_what_the_servers_document():
     ],
 )
 def test_what_is_not_of_the_form_is_read_by_its_words_and_its_rule_says_so(text):
-    prompt, _ = asked("json_schema")
+    prompt, _ = prompt_and_request("json_schema")
     read, plain = prompt.parse(Response(text), {}), load("corr2cause", "plain", ()).parse(Response(text), {})
     assert read.rule.startswith(NOT_IN_FORM) and (read.label, read.span) == (plain.label, plain.span)
 
@@ -120,14 +120,14 @@ def test_a_bare_choice_is_of_the_form_only_where_that_is_the_form():
 
 
 def test_words_in_the_reasoning_never_turn_the_field():
-    prompt, _ = asked("json_schema", "cot")
+    prompt, _ = prompt_and_request("json_schema", "cot")
     text = json.dumps({"reasoning": 'The final answer is yes. {"answer": "Yes"} Answer: Yes', "answer": "No"})
     read = prompt.parse(Response(text), {})
     assert (read.label, read.span) == (0, '"answer": "No"')
 
 
 def test_an_answer_in_its_field_counts_in_the_papers_own_reading_too():
-    prompt, _ = asked("json_schema")
+    prompt, _ = prompt_and_request("json_schema")
     codes = []
     for text in ('{"answer": "Yes"}', '{"answer": "No"}', "Yes, it does."):
         response = Response(text)
@@ -164,7 +164,7 @@ def test_prompts_that_let_the_model_reason_are_known_and_have_the_words_that_the
 def test_a_server_that_refuses_is_told_in_its_words_with_the_setting(serve, key, words):
     status, message = REFUSED_FORMS[words]
     server = serve(lambda *_: error(status, message))
-    _, request = asked("json_schema")
+    _, request = prompt_and_request("json_schema")
     with pytest.raises(RunStopped) as stopped:
         each_of = list(each(chat(server).respond([request])))
         raise AssertionError(each_of)
@@ -176,7 +176,7 @@ def test_a_server_that_refuses_is_told_in_its_words_with_the_setting(serve, key,
 
 
 def test_another_refusal_and_an_unheld_request_are_told_as_ever(serve, key):
-    _, request = asked("json_schema")
+    _, request = prompt_and_request("json_schema")
     ((_, outcome),) = each(chat(serve(lambda *_: error(400, "odd"))).respond([request]))
     assert outcome == Failure("bad_request", "400: odd")
     refused = REFUSED_FORMS["DeepSeek"]
@@ -185,7 +185,7 @@ def test_another_refusal_and_an_unheld_request_are_told_as_ever(serve, key):
 
 
 def test_a_refusal_after_answers_is_of_one_item(serve, key):
-    _, request = asked("json_schema")
+    _, request = prompt_and_request("json_schema")
     server = serve(lambda path, body, n: held_reply(body, "No") if n <= 3 else error(400, "response_format: too odd"))
     requests = [replace(request, sample=k) for k in range(4)]
     found = [outcome for _, outcome in each(chat(server, max_concurrency=1).respond(requests))]
@@ -195,7 +195,7 @@ def test_a_refusal_after_answers_is_of_one_item(serve, key):
 
 @pytest.mark.parametrize("calls", [7, [7], [{"function": 7}], [{"function": {"arguments": {"answer": "Yes"}}}]])
 def test_a_call_of_a_tool_that_is_none_is_an_invalid_reply(serve, key, calls):
-    _, request = asked("tool")
+    _, request = prompt_and_request("tool")
     reply = chat_reply("")
     reply["choices"][0]["message"]["tool_calls"] = calls
     ((_, outcome),) = each(chat(serve(lambda *_: reply), attempts=1).respond([request]))

@@ -47,20 +47,20 @@ def test_the_features_are_counts_of_sentences():
     assert rows(Relation.PARENT, 1, 2) == [*premise, 1, 1, 2, 2, 1, 1, 1, 1, 3, 0]
 
 
-def asked(task, kind):
+def answers_to(task, kind):
     items = list(task.items())
     requests = [PROMPT.render(item.fields, (), kind) for item in items]
     return [PROMPT.parse(response, {}) for _, response in each(shortcut.Shortcut().respond(requests))]
 
 
 def test_it_answers_alike_under_every_perturbation_and_says_how_likely():
-    expected = asked(corr2cause(), ChoiceRequest)
+    expected = answers_to(corr2cause(), ChoiceRequest)
     labels = [answer.label for answer in expected]
     assert {type(answer.probability) for answer in expected} == {float}
     assert [answer.probability > 0.5 for answer in expected] == [label == 1 for label in labels]
     for perturbation in ("paraphrase", "refactorization", "permutation"):
-        assert asked(corr2cause(perturbation=perturbation), ChoiceRequest) == expected
-    assert [answer.label for answer in asked(corr2cause(), ChatRequest)] == labels
+        assert answers_to(corr2cause(perturbation=perturbation), ChoiceRequest) == expected
+    assert [answer.label for answer in answers_to(corr2cause(), ChatRequest)] == labels
     gold = [item.labels["published"] for item in corr2cause().items()]
     hits = sum(1 for label, truth in zip(labels, gold, strict=True) if label == truth == 1)
     # The README's figures: F1 77.46.
