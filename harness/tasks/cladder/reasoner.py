@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from harness.protocols import Outcomes, Traits, as_text
+from harness.protocols import Traits
 from harness.tasks.cladder.parse_text import read_question
 from harness.tasks.cladder.ranges import effect_range
 from harness.tasks.cladder.stated import stated_answer
 from harness.tasks.cladder.vocabulary import Unreadable
-from harness.types import JSON, ChatRequest, PairRequest, Request, Response
+from harness.tasks.text_reasoner import TextReasoner
+from harness.types import JSON
 
 OPEN = "The numbers leave the answer open."
 """What is said where models that fit all that is said differ."""
@@ -21,7 +22,7 @@ _WANTS_A_NUMBER = "Give the number behind it"
 
 
 @dataclass(frozen=True)
-class LadderReasoner:
+class LadderReasoner(TextReasoner):
     """Finds graph, question and numbers in the words, and answers by the range that the numbers leave.
 
     Where they leave the answer open, or it cannot read a text, it says so in words that no parser takes for an answer.
@@ -29,7 +30,6 @@ class LadderReasoner:
 
     name: str = "ladder_reasoner"
 
-    accepts: ClassVar[tuple[type[Request], ...]] = (ChatRequest,)
     traits: ClassVar[Traits] = Traits(instant=True, tasks=("cladder", "cladder/value"))
 
     @property
@@ -37,14 +37,8 @@ class LadderReasoner:
         """What the answers depend on."""
         return {"kind": "ladder_reasoner"}
 
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield Yes or No for each request."""
-        for request in requests:
-            yield [(request, Response(text=self._answer(request)))]
-
-    def _answer(self, request: Request) -> str:
-        assert not isinstance(request, PairRequest)
-        words = as_text(tuple(message for message in request.messages if message.role == "user"))
+    def answer(self, words: str) -> str:
+        """Return Yes or No, or the number that is asked for; where it is open or cannot be read, that."""
         try:
             stated = read_question(words)
             if _WANTS_A_NUMBER in words:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from harness.protocols import Outcomes, Traits, as_text
+from harness.protocols import Traits
 from harness.tasks.corr2cause import latent
 from harness.tasks.corr2cause.parse_text import Unreadable, follows, read_question
-from harness.types import JSON, ChatRequest, PairRequest, Request, Response
+from harness.tasks.text_reasoner import TextReasoner
+from harness.types import JSON
 
 
 @dataclass(frozen=True)
-class Reasoner:
+class Reasoner(TextReasoner):
     """Rebuilds the Markov equivalence class from the premise's words and checks the hypothesis in all of it.
 
     Where the premise tells of hidden variables, the class of all graphs with these.
@@ -24,7 +25,6 @@ class Reasoner:
 
     name: str = "reasoner"
 
-    accepts: ClassVar[tuple[type[Request], ...]] = (ChatRequest,)
     traits: ClassVar[Traits] = Traits(instant=True, tasks=("corr2cause", "corr2cause/latent"))
 
     @property
@@ -32,14 +32,8 @@ class Reasoner:
         """What the answers depend on."""
         return {"kind": "reasoner"}
 
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield Yes or No for each request."""
-        for request in requests:
-            yield [(request, Response(text=self._answer(request)))]
-
-    def _answer(self, request: Request) -> str:
-        assert not isinstance(request, PairRequest)
-        words = as_text(tuple(message for message in request.messages if message.role == "user"))
+    def answer(self, words: str) -> str:
+        """Return Yes or No; where the words are none of the benchmark's, why they cannot be read."""
         try:
             with_hidden = latent.follows(words)
             return "Yes" if (follows(*read_question(words)) if with_hidden is None else with_hidden) else "No"
