@@ -5,7 +5,7 @@ from typing import Any
 from harness.causal.relations import Relation
 from harness.settings import build
 
-PERTURBATIONS = ("none", "paraphrase", "refactorization", "permutation")
+PERTURBATIONS = ("none", "paraphrase", "refactorization", "permutation", "varied")
 
 
 def corr2cause(**settings: Any) -> Any:

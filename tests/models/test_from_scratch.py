@@ -43,7 +43,7 @@ def learners(tmp_path_factory):
         made = learner_of(recipe, "cpu", str(base))
         prompt = choose_prompt(task, made, None)
         lessons = Lessons(task, prompt, fitting(prompt, made, task), recipe)
-        make_base(recipe.scratch, lessons.texts, recipe.seed, base)
+        make_base(recipe.scratch, lessons.texts(), recipe.seed, base)
         return made, lessons
 
     return {name: learner(name) for name in ("tiny", "tiny_renamed")}
@@ -129,7 +129,7 @@ def test_what_is_not_to_be_learned_stays_as_it_was_drawn(learners, tmp_path):
     assert not positions.any()
     # The same command makes the same base.
     learner, lessons = learners["tiny"]
-    make_base(learner.recipe.scratch, lessons.texts, 0, tmp_path / "again")
+    make_base(learner.recipe.scratch, lessons.texts(), 0, tmp_path / "again")
     weights = "model.safetensors"
     assert (tmp_path / "again" / weights).read_bytes() == (Path(learner.path) / weights).read_bytes()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, Protocol
 
 from harness.errors import ConfigError, DataError
@@ -124,10 +125,9 @@ class Lessons:
         rows = self.train.rows if number == 0 else self._shared_out(self._examples(self.task.epoch(number)))
         return [example for place, example in enumerate(rows) if place not in self.left_out]
 
-    @property
-    def texts(self) -> Iterator[str]:
-        """Premise and hypothesis of all examples of the first pass."""
-        for row in self.train.rows:
+    def texts(self, also: Iterable[Item] = ()) -> Iterator[str]:
+        """Yield premise and hypothesis of all examples of the first pass, and of other items."""
+        for row in chain(self.train.rows, self._examples(also)):
             if isinstance(row.request, PairRequest):
                 yield from (row.request.premise, row.request.hypothesis)
 

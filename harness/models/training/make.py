@@ -88,7 +88,9 @@ def make(config: Mapping[str, Any]) -> Made:
         )
     lessons = Lessons(task, prompt, fitting(prompt, learner, task), recipe, settings.dev_limit)
     if recipe.scratch:
-        make_base(recipe.scratch, lessons.texts, recipe.seed, base)
+        read = recipe.scratch.also_read
+        also = teaching_task({**settings.task, **recipe.task, **read}).items() if read else ()
+        make_base(recipe.scratch, lessons.texts(also), recipe.seed, base)
     progress = Progress(f"{recipe.name} learns {task.name}")
     dtype = dtype_of(recipe.dtype, device_of(settings.device)) if device_of(settings.device) == "cuda" else "float32"
     # Its place: the same settings and data are the same checkpoint.

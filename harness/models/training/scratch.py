@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from harness.errors import ConfigError
+from harness.types import JSON
 
 CUT = r"(?<=[.:])\s+"
 """Where a sentence ends: at a full stop or a colon with a space behind it, so not within "i.e.,"."""
@@ -38,6 +39,8 @@ class Scratch:
     room to think in. A packed training has them answered where the data has their answers."""
     rounds: Annotated[int, Field(gt=0)] = 1
     """How often the thoughts stand there."""
+    also_read: Mapping[str, JSON] = field(default_factory=dict)
+    """Settings of the task whose items' sentences are tokens, too, though nothing is learned from them: more variables."""
 
 
 def sentences(text: str) -> list[str]:

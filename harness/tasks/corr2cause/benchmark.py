@@ -23,9 +23,10 @@ PERTURBED = {
     "paraphrase": "paraphrased",
     "refactorization": "variables renamed",
     "permutation": "nodes permuted",
+    "varied": "nodes permuted, names and words varied",
 }
 """The perturbations in the words of headings."""
-PERTURBATIONS = {"none": "original", **{name: name for name in ("paraphrase", "refactorization", "permutation")}}
+PERTURBATIONS = {"none": "original", **{name: name for name in tuple(PERTURBED)[1:]}}
 
 
 def _published() -> Iterator[Row]:

@@ -10,12 +10,12 @@ from typing import Literal
 
 from harness.causal.dag import DAG, from_integer, relabel
 from harness.causal.relations import Relation
-from harness.seeding import shuffled
+from harness.seeding import shuffled, uniform
 from harness.tasks.corr2cause.hypothesis import Claim
 from harness.tasks.corr2cause.text import LETTERS, REFACTORED, as_input, hypothesis, premise
 from harness.types import Item
 
-Perturbation = Literal["none", "paraphrase", "refactorization", "permutation"]
+Perturbation = Literal["none", "paraphrase", "refactorization", "permutation", "varied"]
 """
 - paraphrase: the hypothesis in the words of Table 9.
 - refactorization: the variables are called Z, Y, X, … instead of A, B, C, … (§4.5). The list and the
@@ -24,7 +24,11 @@ Perturbation = Literal["none", "paraphrase", "refactorization", "permutation"]
   written from the new graph. In the representatives all edges run from earlier to later letters, so that a
   model can score by the order of letters or sentences; here neither carries anything. No question stays word
   for word what it was.
+- varied: permutation under names that are drawn from A to G for every premise, and half of the hypotheses in the
+  words of Table 9. For models to learn from that are to hold under all of it.
 """
+VARIED = 7
+"""From so many letters varied draws names, or from as many as there are variables."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Writer:
         """Return the claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
         page = _page(self.perturbation, self.seed, claim.n, claim.number)
         relation, var_i, var_j = str(claim.relation), page.names[claim.i], page.names[claim.j]
-        claimed, statement = _words(claim.relation, var_i, var_j, self.perturbation == "paraphrase")
+        claimed, statement = _words(claim.relation, var_i, var_j, self._paraphrases(claim))
         return Item(
             id=claim.id,
             fields={
@@ -55,6 +59,11 @@ class Writer:
             cluster=page.cluster,
             groups={"relation": relation, "num_nodes": page.num_nodes},
         )
+
+    def _paraphrases(self, claim: Claim) -> bool:
+        if self.perturbation == "varied":
+            return uniform("words", self.seed, claim.id) < 1 / 2
+        return self.perturbation == "paraphrase"
 
 
 @lru_cache(maxsize=4096)
@@ -78,10 +87,12 @@ class _Page:
 @lru_cache(maxsize=64)
 def _page(perturbation: Perturbation, seed: int, n: int, number: int) -> _Page:
     """Return what the items of a class share; they come class by class, so few pages need to be kept."""
-    names = REFACTORED if perturbation == "refactorization" else LETTERS
+    names: Sequence[str] = REFACTORED if perturbation == "refactorization" else LETTERS
     cluster, dag, place = f"n{n}-g{number}", from_integer(n, number), tuple(range(n))
-    if perturbation == "permutation":
+    if perturbation in ("permutation", "varied"):
         place = _permutation(dag, seed, "permutation", cluster)
+    if perturbation == "varied":
+        names = sorted(shuffled(LETTERS[: max(n, VARIED)], seed, "names", cluster)[:n])
     return _Page(cluster, [names[k] for k in place], premise(relabel(dag, place), names), str(n))
 
 

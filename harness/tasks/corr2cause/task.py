@@ -84,7 +84,7 @@ class Corr2Cause:
                 "task.source=file takes the rows of the file as they are: leave out task.perturbation and task.split."
             )
         self._check_sizes()
-        if self.source == "hub" and (self.perturbation == "permutation" or self.split == "all"):
+        if self.source == "hub" and (self.perturbation in ("permutation", "varied") or self.split == "all"):
             raise ConfigError(
                 "task.source=hub has the splits train, dev and test and the perturbations paraphrase and "
                 "refactorization; use task.source=builtin for task.split=all and task.perturbation=permutation."
@@ -140,7 +140,7 @@ class Corr2Cause:
         return replace(self, split=split, limit=limit)
 
     def epoch(self, number: int) -> Iterable[Item]:
-        """Return the items of a pass over them: with perturbation=permutation each pass draws new names."""
+        """Return the items of a pass over them: with permutation and varied each pass draws new names."""
         if self.source != "builtin":
             return self.items()
         return Questions(self._claims, Writer(self.perturbation, self.seed + number).item)
