@@ -81,18 +81,11 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     check_shard(settings, model)
     if settings.cache.mode == "off":
         _refuse_batches(model)
-    if settings.judge is not None and prompt.words.choices_from is not None:
-        raise ConfigError(
-            "judge=…: a judge reads Yes or No, and the questions have choices of their own: leave judge= out."
-        )
     # What will be asked needs a key; a dry run asks nothing, nor does a frozen cache.
     asks = not settings.dry_run and settings.cache.mode != "frozen"
     if asks and (service := model.traits.service) is not None:
         service.check_key()
-    # Who reads what the rules cannot.
-    judge = judge_of(settings.judge, asks=asks and settings.shard is None) if settings.judge is not None else None
-    if judge is not None and settings.cache.mode == "off":
-        _refuse_batches(judge)
+    judge = _judge(settings, prompt, asks=asks and settings.shard is None)
     # Its place. Every setting that can change what it finds is in the path or in the configuration.
     judge_part = of_judge(judge.name, judge.identity, question.prompt()) if judge is not None else None
     place, configuration = of_model(task, prompt, model.name, model.identity, settings.samples, judge_part)
@@ -109,22 +102,12 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     spending = Spending.of(task, prompt, model, settings.samples, limits, path / MANIFEST, judge, book, notes)
     if asks:
         spending.check()
-    judged: dict[str, Any] = {}
-    if spending.judge is not None:
-        judged["judge"] = {"words": question.prompt().as_json, **spending.judge.provenance}
     # What it leaves, and what it shows meanwhile.
     folder = Folder(
         path=path,
         run=place,
         configuration=configuration,
-        provenance={
-            **provenance.gather(dict(config)),
-            **({"own_files": own} if own else {}),
-            **({"training": training} if (training := dict(training_of(model))) else {}),
-            "words": prompt.as_json,
-            **spending.provenance,
-            **judged,
-        },
+        provenance=_origin(config, own, model, prompt, spending),
         ledger=spending.ledger,
         judge_ledger=spending.judge.ledger if spending.judge is not None else None,
         reading=reading_version(prompt.as_json),
@@ -132,6 +115,36 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     )
     progress = Progress(f"{task.name} {model.name}{'' if share is None else f' {share}'}", spending.so_far)
     return Prepared(settings, task, prompt, model, spending, folder, progress, own)
+
+
+def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Model | None:
+    """Return who reads what the rules cannot; None where nobody is to. Raises ConfigError where nobody can."""
+    if settings.judge is None:
+        return None
+    if prompt.words.choices_from is not None:
+        raise ConfigError(
+            "judge=…: a judge reads Yes or No, and the questions have choices of their own: leave judge= out."
+        )
+    judge = judge_of(settings.judge, asks=asks)
+    if settings.cache.mode == "off":
+        _refuse_batches(judge)
+    return judge
+
+
+def _origin(
+    config: Mapping[str, Any], own: Mapping[str, str], model: Model, prompt: Prompt, spending: Spending
+) -> dict[str, Any]:
+    """Return what the manifest says of where the numbers come from."""
+    training = dict(training_of(model))
+    judge = spending.judge
+    return {
+        **provenance.gather(dict(config)),
+        **({"own_files": own} if own else {}),
+        **({"training": training} if training else {}),
+        "words": prompt.as_json,
+        **spending.provenance,
+        **({"judge": {"words": question.prompt().as_json, **judge.provenance}} if judge is not None else {}),
+    }
 
 
 def check(prepared: Prepared) -> None:

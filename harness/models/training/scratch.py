@@ -40,7 +40,7 @@ class Scratch:
     rounds: Annotated[int, Field(gt=0)] = 1
     """How often the thoughts stand there."""
     also_read: Mapping[str, JSON] = field(default_factory=dict)
-    """Settings of the task whose items' sentences are tokens, too, though nothing is learned from them: more variables."""
+    """Settings of the task whose items' sentences are tokens, too, though nothing is learned from them."""
 
 
 def sentences(text: str) -> list[str]:
