@@ -9,6 +9,8 @@ NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
 # Three times as many as there are cores: most of the tests wait for servers and processes of theirs.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)')
 SERVERS := .servers
+# Where the environment says otherwise every worker would compile all tests anew.
+export PYTHONDONTWRITEBYTECODE =
 SHIPPED = $(BIN)/python -m harness -m records=gzip results=results/shipped
 
 .DEFAULT_GOAL := help

@@ -1,4 +1,7 @@
-"""Checkpoints made from a task's train split, which the adapters evaluate."""
+"""Checkpoints made from a task's train split, which the adapters evaluate.
+
+Tests import the Trainer and torch themselves: with peft they take five seconds, and every worker collects all tests.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 from conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
-from transformers import set_seed
 
 from harness.cli import hydra_app, multirun
 from harness.errors import ConfigError, HarnessError, StoreError
 from harness.models.local.causal_lm import CausalLM
 from harness.models.local.nli import NLI, class_indices
-from harness.models.training import loop
 from harness.models.training import make as making
 from harness.models.training.examples import Lessons, teaching_task
 from harness.models.training.grid import grid
@@ -94,6 +94,8 @@ def test_training_reads_the_tensors_that_the_adapter_reads(bases, name):
 
 
 def test_a_decoder_learns_the_answer_and_nothing_else(bases):
+    import torch
+
     learner, lessons = lessons_of(composed("recipe=causal_lm", f"recipe.path={bases['gpt2']}", *SMALL))
     examples = sorted(lessons.train.rows, key=lambda example: -example.label)[:8]
     batch = learner.batch(examples)
@@ -130,6 +132,8 @@ def test_a_few_examples_are_learned_by_heart_and_the_folder_answers_them(bases, 
 
 
 def test_kill_9_and_the_same_command_give_the_weights_of_an_undisturbed_training(bases, tmp_path, monkeypatch):
+    from harness.models.training import loop
+
     evaluate = loop._Teacher.evaluate
 
     def better_each_time(self, *args, **more):
@@ -165,6 +169,8 @@ def test_kill_9_and_the_same_command_give_the_weights_of_an_undisturbed_training
 
 
 def test_half_a_checkpoint_is_not_gone_on_from(tmp_path):
+    from harness.models.training import loop
+
     for step, state in ((2, "{}\n"), (4, '{"half'), (6, None)):
         folder = tmp_path / f"checkpoint-{step}"
         folder.mkdir()
@@ -175,6 +181,8 @@ def test_half_a_checkpoint_is_not_gone_on_from(tmp_path):
 
 
 def test_the_checkpoint_is_chosen_by_f1_and_by_the_authors_code_by_accuracy(bases, tmp_path, monkeypatch):
+    from harness.models.training import loop
+
     curve = [(0.2, 0.9), (0.6, 0.5), (0.4, 0.7), (0.6, 0.6)]
     chosen = {}
     for settings in ("harness", "paper"):
@@ -233,6 +241,8 @@ def test_cut_premises_are_counted(bases, tmp_path, capsys):
 
 
 def test_a_full_disk_is_a_sentence(bases, tmp_path, monkeypatch):
+    from harness.models.training import loop
+
     monkeypatch.setattr(loop, "room_needed", lambda network: 1 << 60)
     with pytest.raises(StoreError, match="make room, or choose another out="):
         made(bases["nli"], tmp_path)
@@ -258,6 +268,8 @@ def test_without_the_packages_it_says_how_to_install_them(bases, tmp_path, monke
 
 @pytest.mark.slow
 def test_out_of_memory_halves_the_batch_and_learns_the_same(bases, tmp_path, monkeypatch):
+    import torch
+
     whole = made(bases["nli"], tmp_path / "whole", FAST, "recipe.dropout=0")
     loss = PairLearner.loss
 
@@ -275,6 +287,8 @@ def test_out_of_memory_halves_the_batch_and_learns_the_same(bases, tmp_path, mon
 
 @pytest.mark.parametrize("name", [pytest.param("roberta", marks=pytest.mark.slow), "gpt2"])
 def test_lora_is_merged_into_an_ordinary_checkpoint(bases, tmp_path, name):
+    from harness.models.training import loop
+
     kind = "causal_lm" if name == "gpt2" else "nli"
     entry = made(bases[name], tmp_path, f"recipe={kind}", "recipe.lora.r=2", FAST, "recipe.epochs=1")
     files = {path.name for path in entry.folder.iterdir()}
@@ -287,6 +301,9 @@ def test_lora_is_merged_into_an_ordinary_checkpoint(bases, tmp_path, name):
 
 @pytest.mark.slow
 def test_a_base_without_a_head_gets_one_drawn_by_the_seed(bases, tmp_path):
+    import torch
+    from transformers import set_seed
+
     checkpoint = made(bases["roberta"], tmp_path, "recipe.epochs=1", "task.limit=16", "recipe.seed=1")
     config = json.loads((checkpoint.folder / "config.json").read_text())
     assert config["id2label"] == {"0": "not_entailment", "1": "entailment"}
@@ -324,6 +341,8 @@ def test_classes_are_found_by_name(names, indices):
 
 
 def test_the_losses_are_those_of_a_hand_computation(bases):
+    import torch
+
     learner, lessons = lessons_of(composed(f"recipe.path={bases['nli']}", *SMALL))
     logits = torch.tensor([[0.3, -1.0, 2.0], [1.0, 0.5, -0.7]])  # neutral, contradiction, entailment
     outputs = type("Outputs", (), {"logits": logits})
@@ -357,6 +376,8 @@ def test_yes_has_the_share_that_is_asked_for_and_each_pass_other_names(bases):
 
 
 def test_the_best_point_of_a_grid_is_the_best_on_dev(bases, tmp_path, monkeypatch, capsys):
+    from harness.models.training import loop
+
     points = {1e-3: 0.3, 2e-3: 0.7, 5e-3: 0.5}
 
     def scores(*_):
