@@ -43,18 +43,18 @@ class NestedResults:
                 depth += 1
                 if depth == 2 and sign == b"[" and name == b'"results"':
                     inside = True
-                    self._head += self._taken()
+                    self._head += self._take()
                 elif inside and depth == 3:
                     begins = start
             else:
                 depth -= 1
                 if inside and depth == 2:
-                    result = self._taken()[begins:]
+                    result = self._take()[begins:]
                     count += 1
                     yield None if len(result) > LONGEST else result
                 elif inside and depth == 1:
                     inside = False
-                    self._taken()
+                    self._take()
                     self._head += b"0]" if count else b"]"
 
     def _tokens(self) -> Iterator[tuple[bytes, int]]:
@@ -67,7 +67,7 @@ class NestedResults:
                 del token  # what is matched in cannot be cut
                 yield bytes(sign), start
 
-    def _taken(self) -> bytes:
+    def _take(self) -> bytes:
         """Return what has been looked at, and hold it no more."""
         taken = bytes(self._held[: self._at])
         del self._held[: self._at]

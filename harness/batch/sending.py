@@ -92,7 +92,7 @@ class Sending:
             current = self._journal.batch(batch.digest) or current
         since = current.since
         for attempt in range(1, endpoint.attempts + 1):
-            if unheard and self._found(current, since, endpoint):
+            if unheard and self._find(current, since, endpoint):
                 return
             self._journal.step(batch.digest, "creating")
             since = time.time()
@@ -114,7 +114,7 @@ class Sending:
                 self._journal.step(batch.digest, "created", id=remote.id)
                 return
 
-    def _found(self, batch: Batch, since: float, endpoint: Endpoint) -> bool:
+    def _find(self, batch: Batch, since: float, endpoint: Endpoint) -> bool:
         """Look for a batch that was to be made at a moment, until it would have shown."""
         assert endpoint.batch is not None
         settles = min(_SETTLES, endpoint.batch.poll)

@@ -141,7 +141,7 @@ def _copied(path: Path) -> sqlite3.Connection:
         db = schema.guard(sqlite3.connect(copy, isolation_level=None))
         # What the log holds goes into the copy, which needs no other file then: the folder goes, the open file stays.
         db.execute("PRAGMA journal_mode=DELETE").fetchone()
-        return schema.made(db)
+        return schema.with_tables(db)
 
 
 def _salts(path: Path) -> bytes:

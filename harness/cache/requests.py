@@ -152,7 +152,7 @@ class Taking:
             elif written is None:
                 strays.append((key, line.decode(errors="replace")))
             else:
-                request, endpoint = self._asked(key, written)
+                request, endpoint = self._request_of(key, written)
                 outcome = outcome_of(content, endpoint, request)
                 if isinstance(outcome, Failure):
                     self.taken.failures[outcome.kind] += 1
@@ -166,7 +166,7 @@ class Taking:
     def _stored(self, key: str) -> bool:
         return next(self.store.query("SELECT 1 FROM answers WHERE key = ?", key), None) is not None
 
-    def _asked(self, key: str, written: Written) -> tuple[Request, Endpoint]:
+    def _request_of(self, key: str, written: Written) -> tuple[Request, Endpoint]:
         """Return the request that a key means, and whose it is. Raises DataError where they do not make that key."""
         if written.model not in self._endpoints:
             models = self.notes.models()

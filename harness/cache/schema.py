@@ -55,17 +55,17 @@ def for_reading(path: Path, *, wait: float = WAIT, immutable: bool = False) -> s
     address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' * immutable}"
     db = guard(sqlite3.connect(address, timeout=wait, isolation_level=None, uri=True))
     try:
-        return made(db)
+        return with_tables(db)
     except sqlite3.OperationalError as error:
         log = Path(f"{path}-wal")
         db.close()
         # A log that cannot be read holds answers.
         if "locked" in str(error) or not path.exists() or (log.exists() and log.stat().st_size):
             raise
-    return made(guard(sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True)))
+    return with_tables(guard(sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True)))
 
 
-def made(db: sqlite3.Connection) -> sqlite3.Connection:
+def with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
     """Return a connection that has the tables: for a file without any the one to an empty cache in memory."""
     if not _is_empty(db):
         return db

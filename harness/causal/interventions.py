@@ -68,7 +68,7 @@ def _at(factor: Factor, variable: int, state: int) -> Factor:
     return variables[:axis] + variables[axis + 1 :], np.asarray(numbers.take(state, axis=axis))
 
 
-def drawn(
+def sampled(
     tables: Sequence[Array], parents: Parents, cause: int, effect: int, *, draws: int, seed: int
 ) -> tuple[Array, float]:
     """Return P(effect | do(cause)) estimated from `draws` observations for each state of the cause, and its error.

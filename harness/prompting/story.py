@@ -26,7 +26,7 @@ _HEADING = re.compile(
 
 
 def story(response: Response) -> Answer:
-    """Return 1 with the three parts as JSON (`told` reads them again); None where one is missing or was cut off."""
+    """Return 1 with the three parts as JSON (`story_in` reads them again); None where one is missing or was cut off."""
     text = own_words(response.text)
     marks = list(_HEADING.finditer(text))
     parts: dict[str, str] = {}
@@ -40,7 +40,7 @@ def story(response: Response) -> Answer:
     return Answer(label=1, span=json.dumps(parts, ensure_ascii=False, sort_keys=True), rule="a story")
 
 
-def told(answer: Answer | None) -> Story | None:
+def story_in(answer: Answer | None) -> Story | None:
     """Return the story of an answer; None where none was read."""
     if answer is None or not answer.label:
         return None

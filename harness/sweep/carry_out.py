@@ -41,7 +41,7 @@ def carry_out(command: Command, multirun: Multirun) -> int:
     paid = any(command.asks(checked.prepared) for checked in sweep.jobs)
     if said := [*(command.plan(sweep.jobs) if paid else ()), *notes]:
         terminal.show(said, stream=sys.stderr)
-    with folder.made(sweep.multirun) as (place, placed):
+    with folder.new_folder(sweep.multirun) as (place, placed):
         ends: dict[int, str] = {}
         engine: launched.Engine | None = placed.engine()
         taken = None if engine is None else engine.launch(orders(placed, command.module))

@@ -22,7 +22,7 @@ _DATED = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(-\d+)?")
 
 
 @contextmanager
-def made(multirun: Multirun) -> Iterator[tuple[Path, Multirun]]:
+def new_folder(multirun: Multirun) -> Iterator[tuple[Path, Multirun]]:
     """Make the folder of a sweep, and yield it and the sweep within it; older ones than the newest 20 are removed.
 
     A folder is never removed while the sweep runs that made it.

@@ -66,7 +66,7 @@ def carry_out(
     with (
         interruptible(prepared.progress),
         opened_store(prepared) as store,
-        folder.made(prepared.settings.cache.path, prepared.folder.path) as place,
+        folder.new_folder(prepared.settings.cache.path, prepared.folder.path) as place,
     ):
         assert store is not None
         folder.recover(place, store, engine, prepared.progress.say)

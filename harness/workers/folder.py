@@ -25,7 +25,7 @@ _PATIENCE = 120.0
 
 
 @contextmanager
-def made(cache: str, run: Path) -> Iterator[Path]:
+def new_folder(cache: str, run: Path) -> Iterator[Path]:
     """Make the folder of this command, and hold its lock within the context. Raises ConfigError.
 
     `run` is the results folder that it is for.

@@ -44,7 +44,7 @@ def work(place: Path) -> int:
     error: Exception | None = None
     try:
         with _alone(place):
-            error = _asked(place, orders.read(place))
+            error = _carry_out(place, orders.read(place))
     except Exception as reason:
         error = reason
     said = None if error is None else mask_keys(_sentence(error))
@@ -56,7 +56,7 @@ def work(place: Path) -> int:
     return int(error is not None)
 
 
-def _asked(place: Path, order: Order) -> HarnessError | None:
+def _carry_out(place: Path, order: Order) -> HarnessError | None:
     """Ask what an order says; return what ended it early."""
     _see(order)
     os.chdir(order.folder)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.causal import interventions
-from harness.causal.interventions import drawn, interventional, strength
+from harness.causal.interventions import interventional, sampled, strength
 from harness.tasks.causalbench.networks import load, tables
 
 
@@ -51,8 +51,8 @@ def test_what_is_too_large_is_drawn_with_an_error_that_holds(monkeypatch):
     assert strength(by_state) == pytest.approx(exact, abs=1e-12)
     monkeypatch.setattr(interventions, "LARGEST", 3)
     assert interventional(distributions, network.parent_order, *pair) is None
-    distribution, error = drawn(distributions, network.parent_order, *pair, draws=20_000, seed=0)
+    distribution, error = sampled(distributions, network.parent_order, *pair, draws=20_000, seed=0)
     assert 0 < error < 0.01
     assert strength(distribution) == pytest.approx(exact, abs=3 * error)
-    again, _ = drawn(distributions, network.parent_order, *pair, draws=20_000, seed=0)
+    again, _ = sampled(distributions, network.parent_order, *pair, draws=20_000, seed=0)
     assert (again == distribution).all()

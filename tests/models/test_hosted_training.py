@@ -195,7 +195,7 @@ KILLS = [
     # Between the server's word and our note of it, and between our note and the next step.
     *((Journal, "note", number, moment) for number in (1, 2, 3) for moment in ("before", "after")),
     (protocol, "look", 2, "after"),
-    (Journal, "told", 2, "after"),
+    (Journal, "note_event", 2, "after"),
     (protocol, "checkpoints", 1, "after"),
     (make.model, "config_text", 1, "after"),
     (make.model, "configured", 1, "before"),

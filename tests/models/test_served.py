@@ -298,4 +298,4 @@ def test_a_version_that_is_told_has_to_be_its_own(place):
 )
 def test_the_lines_of_a_log_that_tell_most(place, lines, told):
     (place / "log").write_text("\n".join(lines))
-    assert log_lines.told(place / "log").removeprefix("pydantic.Validation") == told
+    assert log_lines.errors_in(place / "log").removeprefix("pydantic.Validation") == told

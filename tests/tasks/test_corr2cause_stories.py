@@ -11,7 +11,7 @@ from openai_server import KEY, chat_reply
 from harness import published
 from harness.errors import DataError
 from harness.prompting.prompts import load
-from harness.prompting.story import story, told
+from harness.prompting.story import story, story_in
 from harness.settings import build, prompt_files
 from harness.tasks.corr2cause.stories import builtin, check_story, claims
 from harness.tasks.corr2cause.story_check import read
@@ -44,11 +44,11 @@ def task(kind, **settings):
 
 
 def test_the_three_parts_of_a_reply_are_read():
-    parts = told(story(Response(REPLY)))
+    parts = story_in(story(Response(REPLY)))
     assert parts.premise == JUNK_FOOD and parts.hypothesis == "Eating junk food directly affects obesity."
     assert parts.explanation.startswith("The premise provides")
     assert story(Response(REPLY, finish_reason="length")).label is None
-    assert told(story(Response("Premise: x\nHypothesis: y"))) is None
+    assert story_in(story(Response("Premise: x\nHypothesis: y"))) is None
 
 
 def test_the_papers_own_stories_pass_the_check():

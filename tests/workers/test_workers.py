@@ -12,7 +12,7 @@ from test_shards import ROWS, TASKS
 
 from harness import evaluate
 from harness.errors import ConfigError
-from harness.workers.folder import made
+from harness.workers.folder import new_folder
 
 PRICE = ("model.price.input=1000", "model.price.output=1000")
 
@@ -164,7 +164,7 @@ def test_what_workers_are_not_for_is_told_before_anything_is_made(command, serve
 
 def test_two_commands_have_no_workers_for_one_run(command, serve, at, tmp_path):
     server = serve()
-    with made(".cache/answers.sqlite", Path("results/corr2cause/limit=6/plain/m")):
+    with new_folder(".cache/answers.sqlite", Path("results/corr2cause/limit=6/plain/m")):
         code, _, err = command(*at(server, "task.limit=6"))
     assert code == 1 and "another command has workers for " in err and not server.calls, err
     assert command(*at(server, "task.limit=6"))[0] == 0 and len(server.calls) == 6

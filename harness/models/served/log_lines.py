@@ -30,7 +30,7 @@ _MEMORY = re.compile(
 _PORT_TAKEN = re.compile(r"address already in use|errno 98|errno 48|couldn't bind|bind.* failed", re.I)
 
 
-def told(log: Path) -> str:
+def errors_in(log: Path) -> str:
     """Return what the end of a log says: the first and the last error of its end, else its last lines; "" for none."""
     raw = _lines(log)
     lines = [_PREFIX.sub("", line) for line in raw]

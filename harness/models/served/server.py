@@ -85,7 +85,7 @@ class Server:
             return ""
         how = f"was killed (signal {code - 128})" if code > 128 else f"ended with exit code {abs(code)}"
         log = self.what.log
-        said = log_lines.told(log)
+        said = log_lines.errors_in(log)
         words = f"its log ends: {said}" if said else "its log is empty"
         ways = [way for way in (log_lines.way_out(log), f"all of it is in {log}") if way]
         return f"{self.what.engine} {how} after {time.monotonic() - self.started:.0f} s; {words} ({'; '.join(ways)})"

@@ -75,7 +75,7 @@ def _becomes_ready(server: Server, say: Callable[[str], None]) -> bool:
         if seconds > launch.ready:
             raise RunStopped(
                 f"{launch.engine} was not ready after {launch.ready:g} s (model.ready=… gives it more); the last line "
-                f"of its log: {last or 'none'} (all of it is in {_kept(server)})."
+                f"of its log: {last or 'none'} (all of it is in {_keep_log(server)})."
             )
         if time.monotonic() > next_line:
             next_line = time.monotonic() + _EVERY
@@ -84,7 +84,7 @@ def _becomes_ready(server: Server, say: Callable[[str], None]) -> bool:
     return False
 
 
-def _kept(server: Server) -> str:
+def _keep_log(server: Server) -> str:
     """Return where the log is, which would be taken away with a server that ended when it was told to."""
     object.__setattr__(server.what, "keeps_log", True)
     return str(server.what.log)

@@ -91,7 +91,7 @@ class Strength:
         """Return how well the rankings agree with the networks, and the strengths with their tables."""
         return summarize(records)
 
-    def _asked(self, word: str, network: str) -> str:
+    def _name_in_question(self, word: str, network: str) -> str:
         """Return a variable as the question names it: with its network where another has one of that name.
 
         Two networks must not be asked one question with two answers. A closed list tells them apart by itself.
@@ -108,7 +108,7 @@ class Strength:
             words = variables if self.names == "original" else [meaning.within for meaning in known]
             for k, variable in enumerate(variables):
                 for side in SIDES:
-                    fields: dict[str, JSON] = {"variable": self._asked(words[k], network), "side": side}
+                    fields: dict[str, JSON] = {"variable": self._name_in_question(words[k], network), "side": side}
                     if self.among == "network":
                         # Not in the order of the file: in ten networks every edge runs along it.
                         others = [word for other, word in enumerate(headings) if other != k]

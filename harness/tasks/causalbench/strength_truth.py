@@ -70,7 +70,7 @@ def measured(name: str) -> Iterator[tuple[str, str, Strength]]:
     Exactly by variable elimination; where that would need more than 256 MB, from a million observations for each state
     of the cause, drawn with seed 0.
     """
-    from harness.causal.interventions import drawn, interventional, strength
+    from harness.causal.interventions import interventional, sampled, strength
 
     network, distributions = load(name), tables(name)
     parents = network.parent_order
@@ -80,7 +80,7 @@ def measured(name: str) -> Iterator[tuple[str, str, Strength]]:
             distribution, error = (
                 (exact, 0.0)
                 if exact is not None
-                else drawn(distributions, parents, cause, effect, draws=_DRAWS, seed=0)
+                else sampled(distributions, parents, cause, effect, draws=_DRAWS, seed=0)
             )
             yield cause_name, network.variables[effect], Strength(strength(distribution), error)
 

@@ -74,7 +74,7 @@ def _why(stated: Stated, names: tuple[str, ...], labels: Mapping[str, int]) -> d
         if (total := sum_of(ask, graph, stated.printed)) is not None:
             lines += total
         least, most = effect_range(ask.query, graph, stated.printed)
-        reason = f"{_asked(stated)} lies between {least:.3f} and {most:.3f} in every model that fits what is said."
+        reason = f"{_quantity(stated)} lies between {least:.3f} and {most:.3f} in every model that fits what is said."
     else:
         lines.append(formal(ask, graph))
         reason = _rule(stated)
@@ -94,7 +94,7 @@ def _why(stated: Stated, names: tuple[str, ...], labels: Mapping[str, int]) -> d
     }
 
 
-def _asked(stated: Stated) -> str:
+def _quantity(stated: Stated) -> str:
     """Return what the range is of."""
     if stated.ask.query == "exp_away":
         return "P(Y=1 | X=1, V3=1) - P(Y=1 | X=0, V3=1), which has the sign of what is asked for,"

@@ -72,7 +72,7 @@ def _models(place: int, variant: Variant, seed: int, number: int) -> Iterator[Fr
     name = names(nonsense=False)[place]
     (graph,) = graphs_of(name)
     key = (seed, variant, name, number)
-    told, kind, difficulty = _told(variant, name, graph, number + place, key)
+    told, kind, difficulty = _story_of(variant, name, graph, number + place, key)
     twin = f"-{place}" if variant == "nonsense" else ""  # several models of a round may have one such story
     label = f"{told.name}-{graph}-{variant}-s{seed}r{number}{twin}"
     tables = _tables(GRAPHS[graph], _spec(name, difficulty, key), key)
@@ -101,7 +101,7 @@ def model_of(name: str) -> FreshModel | None:
     return model if model.name == name else None
 
 
-def _told(variant: Variant, name: str, graph: str, turn: int, key: tuple[object, ...]) -> tuple[Story, str, str]:
+def _story_of(variant: Variant, name: str, graph: str, turn: int, key: tuple[object, ...]) -> tuple[Story, str, str]:
     """Return the story of a model, its variant and its difficulty."""
     if variant == "nonsense":
         invented = names(nonsense=True)

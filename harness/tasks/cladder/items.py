@@ -102,7 +102,7 @@ class Candidate:
 
     def item(self, choice: Choice) -> Item:
         """Return it as an item."""
-        told = _told(self.question, choice.perturbation, self.cluster, choice.seed)
+        told = _in_other_words(self.question, choice.perturbation, self.cluster, choice.seed)
         more, labels = (choice.extra and choice.extra(self.question, told)) or ({}, self.labels)
         background, given, asked = told.model.background, told.given, told.text
         return Item(
@@ -225,7 +225,7 @@ def _sampled(candidates: Sequence[S], limit: int, seed: int) -> list[S]:
     )
 
 
-def _told(question: Question, perturbation: Perturbation, cluster: str, seed: int) -> Question:
+def _in_other_words(question: Question, perturbation: Perturbation, cluster: str, seed: int) -> Question:
     """Return a question in other words."""
     if perturbation == "none":
         return question

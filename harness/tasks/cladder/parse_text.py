@@ -61,7 +61,7 @@ def read_named(text: str) -> tuple[Stated, Mapping[str, str]]:
     """Return what a text states, and the node of each variable by its name. Raises Unreadable as `read_question`."""
     text = " ".join(text[max(0, text.rfind("Imagine ")) :].split())
     text = text[: text.find("?") + 1]  # what a prompt adds may ask things as well
-    query, asked = _asked(text)
+    query, asked = _query_in(text)
     names, edges, unobserved = _background(text)
     told = vocabulary(names)
     parts = {part: words for part, words in asked.groupdict().items() if words is not None}
@@ -71,7 +71,7 @@ def read_named(text: str) -> tuple[Stated, Mapping[str, str]]:
     return Stated(graph, ask, printed, mechanisms), nodes
 
 
-def _asked(text: str) -> tuple[Query, re.Match[str]]:
+def _query_in(text: str) -> tuple[Query, re.Match[str]]:
     """Return the kind of question, and its words: those of the last question of a known form."""
     found = [
         (match.start(), query, match)

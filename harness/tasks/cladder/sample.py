@@ -32,14 +32,14 @@ class SampleModel:
     def questions(self) -> Iterator[tuple[str, Question]]:
         """Yield the questions about it, with the authors' names for them."""
         counts: dict[str, int] = {}
-        model = ToldModel(self.story, self.scm, Published(self.scm), self._told)
+        model = ToldModel(self.story, self.scm, Published(self.scm), self._mechanisms_in_words)
         for ask in asks(self.scm.graph, deterministic=self.variant == "deterministic"):
             number = counts[ask.query] = counts.get(ask.query, -1) + 1
             name = f"{self.story.name}-{self.scm.graph.name}-{ask.query}-model{self.id}-spec{self.spec}-q{number}"
             yield name, Question(model, ask)
 
     @cached_property
-    def _told(self) -> Mapping[str, Table] | None:
+    def _mechanisms_in_words(self) -> Mapping[str, Table] | None:
         """The mechanisms that the words tell of: of diamondcut they negate X where the parameters negate V3."""
         tables = self.scm.tables
         if self.variant != "deterministic" or self.scm.graph.name != "diamondcut":

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from harness.errors import DataError
-from harness.prompting.story import told
+from harness.prompting.story import story_in
 from harness.scoring.means import MeanRow, mean_rows
 from harness.scoring.summary import OutcomeCounts, summarize
 from harness.settings import LOCAL
@@ -86,7 +86,7 @@ class Writing:
     def written(self, records: Iterable[Record]) -> Iterator[dict[str, JSON]]:
         """Yield the stories that could be read, each with its item and the problems that the check found."""
         for record in records:
-            if (story := told(record.answer)) is not None:
+            if (story := story_in(record.answer)) is not None:
                 found = check_story(claims()[record.item], story.premise, story.hypothesis)
                 yield {"item": record.item, **story._asdict(), "problems": found.problems}
 
@@ -121,7 +121,7 @@ class Writing:
 
 
 def _shares(record: Record) -> dict[str, float | None]:
-    story = told(record.answer)
+    story = story_in(record.answer)
     found = story and check_story(claims()[record.item], story.premise, story.hypothesis)
     return {name: float(bool(found and getattr(found, name))) for name in MEASURES}
 
@@ -155,7 +155,7 @@ class Stories:
     @property
     def remarks(self) -> Sequence[str]:
         """How many stories of the file are left out."""
-        out = len(self._rows) - len(self._kept)
+        out = len(self._rows) - len(self._questions)
         return (f"{out:,} of {len(self._rows):,} stories do not hold by rule and are left out (task.only=all).",) * (
             out > 0
         )
@@ -166,14 +166,14 @@ class Stories:
 
     def items(self) -> Sequence[Item]:
         """Return the stories as questions, with the labels, cluster and relation of the items that they tell."""
-        return _limited(list(self._kept), self.limit, self.seed)
+        return _limited(list(self._questions), self.limit, self.seed)
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return scores overall, per relation type and per number of variables."""
         return summarize(records, headline=self.headline, orders=ORDERS, unreadable=self.unreadable)
 
     @cached_property
-    def _kept(self) -> tuple[Item, ...]:
+    def _questions(self) -> tuple[Item, ...]:
         items = []
         for number, (claim, row) in enumerate(self._rows, start=1):
             if self.only == "all" or check_story(claim, row["premise"], row["hypothesis"]).holds:

@@ -75,7 +75,7 @@ class Hosted:
     def cancel(self) -> str:
         """End the job, and return what has become of it. Raises ConfigError where there is none, RunStopped."""
         entry = self.journal.entry
-        id = entry.job or (self.journal.entry.job if entry.step == "creating" and self._found(entry) else "")
+        id = entry.job or (self.journal.entry.job if entry.step == "creating" and self._find(entry) else "")
         if not id:
             found = protocol.find(self.server, self.mark, entry.file)
             if found is None:
@@ -123,7 +123,7 @@ class Hosted:
         entry = self.journal.entry
         body = protocol.order(self.recipe, self.mark, entry.file, entry.validation)
         for attempt in range(1, self.recipe.attempts + 1):
-            if unheard and self._found(entry):
+            if unheard and self._find(entry):
                 return
             entry = self.journal.note("creating")
             try:
@@ -143,7 +143,7 @@ class Hosted:
                 self.say(f"the job {job.id} is made")
                 return
 
-    def _found(self, entry: Entry) -> bool:
+    def _find(self, entry: Entry) -> bool:
         """Look for a job that was to be made, until it would have shown."""
         settles = min(_SETTLES, self.recipe.poll)
         while (job := protocol.find(self.server, self.mark, entry.file, entry.since)) is None:
@@ -185,7 +185,7 @@ class Hosted:
                 warning = f"{event.level}: " if event.level in ("warn", "error") else ""
                 self.say(f"{job.id}: {warning}{event.message}")
         if told:
-            self.journal.told(told[-1].id)
+            self.journal.note_event(told[-1].id)
         return True
 
     def _waits_for_name(self, job: Job) -> bool:

@@ -54,7 +54,7 @@ class Journal:
         self._write(entry)
         return entry
 
-    def told(self, event: str) -> None:
+    def note_event(self, event: str) -> None:
         """Note the last event that was told."""
         self._write(replace(self.entry, event=event))
 
