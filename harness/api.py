@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.cli import hydra_app
+from harness.config_files import BUILTIN, CONFIGS, OWN, listed
 from harness.errors import ConfigError, DataError, HarnessError, StoreError, unknown
 from harness.prepare import Prepared, carry_out, prepare
 from harness.run import Outcome
 from harness.runtime import own_thread, secrets
-from harness.settings import BUILTIN, CONFIGS, OWN, Main, listed, plain
+from harness.settings import Main, plain
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
 

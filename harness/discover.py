@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from harness.cli import hydra_app
+from harness.config_files import own_files
 from harness.errors import ConfigError
 from harness.runtime import signals
-from harness.settings import Form, build, check_keys, chosen, class_of, first_sentence, own_files, plain
+from harness.settings import Form, build, check_keys, chosen, class_of, first_sentence, plain
 from harness.tasks.benchmark import Learnable
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.batch.tables import under_way
 from harness.cache import CachedModel, Store
+from harness.config_files import own_files
 from harness.cost.account import Spending
 from harness.cost.plan import Plan
 from harness.cost.shared_budget import Book
@@ -28,7 +29,7 @@ from harness.run import Outcome, run
 from harness.runtime import companions
 from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.progress import Progress
-from harness.settings import Main, build_main, own_files
+from harness.settings import Main, build_main
 from harness.storage import provenance
 from harness.storage.configuration import of_judge, of_model
 from harness.storage.places import folder_of

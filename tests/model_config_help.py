@@ -10,7 +10,8 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from harness.settings import CONFIGS, build, listed, plain
+from harness.config_files import CONFIGS, listed
+from harness.settings import build, plain
 
 FILES = listed(CONFIGS, "model")
 GIVEN = {"model": "NAME", "path": "LOCAL"}

@@ -12,8 +12,8 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 
 from harness.__main__ import run_one
+from harness.config_files import CONFIGS
 from harness.errors import RunStopped
-from harness.settings import CONFIGS
 
 
 class Page(HTMLParser):

@@ -303,7 +303,7 @@ def test_the_callers_own_hydra_is_left_as_it_was():
     from hydra import compose, initialize_config_dir
     from hydra.core.hydra_config import HydraConfig
 
-    from harness.settings import CONFIGS
+    from harness.config_files import CONFIGS
 
     before = HydraConfig.instance().cfg
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):

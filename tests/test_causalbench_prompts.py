@@ -7,11 +7,11 @@ from causalbench_help import causalbench
 from causalbench_runs_help import SENTENCE, load
 from scripted import Scripted
 
+from harness.config_files import PROMPTS
 from harness.errors import ConfigError
 from harness.prompting import prompts
 from harness.prompting.fit import choose_prompt
 from harness.run import ask
-from harness.settings import PROMPTS
 from harness.tasks.causalbench.networks import meanings
 from harness.types import ChatRequest, PairRequest, Response
 

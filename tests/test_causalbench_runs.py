@@ -12,8 +12,8 @@ from cli_help import sentence
 from openai_server import KEY, error
 from scripted import Scripted
 
+from harness.config_files import PROMPTS
 from harness.run import ask
-from harness.settings import PROMPTS
 from harness.storage import records
 from harness.types import ChatRequest, Failure, Response
 

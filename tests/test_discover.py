@@ -13,11 +13,12 @@ import yaml
 from row_help import board_row
 
 from harness.causal.discovery.protocol import Pattern
+from harness.config_files import CONFIGS
 from harness.leaderboard.discovery import table
 from harness.leaderboard.presets import preset
 from harness.leaderboard.presets.layout import lay_out
 from harness.leaderboard.rows import find_rows
-from harness.settings import CONFIGS, build
+from harness.settings import build
 from harness.storage.runs import load as load_run
 from harness.tables.markdown_csv_json import markdown
 from harness.tasks.causalbench import Causality

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.cli.model_groups import grouped
-from harness.settings import CONFIGS, listed
+from harness.config_files import CONFIGS, listed
 
 
 def test_every_model_is_in_one_group(tmp_path, monkeypatch):

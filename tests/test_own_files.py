@@ -12,8 +12,9 @@ import pytest
 from harness import __main__ as main_command
 from harness import evaluate
 from harness.cli import hydra_app, own_configs
+from harness.config_files import CONFIGS, PROMPTS, listed, prompt_files
 from harness.errors import ConfigError
-from harness.settings import CONFIGS, PROMPTS, listed, plain, prompt_files
+from harness.settings import plain
 
 MODEL = "# Mine\ndefaults: [always_no, _self_]\np_yes: 1\n"
 PROMPT = "source: mine\nmakes: [chat]\nuser: '{premise} {hypothesis} So?'\n"

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError
 from harness.models.baselines import Baseline
-from harness.settings import CONFIGS, LOCAL, build, chosen, listed
+from harness.settings import LOCAL, build, chosen
 from harness.storage.places import safe, variant
 
 

@@ -15,8 +15,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
 from harness.__main__ import run_one
+from harness.config_files import CONFIGS
 from harness.errors import HarnessError
-from harness.settings import CONFIGS
 
 MODELS = {
     "chat": ("model=gpt4",),

@@ -12,9 +12,10 @@ from typing import Any
 
 from harness.cli.help_text import columns, prompt_list, setting_lines
 from harness.cli.setting_lines import bases_of, first_comment, settings_in, settings_of, text_of
+from harness.config_files import CONFIGS, listed, prompt_files
 from harness.errors import ConfigError, DataError, HarnessError, unknown
 from harness.runtime.console import shortened
-from harness.settings import CONFIGS, build, listed, prompt_files
+from harness.settings import build
 
 LONGEST = 70
 """Characters of a field's value that are shown."""

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from harness.cli.setting_lines import Setting, settings_in, settings_of
+from harness.config_files import CONFIGS
 from harness.errors import DataError
-from harness.settings import CONFIGS
 
 
 def groups(config_name: str) -> dict[str, str]:

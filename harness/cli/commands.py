@@ -54,7 +54,7 @@ def module_of(name: str) -> ModuleType:
 
 def _unknown(name: str) -> str:
     """Return the sentence for a first word that is no command, which may be the value of a setting."""
-    from harness.settings import CONFIGS, listed
+    from harness.config_files import CONFIGS, listed
 
     for group in ("model", "task"):
         if name in listed(CONFIGS, group):

@@ -16,8 +16,8 @@ from typing import Any, get_args, get_type_hints
 
 from harness.cli import choices
 from harness.cli.commands import COMMANDS, RUN, module_of
+from harness.config_files import CONFIGS, listed, prompt_files
 from harness.runtime import console
-from harness.settings import CONFIGS, listed, prompt_files
 
 _BASH = """\
 _harness_completion() {

@@ -8,8 +8,8 @@ from pathlib import Path
 from harness.cli.commands import COMMANDS
 from harness.cli.model_groups import grouped
 from harness.cli.setting_lines import Setting, first_comment, settings_in
+from harness.config_files import CONFIGS, listed, prompt_files
 from harness.errors import DataError
-from harness.settings import CONFIGS, listed, prompt_files
 
 WIDEST = 48
 """Characters of a setting and its value that its column is made for."""

@@ -16,9 +16,10 @@ from harness.cli.arguments import quoting_hint, readied, without_switches
 from harness.cli.exit_code import exit_code
 from harness.cli.setting_lines import is_utf8, own_files
 from harness.cli.version import version
+from harness.config_files import BUILTIN, CONFIGS, OWN, listed
 from harness.errors import ConfigError, HarnessError, unknown
 from harness.runtime import console, environment, secrets, signals, streams
-from harness.settings import BUILTIN, CONFIGS, OWN, listed, plain
+from harness.settings import plain
 from harness.storage.atomic_write import full
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.cli.setting_lines import text_of
+from harness.config_files import CONFIGS
 from harness.errors import DataError
-from harness.settings import CONFIGS
 
 _BASE = re.compile(r"^defaults: *\[(\w+), *_self_\]", re.MULTILINE)
 _CLASS = re.compile(r"^_target_: *(\S+)", re.MULTILINE)

@@ -25,8 +25,9 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from harness.config_files import CONFIGS
 from harness.errors import ConfigError, HarnessError
-from harness.settings import CONFIGS, build
+from harness.settings import build
 
 _FLAGS = ("-m", "--multirun")
 _MODE = "hydra.mode=MULTIRUN"

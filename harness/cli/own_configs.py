@@ -24,8 +24,8 @@ from omegaconf import Container, DictConfig, ListConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.codec import content_digest
+from harness.config_files import BUILTIN, CONFIGS, OWN, SAME_AS, own_folder
 from harness.errors import ConfigError
-from harness.settings import BUILTIN, CONFIGS, OWN, SAME_AS, own_folder
 
 _LAUNCHERS = "hydra/launcher"
 """The group whose files have the names of plugins' launchers."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness.config_files import CONFIGS, SAME_AS, listed
 from harness.errors import DataError
-from harness.settings import CONFIGS, SAME_AS, listed
 
 _HIDDEN = ("_target_", "defaults", "hydra")
 

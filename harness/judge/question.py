@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from harness.config_files import PROMPTS
 from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
 from harness.prompting.schema import read
-from harness.settings import PROMPTS
 from harness.types import JSON, Answer, ChatRequest, Failure, Response
 
 PROMPT = "reply"

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Literal
 
 from harness.codec import KINDS
+from harness.config_files import prompt_files
 from harness.errors import ConfigError
 from harness.prompting import prompts
 from harness.prompting.prompts import Prompt, Replies
 from harness.protocols import Model, Task
-from harness.settings import prompt_files
 from harness.types import ChatRequest, ChoiceRequest, Request
 
 

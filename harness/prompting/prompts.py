@@ -10,10 +10,10 @@ from string import Formatter
 from typing import Any, Literal
 
 from harness.codec import KINDS, digest
+from harness.config_files import BUILTIN, PROMPTS, own_file, prompt_files
 from harness.errors import ConfigError, unknown
 from harness.prompting import choices, parsing
 from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
-from harness.settings import BUILTIN, PROMPTS, own_file, prompt_files
 from harness.types import (
     JSON,
     LETTERS,

@@ -13,8 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.config_files import CONFIGS, PROMPTS, SAME_AS
 from harness.errors import DataError, UntrustedError
-from harness.settings import CONFIGS, PROMPTS, SAME_AS, build
+from harness.settings import build
 from harness.tasks.find import shipped as shipped_benchmarks
 
 if TYPE_CHECKING:

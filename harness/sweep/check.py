@@ -12,10 +12,11 @@ from omegaconf.errors import OmegaConfBaseException
 
 from harness.cli.choices import groups
 from harness.cli.multirun import Job, Multirun
+from harness.config_files import OWN
 from harness.errors import ConfigError, HarnessError
 from harness.runtime import console
 from harness.runtime.secrets import refuse_config
-from harness.settings import OWN, build, plain
+from harness.settings import build, plain
 from harness.sweep.command import Checked, Command
 
 SHOWN = 5

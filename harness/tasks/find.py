@@ -13,8 +13,9 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from harness.config_files import CONFIGS
 from harness.errors import ConfigError
-from harness.settings import CONFIGS, class_of
+from harness.settings import class_of
 from harness.tasks.benchmark import Benchmark, Described
 
 _HERE = Path(__file__).resolve().parent

@@ -22,9 +22,9 @@ from hydra import compose, initialize_config_dir
 from openai_server import Reply, Server, chat_reply, error
 
 from harness.__main__ import run_one
+from harness.config_files import CONFIGS
 from harness.discover import run_one as discover_one
 from harness.errors import RunStopped
-from harness.settings import CONFIGS
 
 HOSTILE = (
     "<script>window.owned = true</script><img src=x onerror='window.owned = true'> No",

@@ -14,7 +14,7 @@ from scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.cache.__main__ import CACHE
-from harness.settings import CONFIGS
+from harness.config_files import CONFIGS
 from harness.types import Response
 
 

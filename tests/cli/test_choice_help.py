@@ -6,8 +6,8 @@ import pytest
 
 from harness.cli import choice_help, help_text
 from harness.cli.setting_lines import settings_of
+from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError
-from harness.settings import CONFIGS, listed
 
 SEED = "auto: 0 where the server is known to understand one (harness/data/model_families.yaml); null: none"
 

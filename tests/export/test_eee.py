@@ -17,8 +17,8 @@ from jsonschema import Draft7Validator
 from openai_server import Server, chat_reply, error
 from test_compare import always, put
 
+from harness.config_files import PROMPTS
 from harness.export.__main__ import main
-from harness.settings import PROMPTS
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
 from harness.types import Answer, ChoiceRequest, Message, PairRequest, Record, Response

@@ -15,6 +15,7 @@ import pytest
 from conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
 
 from harness.cli import hydra_app, multirun
+from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, HarnessError, StoreError
 from harness.models.local.causal_lm import CausalLM
 from harness.models.local.nli import NLI, class_indices
@@ -25,7 +26,7 @@ from harness.models.training.learners import PairLearner
 from harness.models.training.of_recipe import learner_of
 from harness.models.training.recipe import Recipe
 from harness.prompting.fit import choose_prompt, fitting
-from harness.settings import CONFIGS, build, listed, plain
+from harness.settings import build, plain
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.perturbation import Writer
 

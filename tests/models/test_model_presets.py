@@ -13,10 +13,10 @@ from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import ModelInfo
 from model_config_help import FILES, bases, merged, model, open_settings, text_of
 
+from harness.config_files import CONFIGS
 from harness.cost.price_lookup import FREE, price_of
 from harness.models.api.families import family_of
 from harness.models.api.openai import Chat
-from harness.settings import CONFIGS
 
 SOURCE = re.compile(r"^# source: https://\S+ \(20\d\d-\d\d-\d\d\)$", re.MULTILINE)
 LATER = sorted(name for name in FILES if SOURCE.search(text_of(name)))

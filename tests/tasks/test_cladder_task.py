@@ -7,9 +7,10 @@ from itertools import islice
 
 import pytest
 
+from harness.config_files import PROMPTS
 from harness.errors import ConfigError
 from harness.prompting.prompts import load
-from harness.settings import PROMPTS, build
+from harness.settings import build
 from harness.tasks.cladder import CLadder
 from harness.tasks.cladder.reasoner import LadderReasoner
 from harness.tasks.cladder.task import FreshItems

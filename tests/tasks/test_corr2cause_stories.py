@@ -9,10 +9,11 @@ import pytest
 from openai_server import KEY, chat_reply
 
 from harness import published
+from harness.config_files import prompt_files
 from harness.errors import DataError
 from harness.prompting.prompts import load
 from harness.prompting.story import story, story_in
-from harness.settings import build, prompt_files
+from harness.settings import build
 from harness.tasks.corr2cause.stories import builtin, check_story, claims
 from harness.tasks.corr2cause.story_check import read
 from harness.types import ChatRequest, Response

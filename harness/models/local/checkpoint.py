@@ -16,9 +16,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
+from harness.config_files import BUILTIN
 from harness.errors import ConfigError
 from harness.runtime.environment import installing
-from harness.settings import BUILTIN
 from harness.storage import json_files
 from harness.types import JSON
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import digest
+from harness.config_files import own_files
 from harness.errors import ConfigError, StoreError
 from harness.models.local.checkpoint import Device, device_of, dtype_of, fingerprint
 from harness.models.training.examples import Lessons, teaching_task
@@ -30,7 +31,7 @@ from harness.prompting.fit import choose_prompt, fitting
 from harness.prompting.prompts import Prompt
 from harness.runtime.environment import installing
 from harness.runtime.progress import Progress
-from harness.settings import build, chosen, own_files
+from harness.settings import build, chosen
 from harness.storage import json_files, provenance
 from harness.storage.atomic_write import check
 from harness.tasks.check import check_parts

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import digest
+from harness.config_files import own_files
 from harness.errors import ConfigError, RunStopped
 from harness.models.training.examples import Lessons, teaching_task
 from harness.models.training.hosted import model, plan, protocol
@@ -25,7 +26,7 @@ from harness.prompting.fit import choose_prompt
 from harness.prompting.prompts import Prompt
 from harness.runtime.progress import Progress
 from harness.seeding import shuffled
-from harness.settings import build, chosen, own_files
+from harness.settings import build, chosen
 from harness.storage import json_files, provenance
 from harness.storage.atomic_write import atomic_file, check
 from harness.tasks.check import check_parts

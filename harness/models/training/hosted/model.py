@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from harness.config_files import CONFIGS, own_folder
 from harness.errors import StoreError
 from harness.models.training.hosted.recipe import HostedRecipe
 from harness.models.training.hosted.terms import provider_at
-from harness.settings import CONFIGS, own_folder
 
 _OPENAI, _KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 

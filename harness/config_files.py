@@ -1,0 +1,91 @@
+"""Where configs and prompts live: those that ship, and those of the working directory, which win."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.codec import content_digest
+
+_PACKAGE = Path(__file__).resolve().parent
+# An installed package carries configs/ and prompts/ inside; in a checkout they stand beside it.
+HOME = _PACKAGE if (_PACKAGE / "configs").is_dir() else _PACKAGE.parent
+CONFIGS = HOME / "configs"
+PROMPTS = HOME / "prompts"
+
+SAME_AS: Mapping[str, str] = {"judge": "model"}
+"""Groups whose files are those of another: whatever is a model can be chosen as a judge."""
+
+BUILTIN = "builtin:"
+"""Before a name: the file that ships, whatever the working directory holds."""
+OWN = "_own_"
+"""Where a composed config says which files of the working directory are in it: {path below it: SHA-256}."""
+
+
+def own_folder(root: Path) -> Path | None:
+    """Return ./configs or ./prompts of the working directory; None where that is what ships, or nothing is there."""
+    own = Path.cwd() / root.name
+    return own if own.is_dir() and not own.samefile(root) else None
+
+
+def listed(root: Path, group: str, *, own: bool = True) -> dict[str, Path]:
+    """Return the YAML files of a group by name: those of ./configs, ./prompts (if `own`) in place of the package's."""
+    group = SAME_AS.get(group, group) if root == CONFIGS else group
+    files: dict[str, Path] = {}
+    for folder in (root, own_folder(root) if own else None):
+        if folder is not None:
+            here = folder / group
+            files |= {file.relative_to(here).with_suffix("").as_posix(): file for file in sorted(here.rglob("*.yaml"))}
+    return files
+
+
+def prompt_files(task: str, *, own: bool = True) -> dict[str, Path]:
+    """Return the prompt files of a task by name: those under ./prompts (if `own`) in place of the package's.
+
+    A task of a family (causalbench/correlation) also has the prompts of its family (causalbench).
+    """
+    family = task.rpartition("/")[0]
+
+    def of(*, own: bool) -> dict[str, Path]:
+        """Return the family's prompts and the task's own; those of tasks below it (corr2cause/writing) are theirs."""
+        below = {
+            f"{name.removeprefix(task)[1:]}/"
+            for name in listed(CONFIGS, "task", own=own)
+            if name.startswith(f"{task}/")
+        }
+        shared = {name: file for name, file in listed(PROMPTS, family, own=own).items() if "/" not in name}
+        mine = listed(PROMPTS, task, own=own)
+        return (shared if family else {}) | {n: f for n, f in mine.items() if not n.startswith(tuple(below))}
+
+    shipped = of(own=False)
+    if not own:
+        return shipped
+    return shipped | {name: file for name, file in of(own=True).items() if file not in shipped.values()}
+
+
+def own_files(config: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return a composed config without its note of the working directory's files in it, and that: {path: SHA-256}."""
+    found = dict(config.get(OWN) or {})
+    sections = {name: section for name, section in config.items() if name != OWN}
+    for name, section in sections.items():
+        if isinstance(section, Mapping) and OWN in section:
+            found |= section[OWN]
+            sections[name] = {key: value for key, value in section.items() if key != OWN}
+    return sections, found
+
+
+def own_file(file: Path, root: Path) -> dict[str, str]:
+    """Return {path: SHA-256} of a file that is not what ships below `root`; nothing for one that is.
+
+    The path is that below the working directory, or the name alone where it is elsewhere.
+    """
+    place = file.resolve()
+    if place.is_relative_to(root.resolve()):
+        return {}
+    here = Path.cwd().resolve()
+    path = place.relative_to(here).as_posix() if place.is_relative_to(here) else place.name
+    digest, below = content_digest(place), Path(path).relative_to(root.name) if path.startswith(root.name) else None
+    if below is not None and (root / below).is_file() and content_digest(root / below) == digest:
+        return {}
+    return {path: digest}
