@@ -34,8 +34,29 @@ class Fit:
     """Why it cannot be learned at all."""
 
 
+class _OneByOne:
+    """What learners have of the adapter that they are."""
+
+    _parts: Any
+    """The adapter's tokenizer and model, and more."""
+
+    @property
+    def network(self) -> Any:
+        """The torch module."""
+        return self._parts[1]
+
+    @property
+    def tokenizer(self) -> Any:
+        """Transformers' tokenizer."""
+        return self._parts[0]
+
+    def units(self, examples: Sequence[Example]) -> list[list[int]]:
+        """Return the places of the examples that go through the model together: each alone."""
+        return [[place] for place in range(len(examples))]
+
+
 @dataclass(frozen=True, kw_only=True)
-class PairLearner(NLI):
+class PairLearner(_OneByOne, NLI):
     """A classifier of pairs. A base without a head of entailment gets one with two classes, drawn by the seed."""
 
     recipe: Recipe
@@ -69,20 +90,6 @@ class PairLearner(NLI):
     def _made_anew(self, model: Any, missing: Collection[str]) -> Collection[str]:
         inside = f"{model.base_model_prefix}."
         return [name for name in missing if not name.startswith(inside) or ".pooler." in name]
-
-    @property
-    def network(self) -> Any:
-        """The torch module."""
-        return self._parts[1]
-
-    @property
-    def tokenizer(self) -> Any:
-        """Transformers' tokenizer."""
-        return self._parts[0]
-
-    def units(self, examples: Sequence[Example]) -> list[list[int]]:
-        """Return the places of the examples that go through the model together: each alone."""
-        return [[place] for place in range(len(examples))]
 
     def fits(self, examples: Sequence[Example]) -> Iterator[Fit]:
         """Yield how each example fits."""
@@ -128,7 +135,7 @@ class PairLearner(NLI):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerLearner(CausalLM):
+class AnswerLearner(_OneByOne, CausalLM):
     """A causal language model that learns the tokens of the right answer and nothing of the question."""
 
     recipe: Recipe
@@ -139,20 +146,6 @@ class AnswerLearner(CausalLM):
         tokenizer, model = super()._load(auto_class, **(config | _dropout(self)))
         self.kept["generation_config"] = model.generation_config
         return tokenizer, model
-
-    @property
-    def network(self) -> Any:
-        """The torch module."""
-        return self._parts[1]
-
-    @property
-    def tokenizer(self) -> Any:
-        """Transformers' tokenizer."""
-        return self._parts[0]
-
-    def units(self, examples: Sequence[Example]) -> list[list[int]]:
-        """Return the places of the examples that go through the model together: each alone."""
-        return [[place] for place in range(len(examples))]
 
     def fits(self, examples: Sequence[Example]) -> Iterator[Fit]:
         """Yield how each example fits."""
