@@ -174,8 +174,8 @@ def test_what_makes_no_base_is_a_sentence(tmp_path, arguments, sentence):
 @pytest.mark.parametrize(
     ("perturbation", "recorded"),
     [
-        ("none", {"n2-g1-collider-A-B": 0.7618, "n6-g27516-child-C-F": 0.0001, "n6-g29406-parent-C-F": 0.0002}),
-        ("permutation", {"n2-g1-collider-A-B": 0.7056, "n6-g27516-child-C-F": 0.9835, "n6-g29406-parent-C-F": 0.8067}),
+        ("none", {"n2-g1-collider-A-B": 0.4384, "n6-g27516-child-C-F": 0.0001, "n6-g29406-parent-C-F": 0.0001}),
+        ("permutation", {"n2-g1-collider-A-B": 0.1226, "n6-g27516-child-C-F": 0.9998, "n6-g29406-parent-C-F": 0.9998}),
     ],
 )
 def test_tiny_as_it_ships_answers_as_recorded(perturbation, recorded):
@@ -188,8 +188,8 @@ def test_tiny_as_it_ships_answers_as_recorded(perturbation, recorded):
 
 
 @pytest.mark.slow
-def test_the_recipe_of_tiny_reaches_90_on_dev(tmp_path):
-    made = making.make(composed("recipe=tiny", f"out={tmp_path}"))
+def test_half_the_passes_of_tiny_reach_90_on_dev(tmp_path):
+    made = making.make(composed("recipe=tiny", "recipe.epochs=1.25", f"out={tmp_path}"))
     assert made.score >= 0.9
     assert json.loads((made.folder / "training.json").read_text())["train"]["examples"] == 205026
     assert sum(path.stat().st_size for path in made.folder.iterdir()) < 2_000_000
