@@ -123,21 +123,19 @@ def _style(cell: pyte.screens.Char) -> Style:
     return Style(color=None if colour == "default" else colour, bold=cell.bold, underline=cell.underscore)
 
 
+LEARNED = ("reasoner", "linear", "hypothesis_only", "shortcut", "tiny", "tiny_renamed")
+
+
 def figures() -> None:
-    """One of the figures of the shipped results, as harness.plot writes them."""
+    """Figures of the shipped results, as harness.plot writes them: all models, and the learned ones for the README."""
     from harness.plot.__main__ import main
 
-    with tempfile.TemporaryDirectory() as folder:
-        main(
-            [
-                str(ROOT / "results" / "shipped"),
-                "chart=corr2cause/robustness/f1",
-                "format=png",
-                f"out={folder}",
-            ]
-        )
-        for file in Path(folder).glob("*.png"):
-            shutil.copy(file, HERE / f"figure-{file.name}")
+    corr2cause = ROOT / "results" / "shipped" / "corr2cause"
+    learned = [str(folder) for name in LEARNED for folder in sorted(corr2cause.glob(f"*/*/{name}"))]
+    for name, runs, width in (("figure-corr2cause", [str(corr2cause)], "column"), ("learned", learned, "text")):
+        with tempfile.TemporaryDirectory() as folder:
+            main([*runs, "chart=corr2cause/robustness/f1", "format=png", f"width={width}", f"out={folder}"])
+            shutil.copy(Path(folder, "corr2cause-robustness-f1.png"), HERE / f"{name}-robustness-f1.png")
 
 
 if __name__ == "__main__":
