@@ -120,6 +120,17 @@ def test_thoughts_have_the_answers_of_the_items_that_say_the_same(learners):
     assert all(target == answers[token[4:]] for token, target in asked.items())
 
 
+def test_sentences_of_items_that_are_not_learned_are_tokens_too(learners, tmp_path):
+    from transformers import AutoTokenizer
+
+    learner, lessons = learners["tiny"]
+    five = teaching_task(composed("recipe=tiny", "task.num_nodes=[5]", "task.limit=300")["task"])
+    make_base(learner.recipe.scratch, lessons.texts(five.items()), 0, tmp_path / "base")
+    known = set(AutoTokenizer.from_pretrained(tmp_path / "base").get_vocab()) - set(learner.tokenizer.get_vocab())
+    assert "All the statistical relations among these 5 variables are as follows:" in known
+    assert all("E" in sentence or "5 variables" in sentence for sentence in known) and len(known) > 60
+
+
 def test_what_is_not_to_be_learned_stays_as_it_was_drawn(learners, tmp_path):
     for name, frozen in (("tiny", {"position"}), ("tiny_renamed", {"wpe", "wte"})):
         learner, _ = learners[name]
@@ -172,17 +183,20 @@ def test_what_makes_no_base_is_a_sentence(tmp_path, arguments, sentence):
 
 
 @pytest.mark.parametrize(
-    ("perturbation", "recorded"),
+    ("name", "perturbation", "recorded"),
     [
-        ("none", {"n2-g1-collider-A-B": 0.4384, "n6-g27516-child-C-F": 0.0001, "n6-g29406-parent-C-F": 0.0001}),
-        ("permutation", {"n2-g1-collider-A-B": 0.1226, "n6-g27516-child-C-F": 0.9998, "n6-g29406-parent-C-F": 0.9998}),
+        ("tiny", "none", {"n2-g1-collider-A-B": 0.4384, "n6-g27516-child-C-F": 0.0001, "n6-g29406-parent-C-F": 0.0001}),
+        ("tiny", "permutation", {"n2-g1-collider-A-B": 0.1226, "n6-g27516-child-C-F": 0.9998}),
+        ("tiny_renamed", "none", {"n6-g21810-collider-B-C": 0.6958, "n6-g21810-confounder-B-F": 0.0728}),
+        ("tiny_renamed", "permutation", {"n6-g21810-collider-B-C": 0.9594, "n6-g21810-confounder-B-F": 0.0361}),
+        ("tiny_renamed", "paraphrase", {"n6-g21810-collider-B-C": 0.6573, "n6-g21810-confounder-B-F": 0.0799}),
     ],
 )
-def test_tiny_as_it_ships_answers_as_recorded(perturbation, recorded):
+def test_what_ships_answers_as_recorded(name, perturbation, recorded):
     items = [Writer(perturbation, 0).item(claim) for claim in public_test("v2") if claim.id in recorded]
     requests = {item.id: PairRequest(item.fields["premise"], item.fields["hypothesis"]) for item in items}
-    tiny = build(hydra_app.composed("config", ["model=tiny", "model.device=cpu"]).model, "model")
-    outcomes = dict(pair for landed in tiny.respond(requests.values()) for pair in landed)
+    model = build(hydra_app.composed("config", [f"model={name}", "model.device=cpu"]).model, "model")
+    outcomes = dict(pair for landed in model.respond(requests.values()) for pair in landed)
     said = {name: math.exp(outcomes[request].logprobs["entailment"]) for name, request in requests.items()}
     assert said == pytest.approx(recorded, abs=1e-3)
 
