@@ -64,7 +64,7 @@ def _lessons(items: int, folder: Path):
     learner = learner_of(recipe, "cpu", str(folder / "base"))
     prompt = choose_prompt(task, learner, None)
     lessons = Lessons(task, prompt, fitting(prompt, learner, task), recipe, dev_limit=24)
-    make_base(recipe.scratch, lessons.texts, recipe.seed, folder / "base")
+    make_base(recipe.scratch, lessons.texts(), recipe.seed, folder / "base")
     return learner, lessons, recipe
 
 
