@@ -123,6 +123,7 @@ def test_wrong_places(here, more):
             assert process.stderr.startswith("error: ") and process.stderr.count("\n") == 1, process.stderr
 
 
+@pytest.mark.slow
 def test_right_places_and_what_servers_do_with_them(here, serve):
     good, echo = serve(), serve(lambda *_: error(401, f"no {KEY}"))
     fine = ("model=gpt4", f"model.base_url={good.url}", "task.limit=5")

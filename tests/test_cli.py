@@ -69,6 +69,7 @@ def test_the_reasoner_is_the_ceiling_on_audited_labels(harness, perturbation):
         assert f1 == ("100.00" if int(positives) else "–"), name
 
 
+@pytest.mark.slow
 def test_a_sweep_ends_in_one_leaderboard_and_none_overwrites_another(harness, tmp_path):
     process = harness(
         "-m", "model=reasoner,always_yes,random_uniform", "task.perturbation=none,paraphrase,refactorization"
@@ -235,6 +236,7 @@ def test_an_nli_checkpoint_from_the_command_line_to_the_table(harness, nli_path,
     assert "40 answers came from the cache, 0 were asked now." in again.stdout
 
 
+@pytest.mark.slow
 def test_a_causal_language_model_ranks_and_writes_from_the_command_line(harness, gpt2_path):
     common = ("model=causal_lm", f"model.path={gpt2_path}", "task.num_nodes=[2,3]", "task.limit=8")
     ranked = harness(*common, "model.name=ranks")

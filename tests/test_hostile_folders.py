@@ -300,6 +300,7 @@ def surroundings(finished_runs, tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_folders_a_thousand_levels_deep_are_looked_through(finished_runs, surroundings):
     hostile(finished_runs, "deep", {"deep": lambda run: None})
     here = os.open(".", os.O_RDONLY)
@@ -367,6 +368,7 @@ def verdicts(output: str) -> dict[str, str]:
     return {Path(folder).name: verdict for folder, _, verdict in split}
 
 
+@pytest.mark.slow
 def test_no_hostile_run_holds_and_the_good_one_beside_all_of_them_does(finished_runs, surroundings):
     for name in KINDS:
         hostile(finished_runs, name, KINDS)

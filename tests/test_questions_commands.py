@@ -29,6 +29,7 @@ def ended(harness):
     return call
 
 
+@pytest.mark.slow
 def test_choices_go_through_every_command(ended, key, serve, tmp_path):
     written(tmp_path / "mine.jsonl", ROWS)
     server = serve(lambda path, body, number: chat_reply("Well, the answer is **B**." if number % 3 else "Hm."))

@@ -127,6 +127,7 @@ def test_a_run_that_does_not_hold_is_left_as_it_is(harness, place, tamper):
     assert contents(place) == before
 
 
+@pytest.mark.slow
 def test_a_judge_reads_the_rest_of_a_finished_run(harness, serve, server, place, tmp_path):
     asked, plain = len(server.calls), contents(place)
     settings = [part for part in command(server) if part.startswith("judge")]
@@ -197,6 +198,7 @@ def test_what_runs_need_to_be_trusted_is_said_once_for_all(harness, tmp_path):
     assert done.stdout.endswith("add trust=other.Task,yours.Task,mine.Task\n")
 
 
+@pytest.mark.slow
 def test_what_a_judge_has_read_cannot_be_changed_unseen(harness, server, tmp_path):
     assert harness(*command(server), OPENAI_API_KEY=KEY).returncode == 0
     folder = tmp_path / JUDGED_PLACE

@@ -29,6 +29,7 @@ def test_faults_and_kills_lose_nothing():
     assert "| stored answers lost | 0 |" in output and "| stored answers asked again | 0 |" in output
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_for_a_moment_stops_no_run():
     assert "| away 0.3 s | 600 | 0 | 0 | 0 | 0 |" in torture("--mix", "away 0.3 s")
 

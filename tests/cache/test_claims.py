@@ -88,6 +88,7 @@ def test_processes_that_start_together_ask_each_question_once(serve, tmp_path, p
     assert command("verify", f"cache={tmp_path / CACHE}").returncode == 0
 
 
+@pytest.mark.slow
 def test_half_of_them_are_killed_and_the_others_finish(serve, tmp_path):
     server = serve(answer, held=100)
     jobs = {name: start(tmp_path, server, name, "task.limit=300") for name in ("r0", "r1", "r2", "r3")}

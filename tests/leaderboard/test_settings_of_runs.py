@@ -60,6 +60,7 @@ def rows_of(tables):
     }
 
 
+@pytest.mark.slow
 def test_few_shot_prompts_stay_in_robustness_though_their_examples_are_perturbed(rows):
     (chart,) = (chart for chart in charts_of(rows) if chart.kind == "robustness" and chart.metric == "f1")
     assert {row.label for row in chart.rows} >= {"random_uniform · plain", "random_uniform · few_shot"}

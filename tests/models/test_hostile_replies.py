@@ -265,6 +265,7 @@ def test_what_a_server_says_is_one_short_printable_line(raw, key, message, statu
         assert outcome.detail.isprintable() and len(outcome.detail) < 400
 
 
+@pytest.mark.slow
 def test_a_whole_run_and_the_next_survive_any_field(harness, raw):
     """Through reading, budget, store, ledger, scores and result; the cache is of use to the same command afterwards."""
     good, healthy = json.dumps(CHAT).encode(), [False]

@@ -180,6 +180,7 @@ def test_a_reply_that_unpacks_to_a_gigabyte_takes_no_memory(raw, status):
     assert all(isinstance(outcomes[question], Response) for question in QUESTIONS[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("megabytes", [32, 7])
 def test_large_replies_to_every_slot_take_no_more_memory_than_two(raw, monkeypatch, megabytes):
     """Neither while they are read nor while their calls wait for a retry; those below the limit are no JSON."""

@@ -227,6 +227,7 @@ def test_what_cannot_fit_is_not_sent(serve, key):
     assert ranked(server, context=1).kind == "context_length" and not server.calls
 
 
+@pytest.mark.slow
 def test_a_run_has_the_scores_of_probabilities_and_says_what_lies_outside(harness, serve, tmp_path):
     def reply(path, body, number):
         yes = 0.05 + 0.5 * (number % 7) / 7

@@ -423,6 +423,7 @@ def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, c
     assert said.count("prompts cannot share what they begin with") == 1 and REASONS[kind] in said
 
 
+@pytest.mark.slow
 def test_a_checkpoint_with_code_of_its_own_shares_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
     model = lm(own_code_checkpoint(tmp_path / "own"), trust_remote_code=True)

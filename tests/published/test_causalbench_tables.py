@@ -229,6 +229,7 @@ def printed_values(table: str) -> dict[tuple[str, str], float]:
     return {(row["network"], row["model"]): float(row["value"]) for row in lines if row["table"] == table}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "metric", "beaten"),
     [("Table XVI", "cell_accuracy", 180), ("Table XV", "macro_f1", 151)],
@@ -246,6 +247,7 @@ def test_the_packages_copy_of_the_tables_says_the_same_of_opt():
     } == OPT_ACCURACY
 
 
+@pytest.mark.slow
 def test_a_low_sid_may_only_mean_many_edges():
     # Real SID of constant models on asia, of 56 pairs: always-yes 18, always-no 29.
     sid = {m: causality(m)[0].scores["exact"]["network/template"]["asia/cause"]["sid"] for m in ("yes", "no")}

@@ -92,6 +92,7 @@ def test_runs_that_are_the_same_are_made_once(command):
     assert err.count("\n[") + err.startswith("[") == 1
 
 
+@pytest.mark.slow
 def test_runs_that_differ_in_one_setting_of_the_task_are_one_table_by_it(command):
     code, out, err = command("-m", "model=linear,always_no", "task.limit=60", "task.perturbation=none,permutation")
     assert code == 0, err
@@ -103,6 +104,7 @@ def test_runs_that_differ_in_one_setting_of_the_task_are_one_table_by_it(command
     assert code == 0 and "| precision" in out and "a table for each value" not in out
 
 
+@pytest.mark.slow
 def test_a_budget_is_that_of_all_jobs_together_and_each_error_is_told_once(command, serve, key):
     server = serve()
     sweep = ("-m", "model=gpt35,gpt4", f"model.base_url={server.url}", "task.limit=5")

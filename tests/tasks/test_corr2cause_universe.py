@@ -40,6 +40,7 @@ def test_claims_are_counted_without_being_made(n):
     assert count(n, representatives(n), seed=1) == made
 
 
+@pytest.mark.slow
 def test_seven_variables_are_complete():
     made = blocks([7], split="all", seed=0)
     assert len(made) == 9_690_282 == SEVEN * 126
