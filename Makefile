@@ -6,8 +6,8 @@ RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
 # What makes, checks and tests the page comes from npm. Nothing else needs it: without npm those checks are left out.
 NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
-# Three times as many as there are cores: most of the tests wait for servers and processes of theirs.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)')
+# Twice as many as there are cores: tests wait for servers and processes of theirs, but each worker has to begin.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)')
 SERVERS := .servers
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =

@@ -9,6 +9,7 @@ import pytest
 from causalbench_help import causalbench
 from causalbench_runs_help import RECEIVED, answers, is_part, last, load, result_in
 from conftest_models import lm_checkpoint
+from thinned import few
 
 from harness.prompting.fit import choose_prompt
 from harness.run import run
@@ -112,7 +113,7 @@ def language_models(tmp_path_factory, llama_path) -> Iterator[dict]:
     torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", few(TASKS, 3))
 @pytest.mark.parametrize("wording", [pytest.param("closed", marks=pytest.mark.slow), "open"])
 @pytest.mark.parametrize("who", ["ranks", "writes"])
 def test_every_task_and_format_through_a_local_language_model(name, wording, who, language_models, tmp_path):

@@ -19,6 +19,7 @@ import pytest
 import whole_command
 from fault_server import Faults, InThread, answer
 from mutations import mutated
+from thinned import few
 
 from harness.cache.__main__ import main
 
@@ -186,7 +187,7 @@ NO_LINES = {"deep lists": "[" * 100_000, "deep dicts": '{"a":' * 100_000, "a lis
             "a huge number": "9" * 5_000}  # fmt: skip
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", few(range(8), 3))
 def test_a_hostile_export_is_taken_or_refused_and_does_no_harm(sound, server, tmp_path, part):
     changes = changes_of(lines_of(sound, tmp_path)[0])[part::8]
     for at in range(0, len(changes), ROWS):

@@ -153,7 +153,7 @@ QUICK = [kind for kind in KINDS.values() if not (kind.max_wait > 1 or kind.timed
 
 
 # Replies and statuses have hundreds of kinds; tests/test_hostile_server.py meets all replies in one command.
-OFTEN = [kind for number, kind in enumerate(QUICK) if kind.family in ("HTTP", "connection") or number % 6 == 0]
+OFTEN = [kind for number, kind in enumerate(QUICK) if kind.family in ("HTTP", "connection") or number % 12 == 0]
 
 
 @named(OFTEN)
