@@ -191,11 +191,10 @@ def _learn(prepared: Prepared, network: str) -> Pattern:
 
     settings, algorithm = prepared.settings, prepared.algorithm
     rows, arities = prepared.task.observations(network, settings.samples, settings.seed)
-    STEPS.title = network
     started = time.perf_counter()
-    pattern = algorithm.learn(rows, arities, seed=settings.seed)
+    with STEPS.about(network):
+        pattern = algorithm.learn(rows, arities, seed=settings.seed)
     seconds = time.perf_counter() - started
-    STEPS.end()
     if seconds > 2:
         prepared.progress.say(
             f"{algorithm.name} has learned {network} from {settings.samples:,} samples in {seconds:.1f} s"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 class Steps:
@@ -16,6 +17,16 @@ class Steps:
         """How far it is; "" where none is under way."""
         self.listener: Callable[[], None] = lambda: None
         """Called whenever there is news: whoever shows progress without a bar has no other occasion to."""
+
+    @contextmanager
+    def about(self, title: str) -> Iterator[None]:
+        """Say within the context what its steps are about; however it ends, none is under way afterwards."""
+        self.title = title
+        try:
+            yield
+        finally:
+            self.title = ""
+            self.end()
 
     def tell(self, done: int, total: int, things: str) -> None:
         """Enter that so many of the things are done."""

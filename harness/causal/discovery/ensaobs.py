@@ -113,6 +113,7 @@ class Families:
             self._lists.append(sorted(((score(v, parents), parents) for parents in sets), reverse=True))
             self._candidates.append(mask_of(near))
             STEPS.tell(v + 1, table.variables, "variables' families scored")
+        STEPS.end()
 
     def total(self, order: Sequence[int], low: int = 0, high: int | None = None) -> float:
         """Return the score of an order's network, or of the variables at the places low … high − 1."""
