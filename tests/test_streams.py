@@ -16,6 +16,7 @@ import forks
 import pytest
 from cache_help import mounted
 from openai_server import KEY, WAIT, chat_reply, wait_for
+from thinned import few
 
 from harness.cache import Store
 
@@ -35,18 +36,21 @@ def shell(folder: Path, command: str, redirected: str) -> subprocess.CompletedPr
 
 @pytest.mark.parametrize(
     ("command", "redirected", "code", "words"),
-    [
-        ("harness task.limit=5", ">&-", 1, LOST),
-        ("harness task.limit=5", ">/dev/full", 1, LOST),
-        ("harness task.limit=5", "2>&-", 0, ""),
-        ("harness task.limit=5", "2>/dev/full", 0, ""),
-        ("harness task.limit=5", ">&- 2>&-", 1, ""),
-        ("harness task.limit=5", "0<&- >&- 2>&-", 1, ""),
-        ("harness task.limt=5", ">&- 2>&-", 1, ""),
-        ("harness -m task.limit=5,6", ">/dev/full", 1, LOST),
-        ("harness task.limit=5 dry_run=true", ">/dev/full", 1, LOST),
-        ("harness --cfg job", ">/dev/full", 1, LOST),
-    ],
+    few(
+        [
+            ("harness task.limit=5", ">&-", 1, LOST),
+            ("harness task.limit=5", ">/dev/full", 1, LOST),
+            ("harness task.limit=5", "2>&-", 0, ""),
+            ("harness task.limit=5", "2>/dev/full", 0, ""),
+            ("harness task.limit=5", ">&- 2>&-", 1, ""),
+            ("harness task.limit=5", "0<&- >&- 2>&-", 1, ""),
+            ("harness task.limt=5", ">&- 2>&-", 1, ""),
+            ("harness -m task.limit=5,6", ">/dev/full", 1, LOST),
+            ("harness task.limit=5 dry_run=true", ">/dev/full", 1, LOST),
+            ("harness --cfg job", ">/dev/full", 1, LOST),
+        ],
+        4,
+    ),
 )
 def test_what_is_printed_in_vain_is_a_sentence_and_files_are_whole(tmp_path, command, redirected, code, words):
     process = shell(tmp_path, command, redirected)

@@ -35,6 +35,7 @@ def replies(path, place="results/corr2cause/limit=30/plain/gpt4") -> set[str]:
     return {json.loads(line)["response"]["text"] for line in (path / place / "records.jsonl").read_text().splitlines()}
 
 
+@pytest.mark.slow
 def test_the_four_modes_of_a_run(numbered, tmp_path):
     call, server = numbered
     assert call("task.limit=30").returncode == 0

@@ -37,6 +37,7 @@ def charts_by_id(*folders):
     return charts
 
 
+@pytest.mark.slow
 def test_values_are_those_of_result_json(swept):
     charts = charts_by_id(swept)
     for row in charts["corr2cause/limit=40/scores/f1"]["rows"]:

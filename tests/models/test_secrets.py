@@ -354,6 +354,7 @@ def run(harness, url: str, *more: str, **settings):
     return harness(*arguments, OPENAI_API_KEY=KEY, **settings)
 
 
+@pytest.mark.slow
 def test_no_command_writes_the_key(harness, serve):
     """What the fixtures look at: stdout and stderr of every command, and every file it leaves."""
     good, echo = serve(), serve(lambda *_: error(401, f"no {KEY}"))

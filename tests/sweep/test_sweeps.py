@@ -70,6 +70,7 @@ def test_a_job_that_cannot_run_is_told_before_any_is_begun(command, serve, key, 
     assert not server.calls and not Path("results").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_of_another_run_or_one_in_use_is_told_before_any_job_begins(command, serve, key):
     where = f"model.base_url={serve().url}"
     assert command("model=gpt4", where, "task.limit=4")[0] == 0
