@@ -85,7 +85,7 @@ results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, t
 strengths: $(RUN_READY)  ## the true causal strengths once more, from the networks' tables (half a minute)
 	$(BIN)/python benchmarks/strengths.py
 
-small-models: $(DEV_READY)  ## the four models that ship, made once more: two in seconds, byte for byte; tiny and tiny_renamed in an hour of one core
+small-models: $(DEV_READY)  ## the four models that ship, made once more: two in seconds, byte for byte; tiny and tiny_renamed in 70 minutes of one core
 	$(BIN)/python benchmarks/small_models.py
 	$(BIN)/python benchmarks/small_models.py transformers=true
 

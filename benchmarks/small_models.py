@@ -36,7 +36,7 @@ Fit model=hypothesis_only and model=linear of Corr2Cause on its train split, wit
                                                     the same, fitted on premises under other names, four times each
   python benchmarks/small_models.py transformers=true
                                                     model=tiny and model=tiny_renamed, trained once more (recipe=tiny,
-                                                    recipe=tiny_renamed: an hour of a core; needs the extra train),
+                                                    recipe=tiny_renamed: 70 minutes of a core; needs the extra train),
                                                     and tiny as a file of ONNX (needs the package onnx)
 """
 SHIPPED = Path(__file__).parents[1] / "harness" / "data" / "models"

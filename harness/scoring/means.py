@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Literal
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESTS_ON_FEW
-from harness.types import Metric, Scores
+from harness.types import Metric, Record, Scores
 
 OVERALL = ("overall", "all")
 Numbers = Mapping[str, Sequence[float]]
@@ -29,6 +29,18 @@ class MeanRow:
     state: Literal["read", "unreadable", "failed"]
     values: Mapping[str, float | None]
     """By measure; None where it is undefined. Empty for a failed call."""
+
+    @classmethod
+    def of(cls, record: Record, label_set: str, measures: Callable[[Record], Mapping[str, float | None]]) -> MeanRow:
+        """Return the row of a record; `measures` is asked what an answer is worth, read or not."""
+        return cls(
+            cluster=record.cluster,
+            unit=record.unit,
+            groups=tuple(record.groups.items()),
+            positive=bool(record.labels[label_set]),
+            state="failed" if record.answer is None else "unreadable" if record.answer.label is None else "read",
+            values={} if record.answer is None else measures(record),
+        )
 
 
 def mean_rows(

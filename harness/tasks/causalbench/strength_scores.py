@@ -53,16 +53,7 @@ def summarize(records: Iterable[Record]) -> Result:
     totals, rows = OutcomeCounts(), []
     for record in records:
         totals.add(record.outcome)
-        rows.append(
-            MeanRow(
-                cluster=record.cluster,
-                unit=record.unit,
-                groups=tuple(record.groups.items()),
-                positive=bool(record.labels[HEADLINE]),
-                state="failed" if record.answer is None else "unreadable" if record.answer.label is None else "read",
-                values=measures(record) if record.answer is not None else {},
-            )
-        )
+        rows.append(MeanRow.of(record, HEADLINE, measures))
     orders = {"network": NETWORKS, "scale": tuple(dict.fromkeys(SCALES.values())), "side": _SIDES}
     scores = mean_rows(rows, MEASURES, orders=orders, mean_of=("network", MEAN), unit="variable")
     clusters = len({row.cluster for row in rows})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 from harness.errors import ConfigError
 from harness.scoring.means import MeanRow, mean_rows
@@ -74,16 +73,7 @@ class CLadderValue(CLadder):
         totals, rows = OutcomeCounts(), []
         for record in records:
             totals.add(record.outcome)
-            rows.append(
-                MeanRow(
-                    cluster=record.cluster,
-                    unit=record.unit,
-                    groups=tuple(record.groups.items()),
-                    positive=bool(record.labels[HEADLINE]),
-                    state=_state(record),
-                    values={} if record.answer is None else item_values(record),
-                )
-            )
+            rows.append(MeanRow.of(record, HEADLINE, item_values))
         scores = mean_rows(rows, MEASURES, orders=ORDERS, mean_of=None, unit="")
         clusters = len({row.cluster for row in rows})
         return Result(HEADLINE, {HEADLINE: scores}, clusters, **totals.parts())
@@ -99,9 +89,3 @@ def _extra(question: Question, told: Question) -> tuple[dict[str, JSON], dict[st
     if not has_value(question):
         return None
     return {"quantity": quantity(told)}, {HEADLINE: int(value_of(question) > 0)}
-
-
-def _state(record: Record) -> Literal["read", "unreadable", "failed"]:
-    if record.answer is None:
-        return "failed"
-    return "unreadable" if record.answer.label is None else "read"

@@ -87,7 +87,7 @@ class Corr2Cause:
         if self.source == "hub" and (self.perturbation in ("permutation", "varied") or self.split == "all"):
             raise ConfigError(
                 "task.source=hub has the splits train, dev and test and the perturbations paraphrase and "
-                "refactorization; use task.source=builtin for task.split=all and task.perturbation=permutation."
+                "refactorization; use task.source=builtin for task.split=all, task.perturbation=permutation and varied."
             )
 
     def _check_sizes(self) -> None:
