@@ -20,7 +20,8 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -240,13 +241,22 @@ class FaultServer:
             passes=self.passes,
             retry_at=lambda at: self._not_before.__setitem__(prompt, at),
         )
-        try:
+        with self._counted(prompt, answer=kind.ends == ("answer",), cut="answer" in kind.ends):
             await kind.write(exchange)
-        except ConnectionError:
-            self.cut[prompt] += "answer" in kind.ends
-            raise
-        self.answered[prompt] += kind.ends == ("answer",)
         return exchange.keep
+
+    @contextmanager
+    def _counted(self, prompt: str, *, answer: bool, cut: bool = True) -> Iterator[None]:
+        """Count an answer before its last byte is on its way: who has it may look at the count at once."""
+        if answer:
+            self.answered[prompt] += 1
+        try:
+            yield
+        except ConnectionError:
+            if answer:
+                self.answered[prompt] -= 1
+            self.cut[prompt] += cut
+            raise
 
     async def _old(
         self,
@@ -277,12 +287,8 @@ class FaultServer:
         if fault in ("reset in the body", "endless drip", "slow drip"):
             return await self._broken(prompt, reader, writer, body, fault)
         closes = bool(faults.kind) and KINDS[faults.kind].accept  # so that there are connections to be accepted
-        try:
+        with self._counted(prompt, answer=kind not in OF_ONE_ITEM):
             await self._send(writer, status, body, headers | ({"Connection": "close"} if closes else {}))
-        except ConnectionError:
-            self.cut[prompt] += 1
-            raise
-        self.answered[prompt] += kind not in OF_ONE_ITEM
         self._answers += 1
         if faults.away and self._answers >= faults.away[0] and not self._was_away:
             self._was_away = True
@@ -300,15 +306,19 @@ class FaultServer:
             writer.transport.abort()
             return False
         pause = 0.02 if fault == "slow drip" else self.faults.drip
-        for at in range(0, len(body), len(body) // 8):
-            writer.write(body[at : at + len(body) // 8])
+        step = len(body) // 8
+        last = (len(body) - 1) // step * step
+        for at in range(0, last, step):
+            writer.write(body[at : at + step])
             await writer.drain()
             await asyncio.sleep(pause)
             if reader.at_eof():
                 writer.transport.abort()
                 return False
             self.passes(0.3 if fault == "endless drip" else 0.0)
-        self.answered[prompt] += own(prompt, self.faults.own) not in OF_ONE_ITEM
+        with self._counted(prompt, answer=own(prompt, self.faults.own) not in OF_ONE_ITEM):
+            writer.write(body[last:])
+            await writer.drain()
         return True
 
     async def _leave(self, seconds: float) -> None:
