@@ -110,6 +110,7 @@ async def reset_later(x: Exchange) -> None:
 async def slow_head(x: Exchange) -> None:
     await x.drip(head(200, len(x.body), {}), 8, 0.05)
     await x.raw(x.body)
+    x.keep = True
 
 
 @family("slow drip in the body and whole", "answer", timed=True)
