@@ -169,9 +169,14 @@ if __name__ == "__main__":
     remarks.silence()
     for name in sys.argv[2:]:
         importlib.import_module(name)
+    from hydra import compose, initialize_config_dir
     from hydra.core.plugins import Plugins
 
+    from harness.config_files import CONFIGS
+
     Plugins.instance()
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        compose("config", ["model=gpt4", "model.name='a b'", "task.limit=5"])  # its parser learns as it reads
     gc.collect()
     gc.freeze()  # or a collection in a fork would copy every page
     if (order := serve(socket.socket(fileno=int(sys.argv[1])))) is not None:

@@ -16,6 +16,7 @@ import pytest
 import whole_command
 from fault_server import Faults, InThread, answer
 from mutations import mutated
+from thinned import few
 from whole_command import CommandRun
 from wire_faults import KINDS
 from wire_faults.kind import Exchange, Kind, sound_reply
@@ -125,17 +126,17 @@ HARMLESS = [kind for kind in KINDS.values() if kind.family in ("body", "protocol
 HARMLESS = [kind for kind in HARMLESS if "stops" not in kind.ends]
 
 
-@pytest.mark.parametrize("kinds", batches(HARMLESS, 24))
+@pytest.mark.parametrize("kinds", few(batches(HARMLESS, 24), 8))
 def test_every_reply_through_the_whole_command(kinds, tmp_path):
     assert not (sentences := search(kinds, tmp_path / "run", "chat")), "\n".join(sentences)
 
 
-@pytest.mark.parametrize("kinds", batches(CHAT, 150))
+@pytest.mark.parametrize("kinds", few(batches(CHAT, 150), 2))
 def test_every_field_of_a_chat_reply(kinds, tmp_path):
     assert not (sentences := search(kinds, tmp_path / "run", "chat")), "\n".join(sentences)
 
 
-@pytest.mark.parametrize("kinds", batches(COMPLETIONS, 150))
+@pytest.mark.parametrize("kinds", few(batches(COMPLETIONS, 150), 2))
 def test_every_field_of_a_completions_reply(kinds, tmp_path):
     assert not (sentences := search(kinds, tmp_path / "run", "completions")), "\n".join(sentences)
 

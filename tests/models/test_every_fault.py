@@ -20,6 +20,7 @@ import pytest
 from clocks import Skipping
 from fault_server import Faults, InThread, answer
 from outcomes import each
+from thinned import few
 from wire_faults import KINDS
 from wire_faults.kind import Kind
 
@@ -143,8 +144,10 @@ def clean(found: list[str]) -> None:
     assert not found, "\n".join(found)
 
 
-def named(chosen: list[Kind]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.name) for kind in chosen])
+def named(chosen: list[Kind], keep: int | None = None) -> pytest.MarkDecorator:
+    """Return the mark of a test of these kinds; all but so many are slow."""
+    cases = [pytest.param(kind, id=kind.name) for kind in chosen]
+    return pytest.mark.parametrize("kind", few(cases, len(cases) if keep is None else keep))
 
 
 WAITS = [kind for kind in KINDS.values() if kind.max_wait > 1]
@@ -153,16 +156,15 @@ QUICK = [kind for kind in KINDS.values() if not (kind.max_wait > 1 or kind.timed
 
 
 # Replies and statuses have hundreds of kinds; tests/test_hostile_server.py meets all replies in one command.
-OFTEN = [kind for number, kind in enumerate(QUICK) if kind.family in ("HTTP", "connection") or number % 12 == 0]
+ON_THE_WIRE = [kind for kind in QUICK if kind.family in ("HTTP", "connection")]
 
 
-@named(OFTEN)
-def test_no_fault_does_harm(kind):
+@named(ON_THE_WIRE, keep=90)
+def test_no_fault_on_the_wire_does_harm(kind):
     clean(run(kind))
 
 
-@named([kind for kind in QUICK if kind not in OFTEN])
-@pytest.mark.slow
+@named([kind for kind in QUICK if kind not in ON_THE_WIRE], keep=25)
 def test_no_other_fault_does_harm(kind):
     clean(run(kind))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import signal
 
 import pytest
@@ -24,6 +25,7 @@ from test_shared_prefixes import (
     writing,
     written_alone,
 )
+from thinned import few
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.key_value_cache import Layer, Memory, windows_of
@@ -189,7 +191,7 @@ def test_the_second_ctrl_c_ends_writing_at_once(checkpoint):
     }
 
 
-@pytest.mark.parametrize("kind", ["rwkv", "longrope", "mamba", "llama"])
+@pytest.mark.parametrize("kind", few(["rwkv", "longrope", "mamba", "llama"], 2))
 def test_texts_do_not_depend_on_who_shares_the_batch(kind, checkpoint):
     model = lm(checkpoint(kind), share_prefixes=False)
     requests = [writing(text) for text in [*TEXTS, *(text.replace("A", "C") for text in TEXTS), "A"]]
@@ -231,8 +233,7 @@ def test_what_pads_a_stopped_text_is_not_counted(checkpoint):
     assert (together[stopped].text, together[stopped].usage) == (alone.text, alone.usage)
 
 
-@pytest.mark.parametrize("dtype", LOW)
-@pytest.mark.parametrize("kind", SHARING)
+@pytest.mark.parametrize("kind, dtype", few(itertools.product(SHARING, LOW), 6))
 def test_rounding_is_no_obstacle(kind, dtype, checkpoint):
     _, model = lm(checkpoint(kind), dtype=dtype)._parts
     assert obstacle(model, 512) is None

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai_server import chat_reply
+from thinned import few
 
 from harness.cache.__main__ import main as cache_command
 from harness.prompting.prompts import recorded
@@ -67,7 +68,7 @@ def test_every_item_is_in_one_shard_and_what_belongs_together_stays(sizes, shard
         assert most - least <= longest * len(sizes)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", few(TASKS, 2))
 def test_shards_of_any_number_leave_what_one_run_leaves(command, serve, decided, left, task, tmp_path):
     server = serve(decided)
     Path("q.csv").write_text("\n".join(["question,label,cluster", *ROWS]))
