@@ -22,6 +22,7 @@ from harness.export.eee_prompt import prompt_words
 from harness.export.eee_source import source_data
 from harness.export.folder import number_of, unfinished_folder
 from harness.storage.runs import Run
+from harness.storage.several import left_out
 from harness.tables.table import LOW_IS_GOOD
 from harness.types import Metric, Scores
 
@@ -44,17 +45,20 @@ _RESERVED = re.compile(r"(CON|PRN|AUX|NUL|COM[1-9]|LPT[1-9])(\..*)?", re.IGNOREC
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:
-    """Write the files and return the sentence that says so."""
+    """Write the files and return the sentence that says so. A run that stands in two folders is written once."""
     out = out or "eee_records"
     with unfinished_folder(out) as top:
-        for run in runs:
-            _write_run(run, top)
-    bare = sum(run.records_file is None for run in runs)
+        twice = [run.folder for run in runs if not _write_run(run, top)]
+    for folder in twice:
+        left_out(DataError(f"{folder} holds the same run as another of the folders, which is written."))
+    written = [run for run in runs if run.folder not in twice]
+    bare = sum(run.records_file is None for run in written)
     without = f"; {bare} without records.jsonl, so with scores only" if bare else ""
-    return f"{out}: {number_of(runs)} as records of Every Eval Ever {VERSION}{without}."
+    return f"{out}: {number_of(written)} as records of Every Eval Ever {VERSION}{without}."
 
 
-def _write_run(run: Run, top: Path) -> None:
+def _write_run(run: Run, top: Path) -> bool:
+    """Write the files of a run; return False where they are there already."""
     info = model_info(run)
     # The data store takes version 4 alone; chance is replaced by what the run is.
     key = digest([run.result_json, *(run.manifest.get(name) for name in ("configuration_digest", "started", "ended"))])
@@ -65,7 +69,7 @@ def _write_run(run: Run, top: Path) -> None:
     folder = top / place
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / f"{uuid}.json").exists():
-        raise DataError(f"{run.folder} holds the same run as another of the folders: give it once.")
+        return False
     log = _log(run, info)
     prompt = prompt_words(run)
     rows = None
@@ -90,6 +94,7 @@ def _write_run(run: Run, top: Path) -> None:
     log["evaluation_results"] = [result | {"generation_config": generation} for result in _results(run)]
     text = json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / f"{uuid}.json").write_text(f"{text}\n", encoding="utf-8")
+    return True
 
 
 def _component(name: str) -> str:

@@ -142,7 +142,8 @@ def _mask_pair(pair: re.Match[str]) -> str:
     name = pair["name"].rpartition(".")[2]
     if not secret_name(name) or pair["value"] in _PLACEHOLDERS:
         return pair[0]
-    if name == "key" and re.fullmatch(r"[A-Za-z_.(]+", pair["value"]):  # key=value, and key=len in a traceback
+    code = pair["between"] == "=" and pair.string[pair.start() - 1 : pair.start()] not in ("?", "&")
+    if code and name == "key" and re.fullmatch(r"[A-Za-z_.(]+", pair["value"]):  # key=value, and key=len in a traceback
         return pair[0]
     return f"{pair['name']}{pair['between']}{pair['quote']}[a key]"
 

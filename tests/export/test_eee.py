@@ -297,10 +297,16 @@ def test_a_broken_line_leaves_no_half_a_file(tmp_path, capsys):
     assert not [file for file in (tmp_path / "o").rglob("*") if file.is_file()]
 
 
-def test_a_run_given_twice_is_refused(runs_folder, tmp_path, capsys):
+def test_a_run_given_twice_is_written_once(runs_folder, tmp_path, capsys):
     shutil.copytree(runs_folder / "results", tmp_path / "copy")
-    assert main([str(runs_folder / "results"), str(tmp_path / "copy"), "to=eee", f"out={tmp_path / 'o'}"]) == 1
-    assert "holds the same run as another" in capsys.readouterr().err
+    folders, written = [str(runs_folder / "results"), str(tmp_path / "copy")], []
+    for given in (1, 2):
+        out = tmp_path / str(given)
+        assert main([*folders[:given], "to=eee", f"out={out}"]) == 0
+        written.append({file.name: file.read_bytes() for file in out.rglob("*") if file.is_file()})
+    assert written[0].keys() == written[1].keys()
+    said = capsys.readouterr().err.splitlines()
+    assert said and all("holds the same run as another of the folders" in line for line in said)
 
 
 def server(model: str, url: str) -> dict:

@@ -199,6 +199,13 @@ def test_what_is_printed_as_an_error_is_masked(key):
     assert mask_keys(sentence) == sentence
 
 
+def test_a_key_in_an_address_is_masked_though_it_be_a_word_and_code_is_not():
+    assert mask_keys("http://h/v1?key=hunter.two") == "http://h/v1?key=[a key]"
+    assert mask_keys("http://h/v1?a=1&key=hunter") == "http://h/v1?a=1&key=[a key]"
+    assert mask_keys("'key': 'hunter'") == "'key': '[a key]'"
+    assert mask_keys("max(rows, key=len)") == "max(rows, key=len)"
+
+
 def test_settings_that_only_sound_like_one_are_sent(serve, key):
     server = serve()
     extra = {"prompt_cache_key": "corr2cause", "stop_token_ids": [1], "skip_special_tokens": True, "user": "sk"}
