@@ -177,9 +177,9 @@ def server_with(*habits: Habit, seed: int = 0) -> Iterator[BillingServer]:
         server.close()
 
 
-def ask(server: BillingServer, *, number: int = 3000, **limits: float) -> tuple[int, str]:
+def ask(server: BillingServer, *, number: int = 3000, at_once: int = 64, **limits: float) -> tuple[int, str]:
     """Return how many answers there are, and why there are no more."""
-    model = Chat(name="m", model="m", base_url=server.url, max_wait=0.02, timeout=30.0)
+    model = Chat(name="m", model="m", base_url=server.url, max_wait=0.02, timeout=30.0, max_concurrency=at_once)
     requests = (ChatRequest((Message("user", f"{WORDS}{k}"),), max_tokens=16) for k in range(number))
     answers = 0
     try:
@@ -229,9 +229,10 @@ def test_the_limit_holds_whatever_comes_together(seed, key):
     limit = draw.choice(list(LIMITS))
     allowed = draw.choice((1, 3)) * LIMITS[limit]
     with server_with(*habits, seed=seed) as server:
-        _, why = ask(server, **{limit: allowed})
+        # One by one: where most that is hidden is not counted either, it depends on the order whether a run can know.
+        _, why = ask(server, at_once=1, **{limit: allowed})
     assert server.bill[limit] <= allowed + server.most[limit] * (limit != "requests"), (names, why)
-    assert "budget." in why or "in a row" in why
+    assert "budget." in why or "in a row" in why or "an HTML page" in why
 
 
 def test_calls_begin_one_at_a_time_where_the_limit_would_not_bear_what_they_may_hide(key):
