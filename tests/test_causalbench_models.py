@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,9 +114,8 @@ def language_models(tmp_path_factory, llama_path) -> Iterator[dict]:
     torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize("name", few(TASKS, 3))
 @pytest.mark.parametrize("wording", [pytest.param("closed", marks=pytest.mark.slow), "open"])
-@pytest.mark.parametrize("who", ["ranks", "writes"])
+@pytest.mark.parametrize("who, name", few(itertools.product(["ranks", "writes"], TASKS), 3))
 def test_every_task_and_format_through_a_local_language_model(name, wording, who, language_models, tmp_path):
     for form, task in tasks(name):
         # 512 tokens to every part, as the wording for closed models lets it say, take a second each.

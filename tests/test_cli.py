@@ -12,6 +12,7 @@ import forks
 import pytest
 from cli_help import row, sentence, value
 from openai_server import KEY, chat_reply, error
+from thinned import few
 
 
 def test_without_arguments_the_reasoner_takes_the_public_test(harness, tmp_path):
@@ -265,7 +266,7 @@ def test_items_of_a_data_format_tell_the_data_once(harness, tmp_path):
     assert all(list(part) == ["sha256"] for line in lines[1:] for part in line["parts"])
 
 
-@pytest.mark.parametrize("more", [[], ["-m"]])
+@pytest.mark.parametrize("more", few([[], ["-m"]], 1))
 def test_what_lies_in_the_working_directory_changes_no_command(tmp_path, more):
     """A fresh process: Hydra looks for plugins once, and Python for packages in their order."""
     for name, content in {

@@ -49,7 +49,7 @@ def shell(folder: Path, command: str, redirected: str) -> subprocess.CompletedPr
             ("harness task.limit=5 dry_run=true", ">/dev/full", 1, LOST),
             ("harness --cfg job", ">/dev/full", 1, LOST),
         ],
-        3,
+        2,
     ),
 )
 def test_what_is_printed_in_vain_is_a_sentence_and_files_are_whole(tmp_path, command, redirected, code, words):

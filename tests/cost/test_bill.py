@@ -203,7 +203,7 @@ TRIED_AGAIN = [
 @pytest.mark.parametrize(
     ("name", "limit"),
     [
-        *((name, "usd") for name in HABITS),
+        *few(((name, "usd") for name in HABITS), 28),
         *few(((n, "tokens") for n in HABITS if "hidden" in n or n in ("honest", "usage missing", "zero")), 8),
         # The waits that a server asks for make it a quarter of a minute.
         *(

@@ -52,8 +52,7 @@ def test_a_server_may_be_away_for_a_minute_in_the_middle(monkeypatch, lost, conc
     assert server.now() < alone + 3 * away + 3  # and is soon asked again
 
 
-@pytest.mark.parametrize("lost", [REFUSED, BROKEN])
-@pytest.mark.parametrize("concurrency", [1, 8, 64])
+@pytest.mark.parametrize("lost, concurrency", few(itertools.product([REFUSED, BROKEN], [1, 8, 64]), 3))
 def test_a_server_that_is_gone_for_good_ends_the_run_in_a_quarter_of_an_hour(monkeypatch, lost, concurrency):
     server = InVirtualTime(monkeypatch, delay=0.02)
     with pytest.raises(RunStopped, match=r"http://virtual/v1.*(refused|reset).*Answers so far are kept"):

@@ -7,6 +7,7 @@ import math
 import pytest
 from conftest_models import nli_checkpoint
 from outcomes import each
+from thinned import few
 
 from harness.errors import ConfigError
 from harness.models.local import loading
@@ -53,7 +54,7 @@ def shares(model: NLI, pairs: list[PairRequest]) -> tuple[float, list[tuple[int,
     return 1 - tokens / sum(rows * longest for rows, longest in shapes), shapes
 
 
-@pytest.mark.parametrize("cores", [2, 64])
+@pytest.mark.parametrize("cores", few([2, 64], 1))
 def test_padding_of_the_test_split_is_under_five_percent(path, pairs, cores, monkeypatch):
     monkeypatch.setattr(loading, "cores", lambda: cores)
     budget = min(8192, 512 * cores)

@@ -410,7 +410,7 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("kind", REASONS)
+@pytest.mark.parametrize("kind", few(REASONS, 4))
 def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, checkpoint, capsys):
     model = lm(checkpoint(kind), batch_tokens=100, window=5)
     requests = [*map(ranking, TEXTS), writing(TEXTS[0]), writing("A")]

@@ -233,7 +233,7 @@ def test_what_pads_a_stopped_text_is_not_counted(checkpoint):
     assert (together[stopped].text, together[stopped].usage) == (alone.text, alone.usage)
 
 
-@pytest.mark.parametrize("kind, dtype", few(itertools.product(SHARING, LOW), 6))
+@pytest.mark.parametrize("dtype, kind", few(itertools.product(LOW, SHARING), 7))
 def test_rounding_is_no_obstacle(kind, dtype, checkpoint):
     _, model = lm(checkpoint(kind), dtype=dtype)._parts
     assert obstacle(model, 512) is None

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from thinned import few
 
 KILLED = """\
 import os, signal
@@ -46,14 +47,17 @@ def test_a_killed_job_is_told_with_its_state_and_the_others_are_on_the_leaderboa
 
 @pytest.mark.parametrize(
     ("settings", "said"),
-    [
-        (("hydra/launcher=submitit_slurm",), "there is no Slurm here"),
-        (("hydra/launcher=submitit_slurm", "hydra.launcher.timeout_min=soon"), "hydra.launcher.timeout_min=soon: "),
-        (("hydra/launcher=submitit_slurm", "hydra.launcher.partion=x"), "hydra.launcher.partion"),
-        (("hydra/launcher=ray",), "hydra/launcher=ray needs Ray: "),
-        (("hydra/launcher=slrum",), "slrum"),
-        (("hydra/launcher=submitit_local", "parallel=2"), "would both begin the jobs"),
-    ],
+    few(
+        [
+            (("hydra/launcher=submitit_slurm",), "there is no Slurm here"),
+            (("hydra/launcher=submitit_slurm", "hydra.launcher.timeout_min=soon"), "hydra.launcher.timeout_min=soon: "),
+            (("hydra/launcher=submitit_slurm", "hydra.launcher.partion=x"), "hydra.launcher.partion"),
+            (("hydra/launcher=ray",), "hydra/launcher=ray needs Ray: "),
+            (("hydra/launcher=slrum",), "slrum"),
+            (("hydra/launcher=submitit_local", "parallel=2"), "would both begin the jobs"),
+        ],
+        4,
+    ),
 )
 def test_an_engine_that_is_not_there_is_one_sentence_before_anything_is_asked(command, monkeypatch, settings, said):
     pytest.importorskip("submitit")

@@ -9,6 +9,7 @@ from pathlib import Path
 import filelock
 import pytest
 from openai_server import chat_reply
+from thinned import few
 
 from harness.sweep import folder, jobs
 
@@ -49,17 +50,29 @@ def test_a_baseline_runs_without_what_only_others_have_and_that_is_said(command)
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        (("model=gpt4,gpt35", "model.temprature=1"), "did you mean 'model.temperature'?"),
-        (("model=gpt4,roberta_mnli", "model.temperature=1"), "job 1 of 2 (model=roberta_mnli"),
-        (("task=corr2cause,causalbench/causality", "model=always_no", "task.networks=asia"), "job 0 of 2 (task=corr2c"),
-        (("model=gpt4,gpt35", "prompt=plain,cot,nope"), "jobs 2 and 5: there is no corr2cause prompt 'nope'"),
-        (("model=gpt4,gtp4",), "did you mean 'gpt4'?"),
-        (("model=gpt4", "model.base_url=http://localhost:9/v1", "budget.usd=1", "prompt=plain,cot"), "to cost nothing"),
-        (("model=openai", "model.model=m", "model.seed=0,1"), "'model.name=\"m-s${model.seed}\"'"),
-        (("model=always_no", "task.source=file", "task.path=not_there.csv,either.csv"), "not_there.csv does not exist"),
-        (("model=gpt4", "prompt=plain,mine.yaml"), "{nothing}"),
-    ],
+    few(
+        [
+            (("model=gpt4,gpt35", "model.temprature=1"), "did you mean 'model.temperature'?"),
+            (("model=gpt4,roberta_mnli", "model.temperature=1"), "job 1 of 2 (model=roberta_mnli"),
+            (
+                ("task=corr2cause,causalbench/causality", "model=always_no", "task.networks=asia"),
+                "job 0 of 2 (task=corr2c",
+            ),
+            (("model=gpt4,gpt35", "prompt=plain,cot,nope"), "jobs 2 and 5: there is no corr2cause prompt 'nope'"),
+            (("model=gpt4,gtp4",), "did you mean 'gpt4'?"),
+            (
+                ("model=gpt4", "model.base_url=http://localhost:9/v1", "budget.usd=1", "prompt=plain,cot"),
+                "to cost nothing",
+            ),
+            (("model=openai", "model.model=m", "model.seed=0,1"), "'model.name=\"m-s${model.seed}\"'"),
+            (
+                ("model=always_no", "task.source=file", "task.path=not_there.csv,either.csv"),
+                "not_there.csv does not exist",
+            ),
+            (("model=gpt4", "prompt=plain,mine.yaml"), "{nothing}"),
+        ],
+        6,
+    ),
 )
 def test_a_job_that_cannot_run_is_told_before_any_is_begun(command, serve, key, arguments, said):
     server = serve()

@@ -10,6 +10,7 @@ from itertools import islice
 import one_by_one
 import pytest
 from corr2cause_help import corr2cause
+from thinned import few
 
 from harness.causal.dag import from_integer
 from harness.causal.equivalence import members, representatives
@@ -138,7 +139,7 @@ def test_a_class_with_too_many_members_is_not_drawn(monkeypatch):
         assert sum(1 for _ in members(from_integer(8, number))) <= 3
 
 
-@pytest.mark.parametrize(("n", "classes"), [(7, 12), (8, 12), (9, 6), (10, 4)])
+@pytest.mark.parametrize(("n", "classes"), few([(7, 12), (8, 12), (9, 6), (10, 4)], 2))
 def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
     limit = 12 * classes if n == 7 else None
     items = list(corr2cause(split="all", num_nodes=n, limit=limit, classes=None if n == 7 else classes).items())
@@ -154,7 +155,7 @@ def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
         assert follows(read, read_hypothesis(item.fields["hypothesis"], read.names)) == item.labels["audited"]
 
 
-@pytest.mark.parametrize("perturbation", ["refactorization", "permutation", "paraphrase"])
+@pytest.mark.parametrize("perturbation", few(["refactorization", "permutation", "paraphrase"], 1))
 def test_perturbations_of_seven_variables_keep_the_labels(perturbation):
     for item in corr2cause(split="dev", num_nodes=7, limit=40, perturbation=perturbation).items():
         read = read_premise(item.fields["premise"])
