@@ -228,11 +228,12 @@ def test_the_limit_holds_whatever_comes_together(seed, key):
     habits = [sometimes(draw.choice((0.3, 0.5)), habit) for name in names for habit in HABITS[name]]
     limit = draw.choice(list(LIMITS))
     allowed = draw.choice((1, 3)) * LIMITS[limit]
+    # What is hidden is often not counted either here: whether a run can know in time depends on the order then.
+    at_once = 1 if any("hidden" in name for name in names) else 64
     with server_with(*habits, seed=seed) as server:
-        # One by one: where most that is hidden is not counted either, it depends on the order whether a run can know.
-        _, why = ask(server, at_once=1, **{limit: allowed})
+        _, why = ask(server, at_once=at_once, **{limit: allowed})
     assert server.bill[limit] <= allowed + server.most[limit] * (limit != "requests"), (names, why)
-    assert "budget." in why or "in a row" in why or "an HTML page" in why
+    assert "budget." in why or "in a row" in why
 
 
 def test_calls_begin_one_at_a_time_where_the_limit_would_not_bear_what_they_may_hide(key):

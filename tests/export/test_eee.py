@@ -306,7 +306,8 @@ def test_a_run_given_twice_is_written_once(runs_folder, tmp_path, capsys):
         written.append({file.name: file.read_bytes() for file in out.rglob("*") if file.is_file()})
     assert written[0].keys() == written[1].keys()
     said = capsys.readouterr().err.splitlines()
-    assert said and all("holds the same run as another of the folders" in line for line in said)
+    assert len(said) == sum(name.endswith(".json") for name in written[0]) > 1
+    assert all(str(tmp_path / "copy") in line and "holds the same run as another" in line for line in said)
 
 
 def server(model: str, url: str) -> dict:
