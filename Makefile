@@ -24,7 +24,7 @@ help:  ## this list
 run: $(RUN_READY)  ## the main job: four models on the public Corr2Cause test split, plain and renamed (args="model=… task=…" for another)
 	$(BIN)/python -m harness $(if $(args),$(args),$(MAIN_JOB))
 
-test: $(DEV_READY) $(NPM_READY)  ## all tests but the slow ones, five minutes on two cores (args="-k name" for some)
+test: $(DEV_READY) $(NPM_READY)  ## all tests but the slow ones, about five minutes on two cores (args="-k name" for some)
 	$(BIN)/python -m pytest -m "not slow and not servers and not cluster" -n $(WORKERS) --dist worksteal $(args)
 
 test-slow: $(DEV_READY) $(NPM_READY)  ## the tests that take minutes
