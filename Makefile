@@ -31,14 +31,14 @@ test-slow: $(DEV_READY) $(NPM_READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(args)
 
 test-servers: $(DEV_READY) $(SERVERS)/transformers/.ready $(SERVERS)/llama_cpp/.ready $(SERVERS)/vllm/.ready  ## real servers with a tiny model, each in an environment of its own below .servers/ (args="-k vllm" for one)
-	SERVERS=$(abspath $(SERVERS)) $(BIN)/python -m pytest -m servers tests/servers -rs $(args)
+	SERVERS=$(abspath $(SERVERS)) $(BIN)/python -m pytest -m servers tests/long/servers -rs $(args)
 
 test-cluster: $(DEV_READY) $(SERVERS)/ray/.ready  ## sweeps, shards and workers on a real Slurm and a real Ray, begun and ended here (installs Slurm as root)
-	sh tests/cluster/install.sh
-	RAY=$(abspath $(SERVERS)/ray) $(BIN)/python -m pytest -m cluster tests/cluster -rs $(args)
+	sh tests/long/cluster/install.sh
+	RAY=$(abspath $(SERVERS)/ray) $(BIN)/python -m pytest -m cluster tests/long/cluster -rs $(args)
 
 torture: $(DEV_READY)  ## 500 runs under random faults and random kill -9 (args="--runs 100 --seed 1" for others)
-	$(BIN)/python tests/torture.py --jobs 4 $(args)
+	$(BIN)/python tests/long/torture.py --jobs 4 $(args)
 
 check: $(DEV_READY) $(NPM_READY)  ## ruff and mypy; prettier and eslint for the page, if npm is there
 	$(BIN)/ruff check .

@@ -16,10 +16,10 @@ from pydantic import Field
 
 from harness.cli import key_value
 from harness.errors import ConfigError
+from harness.plugins.train.fit_small_models import files, fit_shares, fit_weights, train
 from harness.storage.atomic_write import atomic_file, check
 from harness.tables.table import Part, Table
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.fit_small_models import files, fit_shares, fit_weights, train
 from harness.tasks.corr2cause.parse_text import Unreadable
 from harness.tasks.corr2cause.perturbation import Writer
 from harness.types import Item
@@ -80,7 +80,7 @@ def trained(out: Path) -> Iterator[str]:
     import torch
 
     from harness.cli import hydra_app
-    from harness.models.training.make import make
+    from harness.plugins.train.make import make
     from harness.settings import plain
 
     torch.set_num_threads(1)  # sums have another order with more of them: other bytes

@@ -24,8 +24,8 @@ def training(items: int, runs: int, threads: int) -> dict[str, list[float]]:
     """Items a second: the harness's training of recipe=tiny, and a plain script on the same batches."""
     import torch
 
-    from harness.models.training import loop
-    from harness.models.training.fits import fit_counts
+    from harness.plugins.train import loop
+    from harness.plugins.train.fits import fit_counts
     from harness.runtime.progress import Progress
 
     torch.set_num_threads(threads)
@@ -52,9 +52,9 @@ def training(items: int, runs: int, threads: int) -> dict[str, list[float]]:
 def _lessons(items: int, folder: Path):
     """The learner of recipe=tiny, one pass over so many items, with a base of its own; dev is all but left out."""
     from harness.cli import hydra_app
-    from harness.models.training.examples import Lessons, teaching_task
-    from harness.models.training.of_recipe import learner_of
-    from harness.models.training.scratch import make_base
+    from harness.plugins.train.examples import Lessons, teaching_task
+    from harness.plugins.train.of_recipe import learner_of
+    from harness.plugins.train.scratch import make_base
     from harness.prompting.fit import choose_prompt, fitting
     from harness.settings import build, plain
 
@@ -69,7 +69,7 @@ def _lessons(items: int, folder: Path):
 
 
 def _batches(lessons, recipe) -> Iterator[dict[str, list]]:
-    from harness.models.training.by_length import ByLength
+    from harness.plugins.train.by_length import ByLength
 
     rows = lessons.epoch(0)
     order = list(ByLength(lessons.lengths, recipe.batch_size, recipe.seed))

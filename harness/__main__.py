@@ -68,11 +68,11 @@ def sweep(multirun: Multirun) -> int:
 
 def command() -> Command:
     """Return what a sweep needs to know of this command."""
+    from harness.plugins.scale import carry_out as workers
+    from harness.plugins.scale.shard import next_step
     from harness.prepare import check, prepare
     from harness.sweep.command import Command
     from harness.sweep.plan import plan_of_all
-    from harness.workers import carry_out as workers
-    from harness.workers.shard import next_step
 
     def check_all(prepared: Prepared) -> None:
         check(prepared)
@@ -95,11 +95,11 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
 
     `brief`: in half a line, for a job of a sweep, whose plan has been shown. `book`: where jobs take from one budget.
     """
+    from harness.plugins.scale import carry_out as workers
+    from harness.plugins.scale import shard
     from harness.prepare import carry_out, prepare, rehearse
     from harness.settings import plain
     from harness.tables import metrics
-    from harness.workers import carry_out as workers
-    from harness.workers import shard
 
     # Build task, model and prompt, see that they fit, find the run's place and price.
     prepared = prepare(plain(config), book)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness import plugin
 from harness.codec import content_digest
+from harness.errors import ConfigError
 
 _PACKAGE = Path(__file__).resolve().parent
 # An installed package carries configs/ and prompts/ inside; in a checkout they stand beside it.
@@ -23,6 +25,24 @@ OWN = "_own_"
 """Where a composed config says which files of the working directory are in it: {path below it: SHA-256}."""
 
 
+def roots(root: Path) -> tuple[Path, ...]:
+    """Return CONFIGS or PROMPTS, and the folders of that name that plug-ins bring."""
+    return (root, *plugin.folders(root.name))
+
+
+def is_shipped(file: Path) -> bool:
+    """Return whether a config or prompt file came with the harness or a plug-in, not from the working directory."""
+    return any(root in file.parents for kind in (CONFIGS, PROMPTS) for root in roots(kind))
+
+
+def root_file(command: str) -> Path:
+    """Return the file that a command's settings are composed from. Raises ConfigError where no plug-in brings it."""
+    for root in roots(CONFIGS):
+        if (file := root / f"{command}.yaml").is_file():
+            return file
+    raise ConfigError(f"configs/{command}.yaml is not there. {plugin.absent()}".rstrip())
+
+
 def own_folder(root: Path) -> Path | None:
     """Return ./configs or ./prompts of the working directory; None where that is what ships, or nothing is there."""
     own = Path.cwd() / root.name
@@ -33,11 +53,11 @@ def listed(root: Path, group: str, *, own: bool = True) -> dict[str, Path]:
     """Return the YAML files of a group by name: those of ./configs, ./prompts (if `own`) in place of the package's."""
     group = SAME_AS.get(group, group) if root == CONFIGS else group
     files: dict[str, Path] = {}
-    for folder in (root, own_folder(root) if own else None):
+    for folder in (*reversed(roots(root)), own_folder(root) if own else None):
         if folder is not None:
             here = folder / group
             files |= {file.relative_to(here).with_suffix("").as_posix(): file for file in sorted(here.rglob("*.yaml"))}
-    return files
+    return dict(sorted(files.items()))
 
 
 def prompt_files(task: str, *, own: bool = True) -> dict[str, Path]:
@@ -76,16 +96,17 @@ def own_files(config: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]
 
 
 def own_file(file: Path, root: Path) -> dict[str, str]:
-    """Return {path: SHA-256} of a file that is not what ships below `root`; nothing for one that is.
+    """Return {path: SHA-256} of a file that does not ship below `root` or with a plug-in; nothing for one that does.
 
     The path is that below the working directory, or the name alone where it is elsewhere.
     """
     place = file.resolve()
-    if place.is_relative_to(root.resolve()):
+    if any(place.is_relative_to(folder.resolve()) for folder in roots(root)):
         return {}
     here = Path.cwd().resolve()
     path = place.relative_to(here).as_posix() if place.is_relative_to(here) else place.name
     digest, below = content_digest(place), Path(path).relative_to(root.name) if path.startswith(root.name) else None
-    if below is not None and (root / below).is_file() and content_digest(root / below) == digest:
+    same = (folder / below for folder in roots(root)) if below is not None else ()
+    if any(file.is_file() and content_digest(file) == digest for file in same):
         return {}
     return {path: digest}

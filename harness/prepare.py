@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.batch.tables import under_way
 from harness.cache import CachedModel, Store
 from harness.config_files import own_files
 from harness.cost.account import Spending
@@ -21,6 +20,7 @@ from harness.errors import ConfigError
 from harness.judge import question
 from harness.judge.ask import Judge, judge_of
 from harness.models.api.endpoint import Endpoint
+from harness.plugins.batches.tables import under_way
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
@@ -228,7 +228,7 @@ def _in_batches(model: Model, prepared: Prepared, store: Store | None) -> Model:
         if prepared.settings.cache.mode != "frozen" and (said := under_way(store, model.name)):
             prepared.progress.say(said)
         return model
-    from harness.batch.model import Batched
+    from harness.plugins.batches.model import Batched
 
     key = CachedModel(model, store).key
     return Batched(model, store, key, task=prepared.task.name, say=prepared.progress.say)

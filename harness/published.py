@@ -56,8 +56,8 @@ def job(arguments: list[str], settings: Settings) -> list[Part]:
     if not folders and (measured := _statistics(name)):
         return [*measured()]
     if marks := _marks(name):
-        from harness.leaderboard.presets.marks import lay_out
         from harness.leaderboard.rows import find_rows
+        from harness.plugins.papers.marks import lay_out
 
         return [*lay_out(marks, find_rows(folders, some=False) if folders else [])]
     paper_tables = tables(name)

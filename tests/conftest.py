@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import forks
 import hypothesis
 import pytest
-import remarks
-from openai_server import KEY, Server, chat_reply
-from raw_server import RawServer
+from support import forks, remarks
+from support.openai_server import KEY, Server, chat_reply
+from support.raw_server import RawServer
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it when it is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each core has a worker of its own

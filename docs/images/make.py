@@ -57,7 +57,7 @@ def pages() -> None:
 def terminal() -> None:
     """The leaderboard of the shipped results, and a run half-way behind a local server, as the program draws them."""
     from made_runs import answer
-    from openai_server import Server
+    from support.openai_server import Server
 
     board = [sys.executable, "-m", "harness.leaderboard", "results/shipped", "task=corr2cause"]
     board += ["variant=default", "out=-"]
@@ -127,8 +127,8 @@ LEARNED = ("reasoner", "linear", "hypothesis_only", "shortcut", "tiny", "tiny_re
 
 
 def figures() -> None:
-    """Figures of the shipped results, as harness.plot writes them: all models, and the learned ones for the README."""
-    from harness.plot.__main__ import main
+    """The shipped results' figures, as harness plot writes them: all models, and the learned ones for the README."""
+    from harness.plugins.figures.plot.__main__ import main
 
     corr2cause = ROOT / "results" / "shipped" / "corr2cause"
     learned = [str(folder) for name in LEARNED for folder in sorted(corr2cause.glob(f"*/*/{name}"))]

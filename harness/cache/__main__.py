@@ -11,11 +11,13 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from harness.cache import batch_admin, batch_commands, commands
+from harness.cache import commands
 from harness.cache.maintenance import Selection
 from harness.cli import key_value
 from harness.cli.key_value import Choice
 from harness.errors import ConfigError
+from harness.plugins.batches import admin as batch_admin
+from harness.plugins.batches import commands as batch_commands
 
 CACHE = Path(".cache/answers.sqlite")
 """As in configs/cache/on.yaml."""

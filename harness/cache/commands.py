@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from harness.cache import batch_commands, corruption, jsonl, maintenance, merging, requests, salvage, write_ahead
+from harness.cache import corruption, jsonl, maintenance, merging, requests, salvage, write_ahead
 from harness.cache.alone import for_reading
 from harness.cache.merging import ImportCounts
 from harness.cache.schema import APPLICATION, SCHEMA, foreign_tables
@@ -18,6 +18,7 @@ from harness.cache.store import Store
 from harness.cli.exit_code import ERROR
 from harness.codec import canonical
 from harness.errors import ConfigError, DataError, StoreError
+from harness.plugins.batches import commands as batch_commands
 from harness.runtime import console
 from harness.runtime.console import clean
 from harness.runtime.progress import Progress

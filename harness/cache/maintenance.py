@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.batch.tables import Notes
 from harness.cache import corruption
 from harness.cache.jsonl import moment, words_of
 from harness.cache.rows import UNREADABLE, oddities, response_of
 from harness.cache.schema import key_of
 from harness.cache.store import Store, text_of
 from harness.codec import MOST_TOKENS, canonical, digest, text_digest
+from harness.plugins.batches.tables import Notes
 
 _MOST_PLACES = 3
 """Places that are named of each kind."""

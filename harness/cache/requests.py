@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from harness.batch import endpoints
-from harness.batch.lines import content_of, groups_of, line_of, outcome_of, read_lines
-from harness.batch.missing import Missing
-from harness.batch.tables import Notes, Written
 from harness.cache.model import CachedModel
 from harness.cache.schema import key_of
 from harness.cache.store import Store
 from harness.codec import canonical
 from harness.errors import ConfigError, DataError
 from harness.models.api.endpoint import Endpoint
+from harness.plugins.batches import endpoints
+from harness.plugins.batches.lines import content_of, groups_of, line_of, outcome_of, read_lines
+from harness.plugins.batches.missing import Missing
+from harness.plugins.batches.tables import Notes, Written
 from harness.settings import Main
 from harness.storage.atomic_write import atomic_file
 from harness.tasks.parts import parts_of

@@ -8,8 +8,8 @@ from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
 
-from harness.batch.tables import TABLES as BATCH_TABLES
 from harness.errors import StoreError
+from harness.plugins.batches.tables import TABLES as BATCH_TABLES
 
 SCHEMA = 3
 APPLICATION = 0x43524B45

@@ -14,12 +14,12 @@ from typing import Any
 
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
-from harness.batch.tables import forget
 from harness.cache import alone, corruption, schema
 from harness.cache.claims import Claims
 from harness.cache.rows import digest_of, response_of, utf8
 from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.errors import StoreError
+from harness.plugins.batches.tables import forget
 from harness.types import JSON, Request, Response
 
 _LONG = 4096

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.cli.help_text import columns, prompt_list, setting_lines
 from harness.cli.setting_lines import bases_of, first_comment, settings_in, settings_of, text_of
-from harness.config_files import CONFIGS, listed, prompt_files
+from harness.config_files import CONFIGS, listed, prompt_files, root_file
 from harness.errors import ConfigError, DataError, HarnessError, unknown
 from harness.runtime.console import shortened
 from harness.settings import build
@@ -29,7 +29,7 @@ def choices_in(arguments: Sequence[str], groups: Iterable[str]) -> list[tuple[st
 
 def refuse_other_groups(arguments: Iterable[str], groups: Sequence[str], config_name: str) -> None:
     """Raise ConfigError for the first argument that is no choice of a group, and no setting of the command."""
-    settings = {setting.name.partition(".")[0] for setting in settings_in(CONFIGS / f"{config_name}.yaml")}
+    settings = {setting.name.partition(".")[0] for setting in settings_in(root_file(config_name))}
     for name in (argument.partition("=")[0].lstrip("+") for argument in arguments if "=" in argument):
         if not name.startswith("-") and name.partition(".")[0] not in {*groups, *settings}:
             raise ConfigError(f"--help: {unknown('group', name, groups)}")

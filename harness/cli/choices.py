@@ -8,13 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from harness.cli.setting_lines import Setting, settings_in, settings_of
-from harness.config_files import CONFIGS
+from harness.config_files import root_file
 from harness.errors import DataError
 
 
 def groups(config_name: str) -> dict[str, str]:
     """Return the config groups that a command chooses from, as its file's `defaults:` list them, with what they are."""
-    text = (CONFIGS / f"{config_name}.yaml").read_text(encoding="utf-8")
+    text = root_file(config_name).read_text(encoding="utf-8")
     return {group: name.strip("\"'") for group, name in re.findall(r"^  - (\w+): (\S+)", text, re.MULTILINE)}
 
 
@@ -27,7 +27,7 @@ def named(group: str, config_name: str, arguments: Sequence[str]) -> str:
 def settings(config_name: str, arguments: Sequence[str]) -> Iterator[Setting]:
     """Yield the settings of a command and of the parts that its command line chooses, by their full names."""
     with suppress(DataError):
-        yield from settings_in(CONFIGS / f"{config_name}.yaml")
+        yield from settings_in(root_file(config_name))
     for group in groups(config_name):
         with suppress(DataError, KeyError):
             for setting in settings_of(group, named(group, config_name, arguments)):

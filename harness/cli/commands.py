@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
+from harness import plugin
 from harness.errors import ConfigError, unknown
 
 RUN = "run"
@@ -14,19 +15,20 @@ COMMANDS = {
     RUN: "ask a model, record and score its answers; the word may be left out",
     "leaderboard": "tables of runs: of everything below results/, or of what you choose, also as LaTeX",
     "report": "one page for people: scores, charts, and the answers behind them",
-    "plot": "figures for a paper: PDF, SVG, PNG",
     "compare": "two runs or more item by item: difference, interval, tests",
     "verify": "every score made again from its records, every digest checked",
     "reread": "stored replies read again by today's rules, no model asked",
     "export": "records for other programs: csv, parquet, hf, inspect, eee, lm_eval",
     "items": "the items of a task as JSON lines, for your own tools",
     "cache": "the stored answers: stats, export, import, prune, verify",
-    "stories": "natural stories for items of Corr2Cause, written by a model and checked by rule",
     "published": "what the papers print, with intervals where counts are known",
-    "finetune": "a checkpoint trained on a task's train split, which is then evaluated like any other",
-    "discover": "classical causal discovery on sampled data, scored as the models are",
 }
-"""What each one does. Its module is harness.NAME, with a function `main`."""
+"""What each of the core's commands does. Its module is harness.NAME, with a function `main`."""
+
+
+def summaries() -> dict[str, str]:
+    """Return what every command does, those of plug-ins after the core's own."""
+    return COMMANDS | {name: command.summary for name, command in plugin.commands().items() if name not in COMMANDS}
 
 
 def chosen(arguments: Sequence[str]) -> tuple[str, list[str]]:
@@ -40,13 +42,15 @@ def chosen(arguments: Sequence[str]) -> tuple[str, list[str]]:
         del rest[0]
     is_run = not rest or rest[0].startswith(("-", "~", "+")) or "=" in rest[0]
     name = RUN if is_run else rest.pop(0)
-    if name not in COMMANDS:
+    if name not in COMMANDS and name not in plugin.commands():
         raise ConfigError(_unknown(name))
     return name, [*(["--help"] if asks_for_help else []), *rest]
 
 
 def module_of(name: str) -> ModuleType:
     """Return the module of a command, of which `main` carries it out: it returns an exit code, or exits with it."""
+    if name not in COMMANDS:
+        return import_module(plugin.commands()[name].module)
     spec = find_spec(f"harness.{name}")
     package = spec is not None and spec.submodule_search_locations is not None
     return import_module(f"harness.{name}.__main__" if package else f"harness.{name}")
@@ -59,4 +63,5 @@ def _unknown(name: str) -> str:
     for group in ("model", "task"):
         if name in listed(CONFIGS, group):
             return f"there is no command {name!r}: to choose the {group} of that name write {group}={name}."
-    return unknown("command", name, COMMANDS, key=[*COMMANDS].index)
+    names = [*summaries()]
+    return " ".join([unknown("command", name, names, key=names.index), plugin.absent()]).rstrip()

@@ -11,11 +11,13 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from harness import plugin
 from harness.cli import choices
-from harness.cli.commands import COMMANDS, RUN, module_of
+from harness.cli.commands import RUN, module_of, summaries
 from harness.config_files import CONFIGS, listed, prompt_files
 from harness.runtime import console
 
@@ -40,8 +42,6 @@ _FISH = """\
 complete -c harness -f -a '(COMP_LINE=(commandline -cp) harness -sc query=fish 2>/dev/null)'
 """
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-_CONFIGS = {RUN: "config", "discover": "discover", "finetune": "finetune", "items": "items", "stories": "config"}
-"""The commands that Hydra composes, and their config files."""
 _FLAGS = ("-sc", "--shell-completion")
 
 
@@ -75,9 +75,9 @@ def completions(line: str) -> list[str]:
     while before and "=" in before[0]:  # NAME=value harness …
         before.pop(0)
     names = [name for name in before[1:] if not name.startswith("-")]
-    command = names[0] if names and names[0] in COMMANDS else RUN
+    command = names[0] if names and names[0] in summaries() else RUN
     if len(before) == 1 and "=" not in word:
-        return _fitting([*(f"{name} " for name in COMMANDS), *_keys(command, before, word)], word)
+        return _fitting([*(f"{name} " for name in summaries()), *_keys(command, before, word)], word)
     key, equals, value = word.partition("=")
     if not equals:
         return _fitting(_keys(command, before, word), word) or _files(word)
@@ -95,15 +95,15 @@ def _keys(command: str, before: Sequence[str], word: str) -> Iterator[str]:
     if word.startswith("-"):
         yield from ("--help", "--version", *(["--multirun"] if command in ("run", "discover", "finetune") else []))
         return
-    if command not in _CONFIGS:
+    if command not in _configs():
         if len(before) == 2:
             yield from (f"{name} " for name in getattr(module_of(command), "COMMANDS", ()))
         yield from (f"{name}=" for name in _own_settings(command, before))
         return
     if "." not in word:
-        yield from (f"{group}=" for group in choices.groups(_CONFIGS[command]))
-        yield from (f"{group}." for group in choices.groups(_CONFIGS[command]))
-    for setting in choices.settings(_CONFIGS[command], before):
+        yield from (f"{group}=" for group in choices.groups(_configs()[command]))
+        yield from (f"{group}." for group in choices.groups(_configs()[command]))
+    for setting in choices.settings(_configs()[command], before):
         if setting.value and ("." in word or "." not in setting.name):
             yield f"{setting.name}="
         elif "." not in word and "." not in setting.name:
@@ -112,15 +112,15 @@ def _keys(command: str, before: Sequence[str], word: str) -> Iterator[str]:
 
 def _values(command: str, before: Sequence[str], key: str) -> Iterator[str]:
     """Yield what a setting may be set to, as far as that is known."""
-    if command not in _CONFIGS:
+    if command not in _configs():
         yield from _own_settings(command, before).get(key, ())
-    elif key in choices.groups(_CONFIGS[command]):
+    elif key in choices.groups(_configs()[command]):
         yield from listed(CONFIGS, key)
     elif key == "prompt":
-        yield from prompt_files(choices.named("task", _CONFIGS[command], before))
+        yield from prompt_files(choices.named("task", _configs()[command], before))
     else:
         yield from next(
-            (setting.choices for setting in choices.settings(_CONFIGS[command], before) if setting.name == key), ()
+            (setting.choices for setting in choices.settings(_configs()[command], before) if setting.name == key), ()
         )
 
 
@@ -145,6 +145,13 @@ def _words(kind: Any) -> Iterator[str]:
             yield part
         elif get_args(part):
             yield from _words(part)
+
+
+@cache
+def _configs() -> dict[str, str]:
+    """Return the commands that Hydra composes, and their config files."""
+    added = {name: command.config for name, command in plugin.commands().items() if command.config}
+    return {RUN: "config", "items": "items"} | added
 
 
 def _files(beginning: str) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from harness.cli.commands import COMMANDS
+from harness import plugin
+from harness.cli.commands import summaries
 from harness.cli.model_groups import grouped
 from harness.cli.setting_lines import Setting, first_comment, settings_in
-from harness.config_files import CONFIGS, listed, prompt_files
+from harness.config_files import CONFIGS, is_shipped, listed, prompt_files, root_file
 from harness.errors import DataError
 
 WIDEST = 48
@@ -57,58 +58,25 @@ SHA-256 of each part in their place
 """
 
 
-_DISCOVER = """\
-Classical causal discovery on data sampled from the networks, scored as the language models are.
-
-  harness discover algorithm=hc network=asia samples=500
-  harness discover -m algorithm=pc,hc,mmhc network=asia,sachs,alarm,insurance samples=500,1500
-  harness discover -m algorithm=hc network=asia seed=0,1,2,3,4     several seeds give an interval
-  harness discover algorithm=mmhc network=null                     the paper's fourteen networks in one row
-"""
-
-_FINETUNE = """\
-A checkpoint trained on a task's train split, which model=nli or model=causal_lm evaluates like any other
-(docs/finetuning.md)
-
-  harness finetune recipe=roberta_large_mnli                        a row of Table 5a
-  harness finetune recipe=nli recipe.path=FOLDER                    any encoder; recipe=causal_lm: any decoder
-  harness finetune recipe=llama2_7b recipe.lora.r=16                low-rank adapters, merged at the end
-  harness finetune recipe=bert_base task.perturbation=permutation   other names of the variables in each pass
-  harness finetune recipe=openai task.limit=1000                    over an API: what it costs; submit=true does it
-  harness finetune -m recipe=roberta_large recipe.learning_rate=2e-6,5e-6,1e-5 recipe.dropout=0,0.1
-                                              a grid: the best point is chosen on dev
-"""
-
-_FINETUNE_REST = (
-    "The settings of a job at a server: harness finetune --help recipe=openai. The task's: harness --help task=NAME."
-)
-
-
 def help_of(config_name: str) -> str:
     """Return the help of a command."""
-    if config_name == "finetune":
-        recipe = _settings("recipe", CONFIGS / "recipe" / "nli.yaml", "recipe.")
-        settings = _settings("finetune", CONFIGS / "finetune.yaml")
-        return "\n".join([_FINETUNE, settings, _group("recipe"), recipe, _FINETUNE_REST])
-    if config_name == "discover":
-        settings = _settings("discover", CONFIGS / "discover.yaml")
-        algorithms = (
-            _settings(f"algorithm {name}", file, "algorithm.") for name, file in listed(CONFIGS, "algorithm").items()
-        )
-        return "\n".join([_DISCOVER, settings, _group("algorithm"), *algorithms])
+    for command in plugin.commands().values():
+        if command.config == config_name and command.help:
+            text: str = plugin.load(command.help)()
+            return text
     if config_name == "items":
-        return "\n".join([_ITEMS, _settings("items", CONFIGS / "items.yaml"), _group("task"), *_tasks()])
+        return "\n".join([_ITEMS, settings_text("items", root_file("items")), group_text("task"), *_tasks()])
     sections = [
         _MAIN,
-        "\n".join(["commands (harness NAME --help tells the rest)", *columns(COMMANDS.items()), ""]),
+        "\n".join(["commands (harness NAME --help tells the rest)", *columns(summaries().items()), ""]),
         _AFTERWARDS,
         *_models(),
-        _group("task"),
+        group_text("task"),
         *(prompt_list(task) for task in listed(CONFIGS, "task")),
-        _group("cache"),
-        _group("workers"),
-        _settings("config", CONFIGS / "config.yaml"),
-        _settings("cache", CONFIGS / "cache" / "on.yaml", "cache."),
+        group_text("cache"),
+        *([group_text("workers")] if listed(CONFIGS, "workers") else []),
+        settings_text("config", root_file("config")),
+        settings_text("cache", CONFIGS / "cache" / "on.yaml", "cache."),
         *_tasks(),
         "A model's settings: harness --help model=NAME. Those of a judge are the same, as judge.…= (judge= takes what "
         "model= takes). Hydra's own flags: --hydra-help.",
@@ -138,7 +106,8 @@ def columns(lines: Iterable[tuple[str, str]]) -> list[str]:
     return [f"  {left:<{width}}  {right}".rstrip() for left, right in rows]
 
 
-def _group(group: str) -> str:
+def group_text(group: str) -> str:
+    """Return the names of a group, a line each with what its file says of itself."""
     return _list(f"{group}=", listed(CONFIGS, group))
 
 
@@ -153,7 +122,7 @@ def _list(title: str, files: Mapping[str, Path]) -> str:
 
 def _remark(file: Path) -> str:
     """Return what a file says of itself; of one of the user's own that is broken, why it cannot be read."""
-    if CONFIGS not in file.parents:
+    if not is_shipped(file):
         try:
             settings_in(file)
         except DataError as error:
@@ -162,10 +131,10 @@ def _remark(file: Path) -> str:
 
 
 def _tasks() -> list[str]:
-    return [_settings(f"task {name}", file, "task.") for name, file in listed(CONFIGS, "task").items()]
+    return [settings_text(f"task {name}", file, "task.") for name, file in listed(CONFIGS, "task").items()]
 
 
-def _settings(title: str, file: Path, prefix: str = "") -> str:
+def settings_text(title: str, file: Path, prefix: str = "") -> str:
     """Return the settings that stand in a config file; why there are none of one that cannot be read."""
     try:
         settings = [setting for setting in settings_in(file) if setting.name not in ("name", "mode")]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.cli.setting_lines import text_of
-from harness.config_files import CONFIGS
+from harness.config_files import is_shipped
 from harness.errors import DataError
 
 _BASE = re.compile(r"^defaults: *\[(\w+), *_self_\]", re.MULTILINE)
@@ -42,7 +42,7 @@ def _text(file: Path) -> str:
 
 
 def _title(name: str, file: Path, texts: Mapping[str, str]) -> str:
-    if CONFIGS not in file.parents:
+    if not is_shipped(file):
         return _OWN
     chain = _chain(name, texts)
     target = next((found[1] for text in chain if (found := _CLASS.search(text))), "")

@@ -24,7 +24,7 @@ from omegaconf import Container, DictConfig, ListConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.codec import content_digest
-from harness.config_files import BUILTIN, CONFIGS, OWN, SAME_AS, own_folder
+from harness.config_files import BUILTIN, CONFIGS, OWN, SAME_AS, own_folder, roots
 from harness.errors import ConfigError
 
 _LAUNCHERS = "hydra/launcher"
@@ -89,8 +89,8 @@ class OwnSource(GroupSource):
         if not isinstance(loaded.config, DictConfig):
             raise ConfigError(f"configs/{place} holds no settings: write `name: value`, one a line.")
         _extend_shipped(loaded.config, file.stem)
-        shipped = CONFIGS / place
-        if not shipped.is_file() or shipped.read_bytes() != file.read_bytes():
+        shipped = [root / place for root in roots(CONFIGS)]
+        if not any(other.is_file() and other.read_bytes() == file.read_bytes() for other in shipped):
             loaded.config[OWN] = {f"configs/{place}": content_digest(file)}
         return loaded
 
@@ -100,7 +100,10 @@ class OwnConfigs(SearchPathPlugin):
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         """Extend the search path; Hydra calls this for every composition."""
-        search_path.prepend("shipped", f"{ShippedSource.scheme()}://{CONFIGS}")
+        for folder in reversed(roots(CONFIGS)):
+            search_path.prepend("shipped", f"{ShippedSource.scheme()}://{folder}")
+        for folder in roots(CONFIGS)[1:]:
+            search_path.append("plug-in", f"file://{folder}")
         if (own := own_folder(CONFIGS)) is not None:
             search_path.prepend("working directory", f"{OwnSource.scheme()}://{own}")
 
@@ -111,8 +114,9 @@ def register() -> None:
         plugins = Plugins.instance()  # imports whatever hydra_plugins holds
     for plugin in (ShippedSource, OwnSource, OwnConfigs):
         plugins.register(plugin)
-    for file in (CONFIGS / _LAUNCHERS).glob("*.yaml"):
-        _drop_schema(_LAUNCHERS, file.name)
+    for root in roots(CONFIGS):
+        for file in (root / _LAUNCHERS).glob("*.yaml"):
+            _drop_schema(_LAUNCHERS, file.name)
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
 

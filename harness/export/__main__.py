@@ -5,36 +5,33 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Literal
 
 from harness.cli import key_value
-from harness.errors import ConfigError, DataError
+from harness.errors import ConfigError, DataError, unknown
+from harness.plugin import Exporter, absent, exporters
 from harness.storage.atomic_write import check
 from harness.storage.run_folder import RECORDS
 from harness.storage.runs import Run, no_records
 from harness.storage.several import below, left_out
 
-TARGETS = ("csv", "parquet", "hf", "inspect", "eee", "lm_eval")
-BARE = ("eee", "lm_eval")
-"""Those that a run without records has something for."""
-FILES = ("csv", "parquet")
-"""Those that are one file; the others are a folder."""
+OWN = {
+    "csv": Exporter(summary="one flat table of all records, UTF-8", module="harness.export.csv_table", is_file=True),
+    "parquet": Exporter(
+        summary="the same columns; reply texts as they are", module="harness.export.parquet", is_file=True
+    ),
+}
+"""Targets of the core; plug-ins add theirs."""
 
 HELP = """\
 Write what runs left for other programs.
 
-  python -m harness.export results/… to=csv                one flat table of all records, UTF-8
-  python -m harness.export results/… to=parquet            the same columns; reply texts as they are
-  python -m harness.export results/… to=hf out=FOLDER      a data set: datasets.load_from_disk("FOLDER")
-  python -m harness.export results/… to=inspect            a log for each run: inspect view --log-dir inspect_logs
-  python -m harness.export results/… to=eee                Every Eval Ever: data/…/UUID.json and UUID_samples.jsonl
-  python -m harness.export results/… to=lm_eval            results_….json and samples_….jsonl, as lm_eval leaves them
+{examples}
 
-Give folders of runs, or folders above them. A run without its records.jsonl (or .gz) is left out, and counted; eee and
-lm_eval have its scores alone.
+Give folders of runs, or folders above them. A run without its records.jsonl (or .gz) is left out, and counted;{bare}
 
-  to=                  csv, parquet, hf, inspect, eee, lm_eval
+  to=                  {names}
   out=                 where to write: a file for csv and parquet, else a folder that is empty or not there
                        (records.csv, records.parquet, records.hf, inspect_logs, eee_records, lm_eval_results);
                        it is in its place once all of it is whole
@@ -48,26 +45,42 @@ the extra harness[hub]. In eee, source_organization_name is "unknown": fill in w
 class Settings:
     """The command's settings; HELP says what each one means."""
 
-    to: Literal["", "csv", "parquet", "hf", "inspect", "eee", "lm_eval"] = ""
+    to: str = ""
     out: str | None = None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the files and return the exit code."""
-    return key_value.command(HELP, Settings, job, arguments)
+    return key_value.command(_help(), Settings, job, arguments)
+
+
+def targets() -> dict[str, Exporter]:
+    """Return every target by name, those of plug-ins after the core's own."""
+    return OWN | {name: exporter for name, exporter in exporters().items() if name not in OWN}
+
+
+def _help() -> str:
+    known = targets()
+    lines = [f"  python -m harness.export results/… to={name:<14}{known[name].summary}" for name in known]
+    bare = [name for name in known if known[name].takes_bare_runs]
+    alone = f" {' and '.join(bare)}\nhave its scores alone." if bare else ""
+    text = HELP.replace("{examples}", "\n".join(lines)).replace("{bare}", alone or ".")
+    return text.replace("{names}", ", ".join(known))
 
 
 def job(folders: list[str], settings: Settings) -> str:
     """Write what the settings ask for and return the sentence that says so."""
     if not settings.to:
-        raise ConfigError(f"say what to write: to= one of {', '.join(TARGETS)} (--help for the rest).")
+        raise ConfigError(f"say what to write: to= one of {', '.join(targets())} (--help for the rest).")
+    if (target := targets().get(settings.to)) is None:
+        raise ConfigError(" ".join([unknown("form", settings.to, targets()), absent()]).rstrip())
     if not folders:
         raise ConfigError(f"give folders of runs: python -m harness.export results to={settings.to}.")
     if settings.out is not None:
-        check(settings.out, folder=settings.to not in FILES)
+        check(settings.out, folder=not target.is_file)
     found = below(folders, check=_with_manifest)
     every = [run for run, _ in found.values()]
-    runs = every if settings.to in BARE else _with_records(every)
+    runs = every if target.takes_bare_runs else _with_records(every)
     try:
         message = _write_whole(runs, {name for _, name in found.values()}, settings)
     except KeyboardInterrupt:
@@ -127,20 +140,8 @@ def _with_records(runs: Sequence[Run]) -> list[Run]:
 
 
 def _write(runs: Sequence[Run], settings: Settings) -> str:
-    # Each target is imported on its own: some need libraries that others do not.
-    if settings.to == "csv":
-        from harness.export.csv_table import write
-    elif settings.to == "parquet":
-        from harness.export.parquet import write
-    elif settings.to == "hf":
-        from harness.export.hf import write
-    elif settings.to == "inspect":
-        from harness.export.inspect_log import write
-    elif settings.to == "eee":
-        from harness.export.eee import write
-    else:
-        from harness.export.lm_eval import write
-    return write(runs, settings.out)
+    message: str = import_module(targets()[settings.to].module).write(runs, settings.out)
+    return message
 
 
 if __name__ == "__main__":

@@ -132,8 +132,8 @@ def _leaderboard(folders: Sequence[str], settings: Settings) -> list[Table]:
 def _preset_tables(arguments: Sequence[str], settings: Settings) -> list[Table]:
     """Return the tables of a paper's preset; with published rows alone where there are no runs."""
     from harness.leaderboard import presets
-    from harness.leaderboard.presets import marks
     from harness.leaderboard.presets.layout import lay_out
+    from harness.plugins.papers import marks
     from harness.tasks.presets import Marks
 
     preset = presets.preset(str(settings.preset))

@@ -44,6 +44,7 @@ def begin() -> None:
         del sys.path[0]
     if here not in sys.path:
         sys.path.append(here)
+    as_module = sys.argv[:1] == ["-m"]
     if sys.version_info >= OLDEST:
         from harness.runtime import signals  # needs the standard library alone
 
@@ -54,6 +55,10 @@ def begin() -> None:
             print(f"error: {sentence}", file=sys.stderr)
         sys.exit(1)
     sys.excepthook = _one_sentence
+    if as_module:
+        from harness.plugin import CommandFinder
+
+        sys.meta_path.append(CommandFinder())
 
 
 def problem() -> str:

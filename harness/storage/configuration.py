@@ -10,7 +10,7 @@ from harness.storage.places import variant
 from harness.types import JSON
 
 if TYPE_CHECKING:
-    from harness.causal.discovery.protocol import Algorithm
+    from harness.causal.learned_graph import Algorithm
     from harness.prompting.prompts import Prompt
     from harness.protocols import Task
 

@@ -13,13 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.config_files import CONFIGS, PROMPTS, SAME_AS
+from harness.config_files import CONFIGS, PROMPTS, SAME_AS, roots
 from harness.errors import DataError, UntrustedError
 from harness.settings import build
 from harness.tasks.find import shipped as shipped_benchmarks
 
 if TYPE_CHECKING:
-    from harness.causal.discovery.protocol import Algorithm
+    from harness.causal.learned_graph import Algorithm
     from harness.prompting.prompts import Prompt, Replies
     from harness.protocols import Model, Task
 
@@ -119,15 +119,20 @@ def shipped(group: str) -> frozenset[str]:
     """Return the classes that the configs of a group name, of those that ship with harness."""
     import yaml
 
-    folder = CONFIGS / SAME_AS.get(group, group)
-    files = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in folder.rglob("*.yaml")]
+    folders = [root / SAME_AS.get(group, group) for root in roots(CONFIGS)]
+    found = (file for folder in folders for file in folder.rglob("*.yaml"))
+    files = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in found]
     return frozenset(str(content["_target_"]) for content in files if "_target_" in content)
 
 
 @cache
 def _prompt_files() -> Mapping[tuple[str, str], Path]:
     """Return the prompt files that ship with harness by task and name: looked up, never put together from names."""
-    return {(file.parent.relative_to(PROMPTS).as_posix(), file.stem): file for file in sorted(PROMPTS.rglob("*.yaml"))}
+    return {
+        (file.parent.relative_to(root).as_posix(), file.stem): file
+        for root in reversed(roots(PROMPTS))
+        for file in sorted(root.rglob("*.yaml"))
+    }
 
 
 def _part(settings: Mapping[str, Any], group: str, trust: Collection[str]) -> Any:

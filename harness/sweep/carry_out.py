@@ -9,9 +9,10 @@ from typing import Any
 
 from harness.cli.multirun import Multirun
 from harness.errors import ConfigError
+from harness.plugins.scale import launched, parallel
 from harness.runtime import console
 from harness.settings import Limits
-from harness.sweep import check, folder, jobs, launched, parallel
+from harness.sweep import check, folder, jobs
 from harness.sweep.command import Command
 from harness.sweep.conclude import conclude
 from harness.sweep.order import orders

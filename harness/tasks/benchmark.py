@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from harness.causal.discovery.protocol import Pattern
+    from harness.causal.learned_graph import Pattern
     from harness.tables.table import Part
     from harness.tasks.presets import Marks, Preset
     from harness.tasks.published import Row

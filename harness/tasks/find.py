@@ -10,11 +10,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 from harness.config_files import CONFIGS
 from harness.errors import ConfigError
+from harness.plugin import load, plugins
 from harness.settings import class_of
 from harness.tasks.benchmark import Benchmark, Described
 
@@ -36,7 +36,7 @@ def benchmark_of(task: str) -> Benchmark:
 
 
 def shipped() -> tuple[Benchmark, ...]:
-    """Return the benchmarks that ship with harness, by year."""
+    """Return the benchmarks that ship with the harness and with plug-ins, by year."""
     return tuple(sorted(map(_shipped, _packages()), key=_place))
 
 
@@ -58,14 +58,16 @@ def _place(benchmark: Benchmark) -> tuple[int, str]:
 
 
 @cache
-def _packages() -> frozenset[str]:
-    """Return the names of the packages below harness/tasks that describe a benchmark."""
-    return frozenset(file.parent.name for file in _HERE.glob("*/benchmark.py"))
+def _packages() -> Mapping[str, str]:
+    """Return where the benchmarks are that ship with the harness, and with plug-ins, by name: "module:value"."""
+    added = {name: path for plugin in plugins() for name, path in plugin.benchmarks.items()}
+    own = (file.parent.name for file in _HERE.glob("*/benchmark.py"))
+    return added | {name: f"harness.tasks.{name}.benchmark:BENCHMARK" for name in own}
 
 
 @cache
 def _shipped(name: str) -> Benchmark:
-    benchmark: Benchmark = import_module(f"harness.tasks.{name}.benchmark").BENCHMARK
+    benchmark: Benchmark = load(_packages()[name])
     return benchmark
 
 

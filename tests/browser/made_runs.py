@@ -19,12 +19,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from hydra import compose, initialize_config_dir
-from openai_server import Reply, Server, chat_reply, error
+from support.openai_server import Reply, Server, chat_reply, error
 
 from harness.__main__ import run_one
 from harness.config_files import CONFIGS
-from harness.discover import run_one as discover_one
 from harness.errors import RunStopped
+from harness.plugins.discovery.discover import run_one as discover_one
 
 HOSTILE = (
     "<script>window.owned = true</script><img src=x onerror='window.owned = true'> No",

@@ -12,9 +12,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from cache_help import ask, command, count, fill, says
-from outcomes import each
-from scripted import Scripted
+from support.cache_help import ask, command, count, fill, says
+from support.outcomes import each
+from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store, alone, file_systems
 from harness.errors import StoreError
@@ -23,8 +23,8 @@ WRITER = """
 import sys
 from pathlib import Path
 sys.path[:0] = sys.argv[4:]
-from cache_help import ask, says
-from scripted import Scripted
+from support.cache_help import ask, says
+from support.scripted import Scripted
 from harness.cache import CachedModel, Store
 store = Store(Path(sys.argv[1]), shared=False if sys.argv[3] == "False" else None)
 model = CachedModel(Scripted(says), store)

@@ -11,12 +11,12 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-import forks
 import pytest
-from cache_help import ask, command, count, fill, says
-from openai_server import KEY, WAIT, chat_reply, error, wait_for
-from outcomes import each
-from scripted import Scripted
+from support import forks
+from support.cache_help import ask, command, count, fill, says
+from support.openai_server import KEY, WAIT, chat_reply, error, wait_for
+from support.outcomes import each
+from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.errors import Interrupted

@@ -14,10 +14,10 @@ import time
 from contextlib import closing
 
 import pytest
-from cache_help import ask, command, count, fill, says
-from outcomes import each
-from scripted import Scripted
-from thinned import few
+from support.cache_help import ask, command, count, fill, says
+from support.outcomes import each
+from support.scripted import Scripted
+from support.thinned import few
 
 from harness.cache import CachedModel, Store, corruption, maintenance
 from harness.errors import StoreError

@@ -10,10 +10,10 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-import forks
 import pytest
-from cache_help import command, count, mounted
-from openai_server import KEY, WAIT, chat_reply, wait_for
+from support import forks
+from support.cache_help import command, count, mounted
+from support.openai_server import KEY, WAIT, chat_reply, wait_for
 
 from harness.cache import Store
 from harness.storage import records

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import whole_command
-from fault_server import Faults, InThread, answer
-from mutations import mutated
-from thinned import few
+from support import whole_command
+from support.fault_server import Faults, InThread, answer
+from support.mutations import mutated
+from support.thinned import few
 
 from harness.cache.__main__ import main
 

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from outcomes import each
-from scripted import Scripted
+from support.outcomes import each
+from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.cost.admission import Budgeted

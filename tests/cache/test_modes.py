@@ -8,10 +8,10 @@ import subprocess
 from contextlib import closing
 
 import pytest
-from cache_help import ask, count, fill, mounted, says
-from openai_server import KEY, chat_reply
-from outcomes import each
-from scripted import Scripted
+from support.cache_help import ask, count, fill, mounted, says
+from support.openai_server import KEY, chat_reply
+from support.outcomes import each
+from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.errors import StoreError

@@ -9,11 +9,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cache_help import ask, command, count, fill, says
-from openai_server import KEY, chat_reply
-from outcomes import each
-from scripted import Scripted
-from thinned import few
+from support.cache_help import ask, command, count, fill, says
+from support.openai_server import KEY, chat_reply
+from support.outcomes import each
+from support.scripted import Scripted
+from support.thinned import few
 
 from harness.cache import CachedModel, Store, rows
 from harness.codec import left_out, response_from_json

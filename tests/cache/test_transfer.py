@@ -7,9 +7,9 @@ import random
 from contextlib import closing
 
 import pytest
-from cache_help import ask, command, count, fill, says
-from outcomes import each
-from scripted import Scripted
+from support.cache_help import ask, command, count, fill, says
+from support.outcomes import each
+from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.types import PairRequest, Response

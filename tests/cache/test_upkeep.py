@@ -8,9 +8,9 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from cache_help import ask, command, count, fill, says
-from outcomes import each
-from scripted import Scripted
+from support.cache_help import ask, command, count, fill, says
+from support.outcomes import each
+from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.cache.__main__ import CACHE

@@ -4,9 +4,9 @@ from itertools import combinations
 
 import networkx as nx
 import pytest
-from brute_force import dags, every_dag, graph_of, numbered
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.brute_force import dags, every_dag, graph_of, numbered
 
 from harness.causal.dag import (
     bits,

@@ -3,9 +3,9 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from brute_force import classes, dags, every_dag, graph_of, moved, numbered, same_up_to_renaming, separations
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.brute_force import classes, dags, every_dag, graph_of, moved, numbered, same_up_to_renaming, separations
 
 from harness.causal.dag import from_edges, from_integer, relabel
 from harness.causal.equivalence import (

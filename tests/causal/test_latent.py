@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 
 import networkx as nx
 import pytest
-from brute_force import classes, dag_of, every_dag, graph_of, holds, moved, subsets
+from support.brute_force import classes, dag_of, every_dag, graph_of, holds, moved, subsets
 
 from harness.causal.latent import holds_in_every_graph, latent_classes, observed_independences
 from harness.causal.relations import Relation

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import one_by_one
 import pytest
-from brute_force import classes, dags, every_dag, holds
 from hypothesis import given, settings
+from support import one_by_one
+from support.brute_force import classes, dags, every_dag, holds
 
 from harness.causal.dag import from_edges, from_integer
 from harness.causal.equivalence import members, representatives

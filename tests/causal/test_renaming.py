@@ -4,9 +4,9 @@ import random
 from math import factorial
 
 import pytest
-from brute_force import dags, same_up_to_renaming, separations
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.brute_force import dags, same_up_to_renaming, separations
 
 from harness.causal.dag import from_edges, from_integer, relabel
 from harness.causal.equivalence import members, representatives

@@ -4,9 +4,9 @@ from itertools import combinations
 
 import networkx as nx
 import pytest
-from brute_force import dags, every_dag, graph_of, separations, subsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.brute_force import dags, every_dag, graph_of, separations, subsets
 
 from harness.causal.dag import from_edges, from_integer, mask_of
 from harness.causal.separation import conditioning_sets, d_connected, independences

@@ -7,9 +7,9 @@ import os
 import re
 from pathlib import Path
 
-import forks
 import pytest
-from charts_help import put, scores
+from support import forks
+from support.charts_help import put, scores
 
 from harness.charts import as_json, charts_of
 from harness.cost.ledger import Ledger

@@ -1,6 +1,6 @@
 """Original beside readable names, and direct beside indirect pairs: the runs of a model as one line."""
 
-from preset_help import CAUSALITY, run
+from support.preset_help import CAUSALITY, run
 
 from harness.charts import charts_of
 from harness.charts.values import as_json

@@ -39,7 +39,7 @@ LOST = "what was to be printed is lost"
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """Return a folder with results/, of two runs."""
-    import forks
+    from support import forks
 
     folder = tmp_path_factory.mktemp("runs")
     for path in RUNS:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from billing_server import PRICE, BillingServer, Done, Habit
-from outcomes import each
-from thinned import few
+from support.billing_server import PRICE, BillingServer, Done, Habit
+from support.outcomes import each
+from support.thinned import few
 
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget

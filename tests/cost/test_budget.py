@@ -8,9 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from openai_server import Server, chat_reply, error
-from outcomes import each
-from scripted import Scripted
+from support.openai_server import Server, chat_reply, error
+from support.outcomes import each
+from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.cost import till as till_module

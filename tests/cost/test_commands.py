@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from openai_server import KEY, chat_reply
+from support.openai_server import KEY, chat_reply
 
 PRICED = ("model=gpt4", "model.price.input=10", "model.price.output=100", "model.price.cached_input=1")
 A_CALL = (8 * 10 + 3 * 1 + 2 * 100) / 1e6  # of the server's replies: 11 in, 3 of them cached, 2 out, 1 of them thought

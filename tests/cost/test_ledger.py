@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from openai_server import chat_reply
-from outcomes import each
-from scripted import Scripted
+from support.openai_server import chat_reply
+from support.outcomes import each
+from support.scripted import Scripted
 
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget

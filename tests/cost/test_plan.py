@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from scripted import Scripted
+from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.cost import plan_text

@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import Scripted
+from support.scripted import Scripted
 
 from harness.cost.budget import Budget
 from harness.cost.price import Price, countable

@@ -7,8 +7,8 @@ import time
 from collections import Counter
 
 import pytest
-from openai_server import chat_reply, error
-from outcomes import each
+from support.openai_server import chat_reply, error
+from support.outcomes import each
 
 from harness.cost import till as till_module
 from harness.cost.admission import Budgeted

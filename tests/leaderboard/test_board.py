@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from manifest_help import write_manifest
-from row_help import board_row
+from support.manifest_help import write_manifest
+from support.row_help import board_row
 
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard

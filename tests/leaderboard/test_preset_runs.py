@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from causalbench_help import causalbench
-from preset_help import (
+from support.causalbench_help import causalbench
+from support.preset_help import (
     CAUSALITY,
     FORMATS,
     NETWORKS,
@@ -19,9 +19,9 @@ from preset_help import (
     run,
     value,
 )
-from row_help import board_row
+from support.row_help import board_row
 
-from harness.causal.discovery.protocol import Pattern
+from harness.causal.learned_graph import Pattern
 from harness.leaderboard.rows import find_rows
 from harness.tables.latex_html import latex
 from harness.tasks.causalbench.networks import load

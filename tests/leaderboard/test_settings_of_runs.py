@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean, median, stdev
 
-import forks
 import pytest
-from row_help import board_row
+from support import forks
+from support.row_help import board_row
 
 from harness.charts import charts_of
 from harness.compare.__main__ import main as compare

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest_models import lm_checkpoint
-from outcomes import each
+from support.conftest_models import lm_checkpoint
+from support.outcomes import each
 
 from harness.errors import RunStopped
 from harness.models.local.causal_lm import CausalLM

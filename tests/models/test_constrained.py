@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from openai_server import KEY, REFUSED_FORMS, Server, chat_reply, error, held_reply
-from outcomes import each
+from support.openai_server import KEY, REFUSED_FORMS, Server, chat_reply, error, held_reply
+from support.outcomes import each
 
 from harness.codec import request_digest, request_json
 from harness.errors import ConfigError, RunStopped

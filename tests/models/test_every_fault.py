@@ -1,7 +1,7 @@
 """Every kind of fault on the wire: no crash, nothing lost, nothing asked twice, nothing early, nothing mistaken.
 
 Of twenty items three always meet the fault, six meet it once or twice and then no more, eleven never do. What may come
-of each is said by the kind (tests/wire_faults/).
+of each is said by the kind (tests/support/wire_faults/).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from clocks import Skipping
-from fault_server import Faults, InThread, answer
-from outcomes import each
-from thinned import few
-from wire_faults import KINDS
-from wire_faults.kind import Kind
+from support.clocks import Skipping
+from support.fault_server import Faults, InThread, answer
+from support.outcomes import each
+from support.thinned import few
+from support.wire_faults import KINDS
+from support.wire_faults.kind import Kind
 
 from harness.errors import RunStopped
 from harness.models.api.openai import Chat, Completions
@@ -155,7 +155,7 @@ TIMED = [kind for kind in KINDS.values() if kind.timed]
 QUICK = [kind for kind in KINDS.values() if not (kind.max_wait > 1 or kind.timed or kind.heavy)]
 
 
-# Replies and statuses have hundreds of kinds; tests/test_hostile_server.py meets all replies in one command.
+# Replies and statuses have hundreds of kinds; tests/models/test_hostile_server.py meets all replies in one command.
 ON_THE_WIRE = [kind for kind in QUICK if kind.family in ("HTTP", "connection")]
 
 

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack
 
 import pytest
-from clocks import Clock, Virtual
+from support.clocks import Clock, Virtual
 
 from harness.models.api.gate import START, Gate
 from harness.models.api.http_errors import RefusedError

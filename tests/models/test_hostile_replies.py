@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from openai_server import KEY
-from outcomes import each
-from raw_server import RawServer, http
+from support.openai_server import KEY
+from support.outcomes import each
+from support.raw_server import RawServer, http
 
 from harness.codec import canonical, response_json
 from harness.errors import RunStopped

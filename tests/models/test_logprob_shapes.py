@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from openai_server import chat_reply
-from outcomes import each
+from support.openai_server import chat_reply
+from support.outcomes import each
 
 from harness.errors import RunStopped
 from harness.models.api.openai import Chat, Completions

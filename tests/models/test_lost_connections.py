@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
-from openai_server import chat_reply, wait_for
-from outcomes import each
-from raw_server import RawServer, chat, http
-from thinned import few
-from virtual_wire import InVirtualTime
+from support.openai_server import chat_reply, wait_for
+from support.outcomes import each
+from support.raw_server import RawServer, chat, http
+from support.thinned import few
+from support.virtual_wire import InVirtualTime
 
 from harness.errors import RunStopped
 from harness.models.api import retry

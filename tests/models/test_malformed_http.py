@@ -8,8 +8,8 @@ import tracemalloc
 import zlib
 
 import pytest
-from outcomes import each
-from raw_server import RawServer, chat, http
+from support.outcomes import each
+from support.raw_server import RawServer, chat, http
 
 from harness.errors import RunStopped
 from harness.models.api import client

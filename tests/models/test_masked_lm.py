@@ -4,8 +4,8 @@ import json
 import shutil
 
 import pytest
-from conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
-from outcomes import each
+from support.conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
+from support.outcomes import each
 
 from harness.cache import CachedModel, Store
 from harness.errors import ConfigError, RunStopped

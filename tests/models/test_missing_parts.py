@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from outcomes import each
+from support.outcomes import each
 
 from harness.errors import ConfigError
 from harness.models.local.nli import NLI

@@ -6,8 +6,8 @@ import json
 import math
 
 import pytest
-from openai_server import KEY, Server, chat_reply, error, ranked_reply
-from outcomes import each
+from support.openai_server import KEY, Server, chat_reply, error, ranked_reply
+from support.outcomes import each
 
 from harness.codec import response_from_json, response_json
 from harness.cost.token_estimate import size

@@ -5,8 +5,8 @@ import math
 import shutil
 
 import pytest
-from conftest_models import nli_checkpoint
-from outcomes import each
+from support.conftest_models import nli_checkpoint
+from support.outcomes import each
 
 from harness.cli import hydra_app
 from harness.codec import content_digest

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from conftest_models import nli_checkpoint
-from outcomes import each
-from thinned import few
+from support.conftest_models import nli_checkpoint
+from support.outcomes import each
+from support.thinned import few
 
 from harness.errors import ConfigError
 from harness.models.local import loading

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest_models import mlm_checkpoint, nli_checkpoint
+from support.conftest_models import mlm_checkpoint, nli_checkpoint
 
 from harness.errors import ConfigError
 from harness.models.local.checkpoint import shipped

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from openai_server import Server, chat_reply, error
-from outcomes import each
+from support.openai_server import Server, chat_reply, error
+from support.outcomes import each
 
 from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.api.http_errors import RefusedError, retry_after

@@ -6,8 +6,8 @@ import json
 import shutil
 
 import pytest
-from conftest_models import own_code_checkpoint
-from outcomes import each
+from support.conftest_models import own_code_checkpoint
+from support.outcomes import each
 
 from harness.errors import ConfigError
 from harness.models.local import checkpoint

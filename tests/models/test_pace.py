@@ -6,9 +6,9 @@ import asyncio
 import time
 
 import pytest
-from openai_server import chat_reply, error
-from outcomes import each
-from virtual_wire import InVirtualTime
+from support.openai_server import chat_reply, error
+from support.outcomes import each
+from support.virtual_wire import InVirtualTime
 
 from harness.models.api import retry
 from harness.models.api.gate import START

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from outcomes import each
-from raw_server import RawServer, chat, http
+from support.outcomes import each
+from support.raw_server import RawServer, chat, http
 
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response

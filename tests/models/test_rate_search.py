@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from clocks import Clock
+from support.clocks import Clock
 
 from harness.models.api.rate_search import BACK, ENOUGH, FEW, LOWER, MEET, RateSearch
 from harness.models.api.rate_trial import LONGEST, SHORTEST

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from outcomes import each
-from thinned import few
+from support.outcomes import each
+from support.thinned import few
 
 from harness.prompting.prompts import load
 from harness.run import ask

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from model_config_help import FILES, merged, text_of
-from openai_server import chat_reply, error
+from support.model_config_help import FILES, merged, text_of
+from support.openai_server import chat_reply, error
 
 from harness.cost.budget import Budget
 from harness.cost.plan import Plan, Totals

@@ -7,10 +7,10 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
-from openai_server import chat_reply, error
-from outcomes import each
-from raw_server import RawServer, chat, http
-from virtual_wire import InVirtualTime
+from support.openai_server import chat_reply, error
+from support.outcomes import each
+from support.raw_server import RawServer, chat, http
+from support.virtual_wire import InVirtualTime
 
 from harness.models.api import http_errors
 from harness.models.api.http_errors import RefusedError, retry_after

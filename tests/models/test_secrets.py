@@ -11,9 +11,9 @@ from html import unescape
 from urllib.parse import unquote
 
 import pytest
-from openai_server import KEY, chat_reply, error
-from outcomes import each
-from raw_server import RawServer, http
+from support.openai_server import KEY, chat_reply, error
+from support.outcomes import each
+from support.raw_server import RawServer, http
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.endpoint import _OWNED

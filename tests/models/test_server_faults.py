@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
-from clocks import Skipping
-from fault_server import FATAL, OF_ONE_ITEM, OTHER_MODEL, PASSING, Faults, InThread, answer, own
-from outcomes import each
+from support.clocks import Skipping
+from support.fault_server import FATAL, OF_ONE_ITEM, OTHER_MODEL, PASSING, Faults, InThread, answer, own
+from support.outcomes import each
 
 from harness.errors import RunStopped
 from harness.models.api.gate import Gate

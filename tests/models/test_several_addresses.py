@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from openai_server import chat_reply, error
-from outcomes import each
+from support.openai_server import chat_reply, error
+from support.outcomes import each
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.api import fleet

@@ -7,9 +7,9 @@ import random
 import shutil
 
 import pytest
-from conftest_models import lm_checkpoint, own_code_checkpoint
-from outcomes import each
-from thinned import few
+from support.conftest_models import lm_checkpoint, own_code_checkpoint
+from support.outcomes import each
+from support.thinned import few
 
 from harness.errors import RunStopped
 from harness.models.local.causal_lm import CausalLM

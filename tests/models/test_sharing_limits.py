@@ -7,7 +7,8 @@ import itertools
 import signal
 
 import pytest
-from outcomes import each
+from support.outcomes import each
+from support.thinned import few
 from test_shared_prefixes import (
     SHARING,
     SWITCH,
@@ -25,7 +26,6 @@ from test_shared_prefixes import (
     writing,
     written_alone,
 )
-from thinned import few
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.key_value_cache import Layer, Memory, windows_of

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from corr2cause_help import corr2cause
-from outcomes import each
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.corr2cause_help import corr2cause
+from support.outcomes import each
 
 from harness.api import evaluate
 from harness.causal.relations import Relation

@@ -6,11 +6,11 @@ import hashlib
 import math
 
 import pytest
-from corr2cause_help import corr2cause
-from outcomes import each
+from support.corr2cause_help import corr2cause
+from support.outcomes import each
 
+from harness.plugins.train import fit_small_models as fitting
 from harness.prompting.prompts import load
-from harness.tasks.corr2cause import fit_small_models as fitting
 from harness.tasks.corr2cause.small_models import (
     HypothesisOnly,
     Linear,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from clocks import Clock
+from support.clocks import Clock
 
 from harness.models.api.token_bucket import TokenBucket
 

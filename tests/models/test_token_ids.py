@@ -6,8 +6,8 @@ import math
 import re
 
 import pytest
-from openai_server import Server, chat_reply, error, ranked_reply
-from outcomes import each
+from support.openai_server import Server, chat_reply, error, ranked_reply
+from support.outcomes import each
 
 from harness.models.api.families import provider_of
 from harness.models.api.openai import Chat, Completions

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from openai_server import chat_reply
-from outcomes import each
+from support.openai_server import chat_reply
+from support.outcomes import each
 
 from harness import evaluate, load_run
 from harness.codec import response_from_json, response_json

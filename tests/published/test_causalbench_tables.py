@@ -8,7 +8,7 @@ from importlib import resources
 from unittest.mock import patch
 
 import pytest
-from scripted import Scripted
+from support.scripted import Scripted
 
 from harness.models.baselines import Baseline
 from harness.prompting.prompts import load as prompt_named

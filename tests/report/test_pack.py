@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from page_help import Page, unpacked
+from support.page_help import Page, unpacked
 
 from harness.errors import StoreError
 from harness.report import bundle

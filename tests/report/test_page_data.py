@@ -7,9 +7,9 @@ import json
 import shutil
 
 import pytest
-from charts_help import put, scores
-from openai_server import Server, chat_reply, error
-from page_help import Page, run, unpacked
+from support.charts_help import put, scores
+from support.openai_server import Server, chat_reply, error
+from support.page_help import Page, run, unpacked
 
 from harness.report.__main__ import main
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from page_help import run
+from support.page_help import run
 
 from harness.report.graphs import from_records, graphs
 from harness.storage.runs import load

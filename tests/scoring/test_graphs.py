@@ -6,10 +6,10 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from brute_force import graph_of
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
+from support.brute_force import graph_of
 
 from harness.scoring.graphs import (
     MISSING,

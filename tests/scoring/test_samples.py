@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from scripted import Scripted
+from support.scripted import Scripted
 
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat

@@ -8,9 +8,9 @@ import gadjid
 import networkx as nx
 import numpy as np
 import pytest
-from brute_force import every_dag, graph_of
 from hypothesis import given
 from hypothesis import strategies as st
+from support.brute_force import every_dag, graph_of
 
 from harness.scoring.graphs import is_acyclic, transitive_closure
 from harness.scoring.sid import sid

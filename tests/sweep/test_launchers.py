@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from thinned import few
+from support.thinned import few
 
 KILLED = """\
 import os, signal

@@ -7,9 +7,9 @@ import os
 import signal
 from pathlib import Path
 
-import forks
 import pytest
-from openai_server import KEY, WAIT
+from support import forks
+from support.openai_server import KEY, WAIT
 
 pytestmark = pytest.mark.slow
 

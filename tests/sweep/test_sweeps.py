@@ -8,8 +8,8 @@ from pathlib import Path
 
 import filelock
 import pytest
-from openai_server import chat_reply
-from thinned import few
+from support.openai_server import chat_reply
+from support.thinned import few
 
 from harness.sweep import folder, jobs
 

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import networkx as nx
 import pytest
-from causalbench_help import (
+from support.causalbench_help import (
     COUNTED,
     DISTANCES,
     HOLES,

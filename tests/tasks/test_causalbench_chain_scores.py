@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from causalbench_help import (
+from support.causalbench_help import (
     MISSED,
     causalbench,
     except_for,

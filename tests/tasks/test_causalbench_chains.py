@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import networkx as nx
 import pytest
-from causalbench_help import causalbench, items
+from support.causalbench_help import causalbench, items
 
 from harness.errors import ConfigError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from causalbench_help import SIZES, causalbench, items
+from support.causalbench_help import SIZES, causalbench, items
 
 from harness.prompting import prompts
 from harness.run import ask

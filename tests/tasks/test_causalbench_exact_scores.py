@@ -7,7 +7,8 @@ import random
 from statistics import fmean
 
 import pytest
-from causalbench_help import (
+from sklearn.metrics import accuracy_score, f1_score
+from support.causalbench_help import (
     COUNTED,
     FIVE,
     HOLES,
@@ -18,7 +19,6 @@ from causalbench_help import (
     some,
     values,
 )
-from sklearn.metrics import accuracy_score, f1_score
 
 from harness.scoring.intervals import means
 from harness.storage.result_json import result_from_json, result_json

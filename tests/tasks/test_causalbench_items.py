@@ -9,8 +9,8 @@ from itertools import combinations
 
 import networkx as nx
 import pytest
-from brute_force import graph_of
-from causalbench_help import ALL_SIX, SIZES, causalbench, items
+from support.brute_force import graph_of
+from support.causalbench_help import ALL_SIX, SIZES, causalbench, items
 
 from harness.tasks.causalbench.networks import NETWORKS, load, meanings
 

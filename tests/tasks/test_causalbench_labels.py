@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from causalbench_help import ALL_SIX, causalbench, items
+from support.causalbench_help import ALL_SIX, causalbench, items
 
 
 def labels(kind: str, name: str, /, **settings) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from causalbench_help import ALL_SIX, causalbench, items
+from support.causalbench_help import ALL_SIX, causalbench, items
 
 from harness.tasks.causalbench import task as task_module
 

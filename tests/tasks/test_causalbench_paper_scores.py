@@ -6,7 +6,8 @@ from collections import defaultdict
 from statistics import fmean
 
 import pytest
-from causalbench_help import (
+from sklearn.metrics import accuracy_score, f1_score
+from support.causalbench_help import (
     HOLES,
     MISSED,
     PAPERS,
@@ -18,7 +19,6 @@ from causalbench_help import (
     some,
     values,
 )
-from sklearn.metrics import accuracy_score, f1_score
 
 from harness.tasks.causalbench.networks import load
 from harness.types import Failure, Item, Record, Response

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from causalbench_help import causalbench
+from support.causalbench_help import causalbench
 
 from harness.errors import ConfigError
 

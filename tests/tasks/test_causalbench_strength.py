@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from causalbench_help import causalbench, items
-from openai_server import KEY, chat_reply
 from scipy.stats import kendalltau, spearmanr
+from support.causalbench_help import causalbench, items
+from support.openai_server import KEY, chat_reply
 
 from harness.errors import ConfigError
 from harness.prompting.prompts import load

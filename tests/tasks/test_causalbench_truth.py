@@ -8,8 +8,8 @@ from itertools import combinations, permutations
 import networkx as nx
 import numpy as np
 import pytest
-from brute_force import dags, graph_of
 from hypothesis import given, settings
+from support.brute_force import dags, graph_of
 
 from harness.tasks.causalbench import skeleton
 from harness.tasks.causalbench.networks import edges, load

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from scripted import Scripted
+from support.scripted import Scripted
 
 from harness.errors import ConfigError
 from harness.prompting.prompts import Prompt

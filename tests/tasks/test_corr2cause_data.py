@@ -7,7 +7,7 @@ from importlib import resources
 from itertools import combinations, permutations
 
 import pytest
-from corr2cause_help import corr2cause, meaning
+from support.corr2cause_help import corr2cause, meaning
 
 from harness.causal.equivalence import representatives
 from harness.causal.relations import Relation

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from brute_force import moved
-from corr2cause_help import PERTURBATIONS, corr2cause, meaning
+from support.brute_force import moved
+from support.corr2cause_help import PERTURBATIONS, corr2cause, meaning
 
 from harness.causal.dag import from_edges, from_integer
 from harness.causal.relations import Relation

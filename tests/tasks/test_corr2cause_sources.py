@@ -6,7 +6,7 @@ from pathlib import Path
 
 import datasets
 import pytest
-from corr2cause_help import corr2cause
+from support.corr2cause_help import corr2cause
 
 from harness.api import evaluate
 from harness.compare import __main__ as compare

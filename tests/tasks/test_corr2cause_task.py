@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 import pytest
-from brute_force import moved
-from corr2cause_help import PERTURBATIONS, corr2cause, meaning
+from support.brute_force import moved
+from support.corr2cause_help import PERTURBATIONS, corr2cause, meaning
 
 from harness.causal.dag import from_integer
 from harness.causal.equivalence import members

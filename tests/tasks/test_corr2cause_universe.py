@@ -7,10 +7,10 @@ import tracemalloc
 from collections import Counter
 from itertools import islice
 
-import one_by_one
 import pytest
-from corr2cause_help import corr2cause
-from thinned import few
+from support import one_by_one
+from support.corr2cause_help import corr2cause
+from support.thinned import few
 
 from harness.causal.dag import from_integer
 from harness.causal.equivalence import members, representatives

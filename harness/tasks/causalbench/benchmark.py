@@ -50,7 +50,7 @@ def _presets() -> Sequence[Preset]:
 
 
 def _marks() -> Sequence[Marks]:
-    from harness.tasks.causalbench.preset_marks import MARKS
+    from harness.plugins.papers.causalbench_marks import MARKS
 
     return (MARKS,)
 

@@ -12,8 +12,9 @@ import numpy as np
 from pydantic import Field
 
 from harness.errors import ConfigError
+from harness.plugins.discovery import answers as algorithm_answers
 from harness.scoring.units import ordered_pair
-from harness.tasks.causalbench import algorithm_answers, hints, networks, questions, skeleton
+from harness.tasks.causalbench import hints, networks, questions, skeleton
 from harness.tasks.causalbench.network_choice import Networks, Scales, check_choice, chosen_networks
 from harness.tasks.causalbench.networks import SCALES, Network, load
 from harness.tasks.causalbench.questions import Template
@@ -26,7 +27,7 @@ from harness.types import JSON, Item, Record, Result, Unreadable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.causal.discovery.protocol import Pattern
+    from harness.causal.learned_graph import Pattern
 
 Convention = Literal["exact", "paper"]
 Count = Annotated[int, Field(gt=0, strict=True)]

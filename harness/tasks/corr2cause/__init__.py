@@ -4,8 +4,8 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # as in typing, whose import would take longer than that of what describes the benchmark
 if TYPE_CHECKING:
+    from harness.plugins.papers.story_tasks import Stories, Writing
     from harness.tasks.corr2cause.latent import Latent
-    from harness.tasks.corr2cause.stories import Stories, Writing
     from harness.tasks.corr2cause.task import Corr2Cause
 
 __all__ = ["Corr2Cause", "Latent", "Stories", "Writing"]

@@ -100,15 +100,15 @@ def _items() -> Sequence[Part]:
 
 
 def _stories() -> Sequence[Part]:
-    from harness.tasks.corr2cause.stories import builtin, claims
-    from harness.tasks.corr2cause.story_statistics import table_8
+    from harness.plugins.papers.story_statistics import table_8
+    from harness.plugins.papers.story_tasks import builtin, claims
 
     stories = builtin()
     return table_8(stories, sum(claims()[story["item"]].labels["published"] for story in stories))
 
 
 def _ngrams() -> Sequence[Part]:
-    from harness.tasks.corr2cause.spurious import table_11
+    from harness.plugins.papers.ngrams import table_11
 
     return table_11()
 

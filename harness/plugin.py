@@ -1,0 +1,155 @@
+"""What a package adds to the harness, in one small value, and how such packages are found.
+
+A plug-in's distribution names its value in the entry-point group `harness.plugins`, as this project's own plug-ins do:
+
+    [project.entry-points."harness.plugins"]
+    toy = "toy_package:PLUGIN"
+
+The value holds names and paths of modules, so that listing every plug-in imports nothing heavy; a module is imported
+when what it offers is asked for. docs/adding.md has a complete example.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ConfigError
+
+GROUP = "harness.plugins"
+"""The entry-point group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command of a plug-in: `harness NAME …`."""
+
+    summary: str
+    """Its line in `harness --help`."""
+    module: str
+    """The module whose `main()` carries it out; it returns the exit code."""
+    config: str = ""
+    """The root file in `configs/` that its settings are composed from; "" for one that Hydra does not compose."""
+    help: str = ""
+    """For one that Hydra composes: "module:function"; returns the text of `--help`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exporter:
+    """A target of `harness export to=NAME`."""
+
+    summary: str
+    """Its line in `harness export --help`."""
+    module: str
+    """The module whose `write(runs, out)` writes the runs and returns the sentence that says so."""
+    is_file: bool = False
+    """Whether it writes one file; a folder otherwise."""
+    takes_bare_runs: bool = False
+    """Whether it has something to write for a run whose records are not there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """What a package adds to the harness. Paths of classes and functions are written "module:name"."""
+
+    name: str
+    """What messages call it."""
+    home: Path
+    """The package's folder. Its `configs/` and `prompts/`, where it has them, are searched after those that ship."""
+    commands: Mapping[str, Command] = field(default_factory=dict)
+    benchmarks: Mapping[str, str] = field(default_factory=dict)
+    """Values of `harness.tasks.benchmark.Benchmark`, by the first part of their tasks' names."""
+    models: tuple[str, ...] = ()
+    """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
+    exporters: Mapping[str, Exporter] = field(default_factory=dict)
+    engines: Mapping[str, str] = field(default_factory=dict)
+    """What carries work out elsewhere, by the name that the command line gives it (`harness.engine.Engine`)."""
+    wrappers: tuple[str, ...] = ()
+    """Functions that may put a model of their own around the one that a run asks (`harness.prepare.Wrapping`)."""
+
+
+def plugins() -> tuple[Plugin, ...]:
+    """Return every plug-in that is installed, by name. One that cannot be loaded is named on stderr and left out."""
+    return _found()[0]
+
+
+def absent() -> str:
+    """Return the sentence on plug-ins that are announced and not there; "" where none is missing."""
+    names = _found()[1]
+    return f"Without their packages: the plug-in{'s' * (len(names) > 1)} {', '.join(names)}." if names else ""
+
+
+@cache
+def _found() -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
+    """Return the plug-ins that are there, and the names of those whose module is not."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, Plugin] = {}
+    missing: list[str] = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        try:
+            value = entry.load()
+        except ModuleNotFoundError as error:
+            if error.name is None or not entry.module.startswith(error.name):
+                _complain(entry.name, f"it needs the package {error.name}")
+            else:
+                missing.append(entry.name)
+            continue
+        except Exception as error:  # whatever a stranger's package does when it is imported
+            _complain(entry.name, f"{type(error).__name__}: {error}")
+            continue
+        if isinstance(value, Plugin):
+            found.setdefault(value.name, value)
+        else:
+            _complain(entry.name, f"{entry.value} is no harness.plugin.Plugin")
+    return tuple(found.values()), tuple(missing)
+
+
+def _complain(name: str, reason: str) -> None:
+    print(f"The plug-in {name} cannot be loaded: {reason}.", file=sys.stderr)
+
+
+def commands() -> dict[str, Command]:
+    """Return the commands of all plug-ins by name."""
+    return {name: command for plugin in plugins() for name, command in plugin.commands.items()}
+
+
+def exporters() -> dict[str, Exporter]:
+    """Return the export targets of all plug-ins by name."""
+    return {name: exporter for plugin in plugins() for name, exporter in plugin.exporters.items()}
+
+
+def folders(name: str) -> Iterator[Path]:
+    """Yield the folders of this name that plug-ins bring: `configs` or `prompts`."""
+    for plugin in plugins():
+        if (folder := plugin.home / name).is_dir():
+            yield folder
+
+
+class CommandFinder:
+    """Lets `python -m harness.NAME` lead to a plug-in's command, as it does to the core's own modules."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Return the command's module under the name that was asked for; None where there is no such command."""
+        parent, _, last = name.rpartition(".")
+        if parent != "harness" or (command := commands().get(last)) is None:
+            return None
+        module = find_spec(command.module)
+        return spec_from_file_location(name, module.origin) if module is not None and module.origin else None
+
+
+def load(path: str) -> Any:
+    """Return what a "module:name" leads to. Raises ConfigError where there is no such thing."""
+    module, _, name = path.partition(":")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"{path} cannot be loaded: {error}") from error

@@ -1,0 +1,231 @@
+"""Servers that take the requests of a batch in the call that makes it: OpenRouter's form, and Anthropic's.
+
+They keep no mark of ours. A batch whose making was not heard of is looked for by its size and its time; whose it is,
+only its results say, by the names of its requests. So one that has not ended yet is taken for ours on trial: if its
+results turn out to be others', it is looked for again. That may cost a wait; what it cannot do is pay twice.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import IO, Any
+from urllib.parse import quote
+
+from harness.errors import RunStopped
+from harness.models.api.endpoint import Endpoint
+from harness.models.api.openai import Chat
+from harness.models.api.replies import LostError
+from harness.models.api.server import Server, object_of
+from harness.plugins.batches.dialects import EARLIER, Files, Remote, Sought, id_of
+from harness.plugins.batches.lines import names_of
+from harness.plugins.batches.messages import params_of
+from harness.plugins.batches.nested_results import NestedResults
+from harness.types import JSON
+
+
+class Inline(Files):
+    """What both have in common."""
+
+    uploads = False
+
+    def check(self, endpoint: Endpoint) -> None:
+        """Refuse a model that this form cannot ask. Raises RunStopped."""
+        if not isinstance(endpoint, Chat):
+            raise RunStopped(
+                f"{endpoint.base_url} takes batches of chat completions only: use the chat form of the model, or ask "
+                "without model.batch."
+            )
+
+    def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
+        """Return the body that makes a batch, without its requests, which come last."""
+        return {}
+
+    def create(self, server: Server, file: str, mark: str, path: str, lines: Callable[[], IO[bytes]]) -> Remote:
+        """Make a batch of lines, in a single try. Raises as Server.once does."""
+        order = json.dumps(self.order(server.endpoint, file, mark, path), allow_nan=False)[1:-1]
+        with lines() as source, tempfile.TemporaryFile() as body:
+            source.seek(0)
+            body.write(b"{" + order.encode() + b"," * bool(order) + b'"requests":[')
+            for place, line in enumerate(source):
+                body.write(b"," * bool(place) + line.rstrip(b"\n"))
+            body.write(b"]}")
+            body.seek(0)
+            json_type = {"Content-Type": "application/json"}
+            return self.remote(object_of(server.once("POST", self.batches, content=body, headers=json_type)))
+
+    def before(self, server: Server, sought: Sought) -> list[str]:
+        """Return the names of batches that could be taken for one that is to be made. Raises RunStopped."""
+        return [remote.id for remote in self._like(server, sought)]
+
+    def find(self, server: Server, sought: Sought) -> Remote | None:
+        """Return the batch that has the sought requests, or the likeliest that has not ended; None without any."""
+        likely: list[Remote] = []
+        for remote in self._like(server, sought):
+            if remote.id in sought.before or sought.known.get(remote.id):
+                continue
+            if remote.state == "under way":
+                likely.append(remote)
+            elif remote.state == "ended" and any(map(sought.owns, self._names(server, remote))):
+                return remote
+        # What another batch is on trial with comes last, and comes: made once more, its requests might be paid twice.
+        return min(
+            likely,
+            key=lambda remote: (remote.id in sought.known, abs((remote.made or 0.0) - sought.since)),
+            default=None,
+        )
+
+    def _like(self, server: Server, sought: Sought) -> Iterator[Remote]:
+        """Yield the latest batches of as many requests to the same model, whose name a server may spell longer."""
+        for remote in self.all(server):
+            if remote.made is not None and remote.made < sought.since - EARLIER:
+                return
+            names = sorted((name.removesuffix(":batch") for name in (remote.model, server.endpoint.model)), key=len)
+            unfit = remote.size not in sought.sizes and (remote.size > 0 or remote.state == "ended")
+            if not unfit and names[1].startswith(names[0]):
+                yield remote
+
+    def _names(self, server: Server, remote: Remote) -> Iterator[str]:
+        """Yield the names of the requests among a batch's results."""
+        for file in self.look(server, remote.id).files:
+            with server.download(self.content(file)) as results:
+                yield from names_of(self.rows(file, results), server.loads)
+
+
+class OpenRouter(Inline):
+    """OpenRouter's form: results stand in the description of a batch that has ended.
+
+    Its stream parser takes `endpoint`, `model` and `provider` only before `requests`. A body has neither: they are the
+    batch's. sources: https://openrouter.ai/docs/batch-quickstart, https://openrouter.ai/docs/guides/features/batch-api,
+    https://openrouter.ai/docs/api/api-reference/batch/create-a-batch, …/list-batches, …/get-a-batch (2026-11-22)
+    """
+
+    most_requests, most_megabytes = 5_000, 200.0
+    _provider = frozenset({"only", "allow_fallbacks"})
+
+    def check(self, endpoint: Endpoint) -> None:
+        """Refuse a model that this form cannot ask, and a choice of provider that it cannot make. Raises RunStopped."""
+        super().check(endpoint)
+        provider = endpoint.extra.get("provider") or {}
+        if not isinstance(provider, Mapping) or (unknown := sorted(set(provider) - self._provider)):
+            names = ", ".join(unknown) if isinstance(provider, Mapping) else provider
+            raise RunStopped(
+                f"{endpoint.base_url} takes provider.only and provider.allow_fallbacks in batches, and not {names}: "
+                "pin the provider with '+model.extra.provider.only=[NAME]' alone, or ask without model.batch."
+            )
+
+    def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
+        """Return the line of a request; model and provider stand in the order."""
+        rest = {name: value for name, value in body.items() if name not in ("model", "provider")}
+        return json.dumps({"custom_id": key, "body": rest}, separators=(",", ":"), allow_nan=False)
+
+    def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
+        """Return the body that makes a batch, without its requests, which come last."""
+        order: dict[str, JSON] = {"endpoint": f"/v1{path}", "model": endpoint.model, "completion_window": "24h"}
+        provider = endpoint.extra.get("provider")
+        return order | ({"provider": dict(provider)} if provider else {})
+
+    def look(self, server: Server, id: str, *, fresh: bool = False) -> Remote:
+        """Return a batch. Raises RunStopped."""
+
+        def attempt() -> Any:
+            with server.fetch(f"{self.batches}/{quote(id, safe='')}") as file:
+                document = NestedResults(file)
+                for _ in document:
+                    continue
+            try:
+                return server.loads(document.head)
+            except (ValueError, RecursionError):
+                raise LostError(f"the reply to GET {self.batches}/{id} is not JSON", connected=True) from None
+
+        return self.remote(object_of(server.again(attempt, fresh=fresh)))
+
+    def cancel(self, server: Server, id: str) -> Remote:
+        """Refuse: this form has no such call. Raises RunStopped."""
+        raise RunStopped(f"{server.endpoint.base_url} has no way to end a batch: it ends by itself, within 24 h.")
+
+    def remote(self, reply: Mapping[str, Any]) -> Remote:
+        """Return what a reply says of a batch: as OpenAI does, with the results in it or in files."""
+        within = (f"results {id_of(reply)}",) if reply.get("results") else ()
+        counts, model = reply.get("request_counts"), reply.get("model")
+        total = counts.get("total") if isinstance(counts, dict) else None
+        plain = super().remote(reply)
+        return replace(
+            plain,
+            state="ended" if within and plain.state == "failed" else plain.state,
+            files=(*within, *plain.files),
+            size=total if type(total) is int else 0,
+            model=model if isinstance(model, str) else "",
+        )
+
+    def content(self, file: str) -> str:
+        """Return the path of a file's content, or that of the batch in which the results stand."""
+        if file.startswith("results "):
+            return f"{self.batches}/{quote(file.removeprefix('results '), safe='')}"
+        return super().content(file)
+
+    def rows(self, name: str, file: IO[bytes]) -> Iterator[bytes | None]:
+        """Yield the lines of a file with answers, or the results in a batch's description."""
+        return iter(NestedResults(file)) if name.startswith("results ") else super().rows(name, file)
+
+
+class Anthropic(Inline):
+    """Anthropic's Message Batches: messages instead of chat completions, and one file of results.
+
+    sources: https://platform.claude.com/docs/en/build-with-claude/batch-processing,
+    https://platform.claude.com/docs/en/api/messages/batches/create, …/list, …/retrieve, …/results (2026-11-22)
+    """
+
+    batches = "/messages/batches"
+    most_requests, most_megabytes = 100_000, 256.0
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Return what each call says of who asks."""
+        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
+
+    def check(self, endpoint: Endpoint) -> None:
+        """Refuse a model that this form cannot ask. Raises RunStopped."""
+        super().check(endpoint)
+        if endpoint.method == "rank":
+            raise RunStopped(f"{endpoint.base_url} gives no log-probabilities: use model.method=generate.")
+
+    def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
+        """Return the line of a request, as a message. Raises RunStopped for what that form does not have."""
+        return json.dumps({"custom_id": key, "params": params_of(body)}, separators=(",", ":"), allow_nan=False)
+
+    def all(self, server: Server) -> Iterator[Remote]:
+        """Yield the batches of the workspace, the latest first."""
+        return self.pages(server, "after_id")
+
+    def remote(self, reply: Mapping[str, Any]) -> Remote:
+        """Return what a reply says of a batch."""
+        status, counts = str(reply.get("processing_status") or ""), reply.get("request_counts")
+        numbers = {name: n for name, n in counts.items() if type(n) is int} if isinstance(counts, dict) else {}
+        ended, name = status == "ended", id_of(reply)
+        return Remote(
+            name,
+            status,
+            "ended" if ended else "under way",
+            (name,) if ended and reply.get("results_url") else (),
+            sum(numbers.values()) - numbers.get("processing", 0),
+            "",
+            "",
+            "",
+            _seconds(reply.get("created_at")),
+            sum(numbers.values()),
+        )
+
+    def content(self, file: str) -> str:
+        """Return the path of a batch's results: the documented one, for results_url might lead the key elsewhere."""
+        return f"{self.batches}/{quote(file, safe='')}/results"
+
+
+def _seconds(moment: Any) -> float | None:
+    """Return seconds since 1970 for a moment as RFC 3339 writes it; None where it is none."""
+    try:
+        return datetime.fromisoformat(moment).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,128 @@
+"""A line of a batch: the request as it is sent, and what comes back for it, in the forms that servers have for that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import IO, Any
+
+from harness.models.api.endpoint import Endpoint
+from harness.models.api.error_in_reply import error_in
+from harness.models.api.failures import failure_of
+from harness.models.api.http_errors import RefusedError, in_words, message_of
+from harness.models.api.replies import InvalidReplyError, one_line
+from harness.plugins.batches.messages import as_openai
+from harness.types import JSON, Failure, Request, Response
+
+LONGEST = 64 << 20
+"""Bytes of a line, at most: no reply of a live call is read beyond that either."""
+_GROUP, _ROOM = 500, 16 << 20
+"""Lines, and bytes of lines, that are held at a time."""
+GONE = {
+    **dict.fromkeys(("batch_expired", "expired", "timeout_exceeded"), "batch_expired"),
+    **dict.fromkeys(("batch_cancelled", "cancelled", "canceled"), "batch_cancelled"),
+}
+"""What servers call a request, or a batch, that was not worked on in time, and the kind of failure that it is."""
+_OF_ALL = {401: "no_access", 402: "no_quota", 403: "no_access", 404: "not_found"}
+"""Statuses with which a live run ends; in a line of a batch they are those of one request."""
+
+
+def line_of(key: str, path: str, body: Mapping[str, JSON]) -> str:
+    """Return the line of a request in OpenAI's form; `path` is that of the call below /v1."""
+    content = {"custom_id": key, "method": "POST", "url": f"/v1{path}", "body": body}
+    return json.dumps(content, separators=(",", ":"), allow_nan=False)
+
+
+def read_lines(file: IO[bytes]) -> Iterator[bytes | None]:
+    """Yield the lines of a file that are not blank; None for one that is too long, which is never held whole."""
+    while text := file.readline(LONGEST + 1):
+        if len(text) <= LONGEST:
+            if text.strip():
+                yield text
+            continue
+        while text and not text.endswith(b"\n"):
+            text = file.readline(1 << 20)
+        yield None
+
+
+def groups_of(lines: Iterable[bytes | None]) -> Iterator[list[bytes | None]]:
+    """Yield lines in groups of a few hundred, fewer where they are long: one may take 64 MB."""
+    group: list[bytes | None] = []
+    size = 0
+    for line in lines:
+        group.append(line)
+        size += len(line or b"")
+        if len(group) >= _GROUP or size > _ROOM:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def content_of(line: bytes, loads: Callable[[bytes], Any] = json.loads) -> dict[str, Any] | None:
+    """Return the JSON object of a line of output; None where it is none, or says not what it answers."""
+    try:
+        content = loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict) or not isinstance(content.get("custom_id"), str):
+        return None
+    return as_openai(content) if "result" in content and "response" not in content else content
+
+
+def names_of(lines: Iterable[bytes | None], loads: Callable[[bytes], Any] = json.loads) -> Iterator[str]:
+    """Yield which requests some lines of output answer."""
+    for line in lines:
+        if line is not None and (content := content_of(line, loads)) is not None:
+            yield content["custom_id"]
+
+
+def outcome_of(content: Mapping[str, Any], endpoint: Endpoint, request: Request) -> Response | Failure:
+    """Return what a line of output says of its request: the reply, read as that of a live call, or a failure."""
+    response, error = content.get("response"), content.get("error")
+    if not isinstance(response, dict):
+        return _failure_of(error, None, endpoint.max_wait)
+    body, status = response.get("body", response), response.get("status_code", 200)
+    if isinstance(body, str):  # some servers put the body there as it was written
+        body = _object(body)
+    if status != 200 and not (isinstance(status, int) and 200 <= status < 300):
+        parts = body.get("error", body) if isinstance(body, dict) else body
+        return _failure_of(parts or error, status, endpoint.max_wait)
+    if not isinstance(body, dict):
+        return (
+            _failure_of(error, None, endpoint.max_wait)
+            if error
+            else Failure("invalid_reply", "the reply is not a JSON object")
+        )
+    if error and not body.get("choices"):
+        return _failure_of(error, None, endpoint.max_wait)
+    try:
+        if (refused := error_in(body, {})) is not None:
+            raise refused
+        return endpoint.read(body, request, 0.0)
+    except RefusedError as refused:  # an error inside of a reply that calls itself a success
+        return failure_of(refused, in_words(refused), endpoint.max_wait)
+    except Exception as problem:
+        # As with a live call: what a server has written cannot break anything but the answer that it was to be.
+        invalid = isinstance(problem, InvalidReplyError)
+        return Failure("invalid_reply", one_line(str(problem) if invalid else f"{type(problem).__name__}: {problem}"))
+
+
+def _failure_of(error: Any, status: Any, max_wait: float) -> Failure:
+    """Return the failure that an error of a line means, read and named as that of a live call."""
+    refused = RefusedError(status if type(status) is int else 0, error, {})
+    message = message_of(refused)
+    if ended := next((kind for name, kind in GONE.items() if name in refused.code.split()), None):
+        return Failure(ended, message)
+    if refused.kind is None and refused.status in _OF_ALL:
+        return Failure(_OF_ALL[refused.status], in_words(refused))
+    if refused.kind is not None or refused.status >= 400:
+        return failure_of(refused, message, max_wait)
+    return Failure("server_error", message if status is None else in_words(refused))
+
+
+def _object(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,257 @@
+"""A model that is asked in batches: what would be sent call by call goes into files, and the answers come hours later.
+
+It goes directly around the endpoint, inside the budget and below the cache. What it knows stands in the cache's file
+(journal.py) before it is done: the process may end at any moment, and the same command goes on from there.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+
+from harness.errors import Interrupted, RunStopped
+from harness.models.api.endpoint import Endpoint
+from harness.models.api.server import Server, rest
+from harness.plugins.batches import endpoints
+from harness.plugins.batches.collecting import Collecting, StrangerError
+from harness.plugins.batches.dialects import Files, Remote
+from harness.plugins.batches.journal import Batch, Journal, in_words
+from harness.plugins.batches.known_servers import dialect_of
+from harness.plugins.batches.sending import Sending
+from harness.plugins.batches.server import BatchServer
+from harness.plugins.batches.tables import File, Notes
+from harness.protocols import Admission, Outcomes, Wrapper
+from harness.runtime.signals import STOP
+from harness.types import Failure, Request
+
+AT_ONCE = 4
+"""Batches of one call that are under way at a time, where it waits for them: their requests are held in memory."""
+LONGEST_POLL = 600.0
+"""Seconds between two looks at a batch, at most."""
+_TICK = 512
+"""Requests that are pulled between two moments at which what the cache knows can be handed out."""
+
+
+class Batched(Wrapper):
+    """An endpoint that is asked in batches."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        store: File,
+        key: Callable[[Request], str],
+        *,
+        task: str = "",
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Wrap `endpoint`; `key` names the answer to a request in `store`. `say` shows a line on stderr."""
+        super().__init__(endpoint)
+        self.endpoint, self.store, self.key, self.task, self.say = endpoint, store, key, task, say
+
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Send the requests in batches and yield the answers as batches end. Raises RunStopped where it is to wait."""
+        self.endpoint.check_key()
+        dialect = dialect_of(self.endpoint)
+        with closing(BatchServer(self.endpoint, dialect.headers(self.endpoint.key))) as server:
+            yield from _Call(self, dialect, server, requests).outcomes()
+
+
+class _Call:
+    """The state of one call."""
+
+    def __init__(self, model: Batched, dialect: Files, server: Server, requests: Iterable[Request]) -> None:
+        assert model.endpoint.batch is not None
+        self._model, self._settings = model, model.endpoint.batch
+        self._requests, self._source = requests, iter(requests)
+        notes = Notes(model.store)
+        notes.prepare()
+        self._journal = Journal(notes)
+        self._journal.sweep()
+        self._awaited: dict[str, Request] = {}
+        self._mine: dict[str, None] = {}
+        """The digests of batches that hold something awaited, in the order in which they were met."""
+        self._dialect = dialect
+        self._sending = Sending(self._journal, server, self._dialect)
+        self._collecting = Collecting(self._journal, server, self._dialect, model.endpoint, self._awaited)
+        self._server = server
+        self._size = min(self._settings.size, dialect.most_requests)
+        self._megabytes = min(self._settings.megabytes, dialect.most_megabytes)
+        self._said = ""
+        self._digest, self._noted = endpoints.noted(model.endpoint)
+
+    def outcomes(self) -> Iterator[Outcomes]:
+        """Yield what lands. Raises RunStopped where the rest is to be collected later."""
+        try:
+            yield from self._outcomes()
+        except Interrupted:
+            if not self._mine:
+                return  # nothing is at the server: what goes around says the rest
+            raise Interrupted(f"interrupted: {self._under_way()}; the same command collects them.") from None
+
+    def _outcomes(self) -> Iterator[Outcomes]:
+        more, pause = True, self._settings.poll
+        while True:
+            while more and (not self._settings.wait or len(self._mine) < AT_ONCE):
+                more = yield from self._fill()
+                if not self._ready:
+                    break
+            if not self._awaited:
+                if not more or not self._ready:
+                    return
+                continue
+            landed = yield from self._round()
+            if not self._awaited and not more:
+                return
+            if not self._settings.wait:
+                yield ()  # what the cache knows is handed out before the run ends
+                raise RunStopped(f"{self._under_way()}: the same command collects them.")
+            pause = self._settings.poll if landed else min(1.5 * pause, max(LONGEST_POLL, self._settings.poll))
+            rest(pause * random.uniform(0.9, 1.1))
+
+    @property
+    def _ready(self) -> bool:
+        """Whether another request may be pulled now; a budget may have to wait for what is under way."""
+        return not isinstance(self._requests, Admission) or self._requests.ready
+
+    def _fill(self) -> Generator[Outcomes, None, bool]:
+        """Pull as much as a batch takes, and send it; return whether there may be more."""
+        lot: list[tuple[str, Request]] = []
+        size, tokens, count, more = 0, 0, 0, True
+        declined: list[tuple[Request, Failure]] = []
+        while more and len(lot) < self._size:
+            if count and not self._ready:
+                break
+            request = next(self._source, None)
+            if request is None:
+                more = isinstance(self._requests, Admission) and not self._ready
+                break
+            count += 1
+            if failure := self._model.endpoint.declines(request):
+                declined.append((request, failure))
+                continue
+            key = self._model.key(request)
+            self._awaited[key] = request
+            written = self._journal.notes.written(key)
+            if written is not None and written.batch:
+                self._mine[written.batch] = None
+            else:
+                size += self._bytes(key, request)
+                tokens += self._tokens(request)
+                lot.append((key, request))
+            if count % _TICK == 0:
+                yield declined
+                declined = []
+            if size > 0.98e6 * self._megabytes or tokens >= (self._settings.tokens or tokens + 1):
+                break
+        if declined:
+            yield declined
+        if STOP.requested:
+            raise Interrupted
+        if lot:
+            self._prepare(lot)
+        return more
+
+    def _bytes(self, key: str, request: Request) -> int:
+        size = len(self._dialect.line(key, *self._model.endpoint.call(request))) + 1
+        if size > 1e6 * self._megabytes:
+            raise RunStopped(
+                f"a request takes {size / 1e6:,.1f} MB, more than model.batch.megabytes={self._megabytes:g}: "
+                "choose a prompt with less data."
+            )
+        return size
+
+    def _tokens(self, request: Request) -> int:
+        """Return about how many tokens a request has: queues count those that are sent."""
+        return sum(len(text) for text in self._model.endpoint.texts(getattr(request, "messages", ()))) // 4 + 1
+
+    def _prepare(self, lot: list[tuple[str, Request]]) -> None:
+        self._journal.notes.add_model(self._digest, self._model.name, self._noted)
+        batch = self._journal.prepare(self._digest, self._model.task, lot)
+        for key, _ in lot:  # another process may have been sooner with some
+            written = self._journal.notes.written(key)
+            if written is not None:
+                self._mine[written.batch] = None
+        if batch is not None:
+            self._send(batch)
+        self._report()
+
+    def _send(self, batch: Batch) -> None:
+        """Bring a batch to its server, unless another process does, or it has to wait for others."""
+        others = (self._journal.batch(digest) for digest in self._mine if digest != batch.digest)
+        if batch.waits and any(other is not None and other.id for other in others):
+            return
+        self._sending.send(batch, self._model.endpoint)
+
+    def _round(self) -> Generator[Outcomes, None, bool]:
+        """Look at each batch once; yield what has landed, and return whether anything has."""
+        landed = False
+        for digest in list(self._mine):
+            batch = self._journal.batch(digest)
+            if batch is not None and not batch.id:
+                self._send(batch)
+                batch = self._journal.batch(digest)
+            if batch is None:  # another process has collected it, or halved it
+                landed = True
+                yield from self._elsewhere(digest)
+            elif batch.id:
+                remote = self._dialect.look(self._server, batch.id)
+                self._journal.heard(digest, remote.status, remote.done)
+                landed |= remote.state != "under way"
+                yield from self._ended(batch, remote)
+            self._report()
+        return landed
+
+    def _ended(self, batch: Batch, remote: Remote) -> Iterator[Outcomes]:
+        if remote.state == "ended":
+            try:
+                yield from self._collecting.collect(batch, remote)
+            except StrangerError as stranger:
+                self._sending.disown(batch, stranger.keys)
+            else:
+                self._mine.pop(batch.digest, None)
+        elif remote.state == "failed" and "token limit" in remote.words.replace("_", " ") and batch.size > 1:
+            self._journal.halve(batch)
+            self._size = max(1, batch.size // 2)
+            self._model.say(f"{self._server.endpoint.base_url} takes no batch of {batch.size:,}: it is halved")
+            yield from self._elsewhere(batch.digest)
+        elif remote.state == "failed":
+            self._journal.drop(batch.digest)
+            raise RunStopped(
+                f"{self._model.endpoint.base_url} refuses a batch of {batch.size:,} requests: "
+                f"{remote.words.rstrip('.') or 'it does not say why'}. Nothing of it was answered, or is under way."
+            )
+
+    def _elsewhere(self, digest: str) -> Iterator[Outcomes]:
+        """Look for the awaited requests of a batch that is there no more: in other batches, or in the cache."""
+        self._mine.pop(digest, None)
+        gone: list[tuple[Request, Failure]] = []
+        found = []
+        for key, request in list(self._awaited.items()):
+            written = self._journal.notes.written(key)
+            if written is not None and written.batch:
+                self._mine[written.batch] = None
+            elif (response := self._model.store.get(key)) is not None:
+                found.append((self._awaited.pop(key), response))
+            else:
+                del self._awaited[key]
+                gone.append((request, Failure("unanswered", "another process ended its batch without an answer")))
+        if found or gone:
+            yield [*found, *gone]
+
+    def _under_way(self) -> str:
+        batches = [batch for digest in self._mine if (batch := self._journal.batch(digest)) is not None]
+        return in_words(batches, time.time())
+
+    def _report(self) -> None:
+        """Say how far the batches are, where that has changed."""
+        batches = [batch for digest in self._mine if (batch := self._journal.batch(digest)) is not None]
+        if not batches:
+            return
+        size, done = sum(batch.size for batch in batches), sum(batch.done for batch in batches)
+        count = f"{len(batches)} batches" if len(batches) > 1 else "1 batch"
+        line = f"{count} of {size:,} at the server, {done:,} answered"
+        if line != self._said:
+            self._said = line
+            self._model.say(line)

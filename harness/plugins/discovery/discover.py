@@ -1,0 +1,206 @@
+"""python -m harness.discover algorithm=… network=… samples=… seed=…: what classical algorithms learn from data.
+
+A run leaves records, scores and graphs beside those of the language models, as if the algorithm had been asked.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from harness.cli import hydra_app
+from harness.config_files import own_files
+from harness.errors import ConfigError
+from harness.runtime import signals
+from harness.settings import Form, build, check_keys, chosen, class_of, first_sentence, plain
+from harness.tasks.benchmark import Learnable
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+    from harness.causal.learned_graph import Algorithm, Pattern
+    from harness.cli.multirun import Multirun
+    from harness.cost.shared_budget import Book
+    from harness.run import Outcome
+    from harness.runtime.progress import Progress
+    from harness.storage.run_folder import Folder
+    from harness.sweep.command import Command
+    from harness.tasks.benchmark import LearnableTask
+
+
+_WORDS = ("format", "names", "rows", "parts", "columns", "background", "seed")
+"""Settings of the task that make prompts."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The command's own settings; configs/discover.yaml says what each one means."""
+
+    algorithm: dict[str, Any]
+    task: dict[str, Any]
+    samples: Annotated[int, Field(gt=1, strict=True)]
+    seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)]
+    results: Annotated[str, Field(min_length=1)]
+    network: Any = None
+    records: Form | None = None
+    parallel: Annotated[int, Field(ge=1)] = 1
+    debug: bool = False
+
+
+def main() -> None:
+    """Run the command."""
+    signals.at_once(signals.sentence("runs that ended are kept"))
+    signals.leave(hydra_app.launch(job, "discover", sweep))
+
+
+def job(config: DictConfig) -> int:
+    """Carry out one run; return the exit code."""
+    from harness.runtime.secrets import refuse_config
+
+    refuse_config(plain(config))
+    run_one(config, brief=False)
+    return 0
+
+
+def sweep(multirun: Multirun) -> int:
+    """Carry out the jobs of a sweep; return the exit code."""
+    from harness.sweep.carry_out import carry_out
+
+    return carry_out(command(), multirun)
+
+
+def command() -> Command:
+    """Return what a sweep needs to know of this command."""
+    from harness.plugins.discovery.leaderboard import table
+    from harness.sweep.command import Command
+
+    return Command("harness.plugins.discovery.discover", prepare, run_one, tables=table)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One run before it begins."""
+
+    settings: Settings
+    task: LearnableTask
+    algorithm: Algorithm
+    folder: Folder
+    progress: Progress
+
+
+def prepare(config: Mapping[str, Any]) -> Prepared:
+    """Return the run that a composed config describes. Raises ConfigError for one that cannot run."""
+    from harness.runtime.progress import Progress
+    from harness.storage import provenance
+    from harness.storage.configuration import of_algorithm
+    from harness.storage.places import folder_of
+    from harness.storage.run_folder import Folder
+
+    config, own = own_files(config)
+    settings = _settings(config)
+    if not isinstance(class_of(str(settings.task.get("_target_", "")), "task"), Learnable):
+        raise ConfigError("an algorithm answers the questions of task=causalbench/causality, no other task's.")
+    # The two parts.
+    task: LearnableTask = build(settings.task, "task")
+    if idle := [f"task.{name}" for name in chosen(task) if name in _WORDS]:
+        raise ConfigError(f"{', '.join(idle)}: an algorithm reads no words; samples= and seed= choose its data.")
+    algorithm: Algorithm = build(settings.algorithm, "algorithm")
+    _check_sizes(algorithm, task)
+    # Its place, and what it leaves there.
+    place, configuration = of_algorithm(task, algorithm, settings.samples, settings.seed)
+    folder = Folder(
+        path=folder_of(settings.results, place),
+        run=place,
+        configuration=configuration,
+        provenance={**provenance.gather(dict(config)), **({"own_files": own} if own else {})},
+        renamed_by="algorithm.name",
+        form=settings.records,
+    )
+    return Prepared(settings, task, algorithm, folder, Progress(f"{task.name} {algorithm.name}"))
+
+
+def carry_out(prepared: Prepared) -> Outcome:
+    """Sample the networks, learn their graphs, record and score their answers; return how the run ended."""
+    from harness.run import leave
+    from harness.storage.provenance import TracedItems
+
+    def learn(network: str) -> Pattern:
+        return _learn(prepared, network)
+
+    items = TracedItems(prepared.task.items())
+    answered = takewhile(lambda _: not signals.STOP.requested, prepared.task.learned(items, learn))
+    return leave(prepared.task, items, answered, prepared.folder, prepared.progress)
+
+
+def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Path:
+    """Run what the config describes and print the scores; return the results folder. No `book` is kept of it."""
+    from harness.leaderboard.rows import Row
+    from harness.plugins.discovery.leaderboard import table
+    from harness.storage.runs import load
+    from harness.tables import metrics, terminal
+
+    # Build task and algorithm, find the run's place.
+    prepared = prepare(plain(config))
+    path = prepared.folder.path
+    # Learn, record, score.
+    outcome = carry_out(prepared)
+    # Show the scores.
+    if brief:
+        # The table of a sweep is of the learned edges alone, and so has another F1.
+        print(f"    Over all questions: {metrics.brief(outcome.result)}", file=sys.stderr)
+    else:
+        terminal.show(table([Row(load(path))]))
+        print(f"{path}/ holds {', '.join(sorted(f.name for f in path.iterdir() if f.name[0] != '.'))}")
+    return path
+
+
+def _settings(config: Mapping[str, Any]) -> Settings:
+    check_keys(config, list(Settings.__dataclass_fields__), "")
+    try:
+        return TypeAdapter(Settings).validate_python(dict(config))
+    except ValidationError as error:
+        raise ConfigError(first_sentence(error, "")) from None
+
+
+def _check_sizes(algorithm: Algorithm, task: LearnableTask) -> None:
+    """Raise ConfigError where a network of the task has more variables than the algorithm takes."""
+    from harness.causal.learned_graph import Bounded
+
+    if not isinstance(algorithm, Bounded):
+        return
+    sizes, most = task.variables(), algorithm.most_variables
+    large = [f"{network} has {size}" for network, size in sizes.items() if size > most]
+    fitting = ",".join(network for network, size in sizes.items() if size <= most)
+    if large:
+        way_out = f"network=[{fitting}], or " if fitting else ""
+        raise ConfigError(
+            f"algorithm={algorithm.name} takes at most {most} variables, and {', '.join(large)}: "
+            f"{way_out}a search without that limit (algorithm=hc, mmhc, boss)."
+        )
+
+
+def _learn(prepared: Prepared, network: str) -> Pattern:
+    from harness.runtime.steps import STEPS
+
+    settings, algorithm = prepared.settings, prepared.algorithm
+    rows, arities = prepared.task.observations(network, settings.samples, settings.seed)
+    started = time.perf_counter()
+    with STEPS.about(network):
+        pattern = algorithm.learn(rows, arities, seed=settings.seed)
+    seconds = time.perf_counter() - started
+    if seconds > 2:
+        prepared.progress.say(
+            f"{algorithm.name} has learned {network} from {settings.samples:,} samples in {seconds:.1f} s"
+        )
+    return pattern
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Max-min hill climbing (MMHC): tests say which edges there may be, a score which there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from harness.causal.dag import mask_of
+from harness.causal.learned_graph import Pattern
+from harness.plugins.discovery.counting import Table
+from harness.plugins.discovery.hill_climbing import climb
+from harness.plugins.discovery.independence import GSquare
+from harness.plugins.discovery.ordering import in_random_order
+from harness.plugins.discovery.scores import Score, ScoreName, settings_of
+from harness.types import JSON
+
+
+@dataclass(frozen=True)
+class MMHC:
+    """MMPC's skeleton, then hill climbing inside it (Tsamardinos, Brown and Aliferis 2006, algorithms 1 to 3).
+
+    The climb has no tabu list, which theirs has.
+    """
+
+    name: str
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """The level of the G² tests."""
+    max_condition: Annotated[int, Field(ge=0)] = 3
+    """The largest set of variables to condition on."""
+    rows_per_cell: Annotated[float, Field(ge=0)] = 5.0
+    """A test with fewer rows than this for each cell of its table, on average, is not made."""
+    score: ScoreName = "bdeu"
+    equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
+    """α of BDeu; BIC has none."""
+    max_parents: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """What the graphs depend on."""
+        return {
+            "kind": "mmhc",
+            "alpha": self.alpha,
+            "max_condition": self.max_condition,
+            "rows_per_cell": self.rows_per_cell,
+            "max_parents": self.max_parents,
+        } | settings_of(self.score, self.equivalent_sample_size)
+
+    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+        """Return the DAG that was learned, every edge directed."""
+
+        def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
+            table = Table(data, arities)
+            candidates = skeleton(table, self.alpha, self.max_condition, self.rows_per_cell)
+            score = Score(table, self.score, self.equivalent_sample_size)
+            empty = (0,) * len(arities)
+            return Pattern.of(climb(score, empty, candidates=candidates, max_parents=self.max_parents))
+
+        return in_random_order(search, data, arities, seed)
+
+
+def skeleton(table: Table, alpha: float, max_condition: int, rows_per_cell: float) -> tuple[int, ...]:
+    """Return MMPC's skeleton: entry v holds the nodes u such that each of u and v was selected for the other."""
+    finder = MMPC(GSquare(table), alpha, max_condition, rows_per_cell)
+    neighbours = [finder.around(target, table.variables) for target in range(table.variables)]
+    return tuple(
+        mask_of(u for u in range(table.variables) if neighbours[v] >> u & 1 and neighbours[u] >> v & 1)
+        for v in range(table.variables)
+    )
+
+
+Association = tuple[float, float]
+"""(−p, G²): the larger the tuple, the stronger. G² decides where p is too small for a float."""
+
+
+@dataclass(frozen=True)
+class MMPC:
+    """Max-min parents and children: of the variables left, the one whose weakest association is strongest comes next.
+
+    A variable that any set of those found makes independent of the target is out. A set is only tried where there
+    are `rows_per_cell` rows for each cell of the table.
+    """
+
+    test: GSquare
+    alpha: float
+    max_condition: int
+    rows_per_cell: float
+
+    def around(self, target: int, variables: int) -> int:
+        """Return the parents and children selected for a variable, before the symmetry correction."""
+        selection: list[int] = []
+        weakest: dict[int, Association] = {}
+        for x in range(variables):
+            association = None if x == target else self._association(x, target, ())
+            if association is not None and self._dependent(association):
+                weakest[x] = association
+        while weakest:
+            # The first of equals, in an order that is the caller's.
+            new = max(weakest, key=lambda x: weakest[x])
+            del weakest[new]
+            for x in list(weakest):
+                # Sets without the newcomer were tried before.
+                for condition in _subsets(selection, self.max_condition - 1):
+                    association = self._association(x, target, (*condition, new))
+                    if association is None:
+                        continue
+                    if not self._dependent(association):
+                        del weakest[x]
+                        break
+                    weakest[x] = min(weakest[x], association)
+            selection.append(new)
+        for x in list(selection):
+            others = [y for y in selection if y != x]
+            associations = (
+                self._association(x, target, condition) for condition in _subsets(others, self.max_condition)
+            )
+            if any(association is not None and not self._dependent(association) for association in associations):
+                selection.remove(x)
+        return mask_of(selection)
+
+    def _dependent(self, association: Association) -> bool:
+        return -association[0] <= self.alpha
+
+    def _association(self, x: int, y: int, condition_set: tuple[int, ...]) -> Association | None:
+        """Return the association of x and y, None where the table is too sparse for a test.
+
+        Without a test there is evidence of neither dependence nor independence.
+        """
+        mask = mask_of(condition_set)
+        if self.test.rows_per_cell(x, y, mask) < self.rows_per_cell:
+            return None
+        result = self.test(x, y, mask)
+        return -result.p, result.statistic
+
+
+def _subsets(nodes: Sequence[int], largest: int) -> Iterator[tuple[int, ...]]:
+    """Yield all subsets of at most `largest` nodes, small ones first; none where `largest` is negative."""
+    for size in range(largest + 1):
+        yield from combinations(nodes, size)

@@ -1,0 +1,19 @@
+"""What the papers have besides their benchmarks: stories written by a model, n-grams, tables of marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.plugin import Command, Plugin
+
+PLUGIN = Plugin(
+    name="papers",
+    home=Path(__file__).parent,
+    commands={
+        "stories": Command(
+            summary="natural stories for items of Corr2Cause, written by a model and checked by rule",
+            module="harness.plugins.papers.stories",
+            config="config",
+        )
+    },
+)

@@ -1,0 +1,229 @@
+"""Natural stories (Jin et al. 2024, Section 4.6 and Appendix B): writing them for items, and asking about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import resources
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from harness.errors import DataError
+from harness.plugins.papers.story_check import Check, check
+from harness.plugins.papers.story_statistics import statistics
+from harness.prompting.story import story_in
+from harness.scoring.means import MeanRow, mean_rows
+from harness.scoring.summary import OutcomeCounts, summarize
+from harness.settings import LOCAL
+from harness.tasks.corr2cause.enumerate import public_test
+from harness.tasks.corr2cause.hypothesis import Claim
+from harness.tasks.corr2cause.perturbation import Writer
+from harness.tasks.corr2cause.task import ORDERS, OneOrMore, Size
+from harness.tasks.data_files import DataFile
+from harness.tasks.sampling import stratified
+from harness.types import JSON, Item, Record, Result, Unreadable
+
+Limit = Annotated[int, Field(gt=0, strict=True)] | None
+LABEL = "story"
+"""The only label set of writing: an item is right where a story can be read at all."""
+MEASURES = ("holds", "named", "correlations", "independences")
+_FOLLOWS = (
+    "The premise does not provide a necessary condition for the hypothesis.",
+    "The premise is a necessary condition for the hypothesis. So if the premise is true, the hypothesis must be true.",
+)
+"""The relation of premise and hypothesis in Table 7, by label."""
+
+
+@cache
+def claims() -> Mapping[str, Claim]:
+    """Return the claims of both public test sets by the ids of their items; v2's where both have one."""
+    return {claim.id: claim for version in ("v1", "v2") for claim in public_test(version)}
+
+
+@cache
+def _symbolic() -> tuple[Writer, Writer]:
+    return Writer("none", 0), Writer("paraphrase", 0)
+
+
+def check_story(claim: Claim, premise: str, hypothesis: str) -> Check:
+    """Return what a story gets right of the item that it tells."""
+    symbolic = _symbolic()[0].item(claim).fields["premise"]
+    return check(premise, hypothesis, symbolic=symbolic, number=claim.n)
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A story to write for each item; configs/task/corr2cause/writing.yaml says what each setting means."""
+
+    name: str
+    prompts: tuple[str, ...]
+    num_nodes: Annotated[tuple[Size, ...], OneOrMore] = (2, 3, 4)
+    labels: Literal["audited", "published"] = "audited"
+    limit: Limit = None
+    seed: int = 0
+    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.5, kw_only=True)
+
+    headline = LABEL
+    prompt_format = ""
+
+    @property
+    def data(self) -> Mapping[str, JSON]:
+        """Nothing: the items are those of the public test split."""
+        return {}
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        """Return none: the paper's query has none."""
+        return ()
+
+    def items(self) -> Sequence[Item]:
+        """Return the rules to tell as stories. Whether the hypothesis follows is a part of a rule, as in the paper."""
+        chosen = [claim for claim in public_test("v2") if claim.n in self.num_nodes]
+        return _limited([self._item(claim) for claim in chosen], self.limit, self.seed)
+
+    def written(self, records: Iterable[Record]) -> Iterator[dict[str, JSON]]:
+        """Yield the stories that could be read, each with its item and the problems that the check found."""
+        for record in records:
+            if (story := story_in(record.answer)) is not None:
+                found = check_story(claims()[record.item], story.premise, story.hypothesis)
+                yield {"item": record.item, **story._asdict(), "problems": found.problems}
+
+    def statistics(self, stories: Sequence[Mapping[str, JSON]]) -> Mapping[str, str]:
+        """Return the numbers of the paper's Table 8 for stories as `written` gives them."""
+        return statistics(stories, sum(claims()[story["item"]].labels[self.labels] for story in stories))
+
+    def _item(self, claim: Claim) -> Item:
+        plain, paraphrased = (writer.item(claim) for writer in _symbolic())
+        follows = _FOLLOWS[claim.labels[self.labels]]
+        premise, hypothesis = plain.fields["premise"], paraphrased.fields["hypothesis"]
+        rule = f"Premise: {premise} Hypothesis: {hypothesis} Relation between the promise and hypothesis: {follows}"
+        return Item(plain.id, {"rule": rule}, {LABEL: 1}, plain.cluster, groups=plain.groups)
+
+    def summarize(self, records: Iterable[Record]) -> Result:
+        """Return the shares of stories that pass each check by rule, of all that were asked for."""
+        totals, rows = OutcomeCounts(), []
+        for record in records:
+            totals.add(record.outcome)
+            rows.append(
+                MeanRow(
+                    record.cluster,
+                    record.item,
+                    tuple(record.groups.items()),
+                    positive=True,
+                    state="failed" if record.answer is None else "read" if record.answer.label else "unreadable",
+                    values=_shares(record) if record.answer is not None else {},
+                )
+            )
+        scores = mean_rows(rows, MEASURES, orders=ORDERS, mean_of=None, unit="")
+        return Result(LABEL, {LABEL: scores}, len({row.cluster for row in rows}), **totals.parts())
+
+
+def _shares(record: Record) -> dict[str, float | None]:
+    story = story_in(record.answer)
+    found = story and check_story(claims()[record.item], story.premise, story.hypothesis)
+    return {name: float(bool(found and getattr(found, name))) for name in MEASURES}
+
+
+@dataclass(frozen=True)
+class Stories:
+    """Does the hypothesis of a story follow? configs/task/corr2cause/stories.yaml says what each setting means."""
+
+    name: str
+    prompts: tuple[str, ...]
+    path: str | None = field(default=None, metadata=LOCAL)
+    only: Literal["checked", "all"] = "checked"
+    labels: Literal["published", "audited"] = "published"
+    limit: Limit = None
+    unreadable: Unreadable = "wrong"
+    seed: int = 0
+    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.33, kw_only=True)
+
+    prompt_format = ""
+
+    @property
+    def headline(self) -> str:
+        """The label set that the tables show."""
+        return self.labels
+
+    @property
+    def data(self) -> Mapping[str, JSON]:
+        """The SHA-256 of the file; nothing for the stories that ship."""
+        return {"sha256": DataFile(self.path).digest()} if self.path else {}
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """How many stories of the file are left out."""
+        out = len(self._rows) - len(self._questions)
+        return (f"{out:,} of {len(self._rows):,} stories do not hold by rule and are left out (task.only=all).",) * (
+            out > 0
+        )
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        """Return none: the file has questions only."""
+        return ()
+
+    def items(self) -> Sequence[Item]:
+        """Return the stories as questions, with the labels, cluster and relation of the items that they tell."""
+        return _limited(list(self._questions), self.limit, self.seed)
+
+    def summarize(self, records: Iterable[Record]) -> Result:
+        """Return scores overall, per relation type and per number of variables."""
+        return summarize(records, headline=self.headline, orders=ORDERS, unreadable=self.unreadable)
+
+    @cached_property
+    def _questions(self) -> tuple[Item, ...]:
+        items = []
+        for number, (claim, row) in enumerate(self._rows, start=1):
+            if self.only == "all" or check_story(claim, row["premise"], row["hypothesis"]).holds:
+                items.append(_question(claim, row, number))
+        if not items:
+            raise DataError(f"{self.path or 'the built-in set'} holds no story that passes the checks: task.only=all.")
+        return tuple(items)
+
+    @cached_property
+    def _rows(self) -> tuple[tuple[Claim, Mapping[str, Any]], ...]:
+        return tuple(_claimed(row, number, self.path) for number, row in enumerate(self._lines(), start=1))
+
+    def _lines(self) -> Iterator[Mapping[str, Any]]:
+        return iter(builtin()) if self.path is None else DataFile(self.path).rows()
+
+
+def builtin() -> list[dict[str, str]]:
+    """Return the twelve stories that ship."""
+    file = resources.files("harness") / "data" / "corr2cause" / "stories.jsonl"
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _claimed(row: Mapping[str, Any], number: int, path: str | None) -> tuple[Claim, Mapping[str, Any]]:
+    """Return a story with the claim that it tells. Raises DataError for a row that is no story of an item."""
+    where = f"{path or 'the built-in set'}, story {number}"
+    for name in ("item", "premise", "hypothesis"):
+        if not isinstance(row.get(name), str) or not row[name].strip():
+            raise DataError(f"{where}: it has no {name}; a story has item, premise and hypothesis.")
+    if (claim := claims().get(row["item"])) is None:
+        raise DataError(f"{where}: {row['item']!r:.60} is no item of a public test split, such as n3-g6-parent-A-C.")
+    return claim, row
+
+
+def _question(claim: Claim, row: Mapping[str, Any], number: int) -> Item:
+    plain = _symbolic()[0].item(claim)
+    hypothesis = row["hypothesis"].strip()
+    fields = {
+        "premise": row["premise"].strip(),
+        "hypothesis": hypothesis,
+        "statement": hypothesis.removesuffix("."),
+        "input": f"Premise: {row['premise'].strip()}\nHypothesis: {hypothesis}",
+        "relation": plain.fields["relation"],
+        "num_nodes": claim.n,
+    }
+    return Item(f"{number}/{claim.id}", fields, claim.labels, plain.cluster, groups=plain.groups)
+
+
+def _limited(items: list[Item], limit: int | None, seed: int) -> list[Item]:
+    if limit is None:
+        return items
+    return stratified(
+        items, limit, stratum=lambda item: tuple(item.groups.values()), name=lambda item: item.id, seed=seed
+    )

@@ -1,0 +1,9 @@
+"""Work carried elsewhere: the jobs of a sweep and the shards of a run, on processes, Slurm or Ray."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.plugin import Plugin
+
+PLUGIN = Plugin(name="scale", home=Path(__file__).parent)

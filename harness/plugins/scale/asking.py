@@ -1,0 +1,232 @@
+"""The rounds of one command: in each, what is missing is dealt to workers, who are watched until they have ended."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from harness.cache import Store
+from harness.cost.budget import Amounts
+from harness.cost.price import dollars
+from harness.errors import BudgetReached, RunStopped
+from harness.plugins.scale import folder, orders
+from harness.plugins.scale.dealing import Answers, Runs, deal
+from harness.plugins.scale.engine import Engine, Started, State
+from harness.plugins.scale.orders import Order, Outcome, place_of
+from harness.plugins.scale.progress import WorkersProgress
+from harness.prepare import Prepared
+from harness.runtime.signals import STOP
+from harness.settings import LOCAL
+from harness.storage.json_files import json_round_trip
+from harness.types import JSON, Failure
+
+_LOOK = 0.2
+"""Seconds between two looks at the workers."""
+_FOR_ALL = "RunStopped"
+"""The kind of error that every other worker would meet as well: a key, a quota, replies without an answer."""
+
+
+@dataclass
+class Asking:
+    """What workers of one command have come to so far."""
+
+    prepared: Prepared
+    config: Mapping[str, JSON]
+    engine: Engine
+    at_once: int
+    store: Store
+    place: Path
+    failures: dict[str, Failure] = field(default_factory=dict)
+    """What workers have asked in vain, by the digests of the requests."""
+    stopped: RunStopped | None = None
+    """Why answers are missing that another round would not bring."""
+    gained: int = 0
+    """Answers and failures of all rounds."""
+    discarded: float = 0.0
+    """USD for replies that were no answer."""
+    unreadable: bool = False
+    """Whether a worker's cache could not be taken in."""
+    ended: list[Outcome | None] = field(default_factory=list)
+    """How the workers of all rounds ended; None for one that was lost."""
+    rounds: int = 0
+
+    def __post_init__(self) -> None:
+        """Show what all workers do as one run; the clock of budget.minutes begins."""
+        self.progress = WorkersProgress(self.prepared.progress.title)
+        self._began = time.monotonic()
+        self._said: set[str] = set()
+
+    @property
+    def provenance(self) -> dict[str, JSON]:
+        """How it was done, for the manifest; {} where nothing was left to ask."""
+        if not self.ended:
+            return {}
+        outcomes = [outcome for outcome in self.ended if outcome is not None]
+        machines = {str(outcome.machine): outcome.machine for outcome in outcomes}
+        facts = {"engine": self.engine.name, "at_a_time": self.at_once, "started": len(self.ended)}
+        facts |= {"rounds": self.rounds, "lost": len(self.ended) - len(outcomes)}
+        return {"workers": {**facts, "machines": list(machines.values())}}
+
+    def ask(self) -> None:
+        """Deal and watch until nothing is missing, or another round would bring nothing."""
+        again = True
+        while again and self.stopped is None and not STOP.requested:
+            before = self.gained
+            reasons = self._round()
+            again = bool(reasons) and self.gained > before
+            if reasons and not again and self.stopped is None:
+                more = f" ({len(reasons) - 1} more ended early, too.)" * (len(reasons) > 1)
+                self.stopped = RunStopped(
+                    f"{reasons[0]}{more} Every answer so far is stored, and the same command asks for the rest."
+                )
+
+    def _round(self) -> list[str]:
+        """Have what is missing asked once; return, in sentences, why some of it may still be."""
+        limits = self._limits()
+        if self.stopped is not None:
+            return []
+        parts = self.prepared.settings.shards if self.prepared.settings.shards > 1 else self.at_once
+        if (requests := limits.get("requests")) is not None:
+            parts = min(parts, int(requests))
+        places = [self.place / f"{self.rounds + 1}-{number}.json" for number in range(parts)]
+        seeded: Counter[Path] = Counter()
+
+        def seed(worker: int, answers: Answers) -> None:
+            model = self.prepared.model
+            seeded[places[worker]] += len(answers)
+            with closing(Store(place_of(places[worker], "sqlite"))) as cache:
+                cache.put(model.identity, answers, name=model.name, task=self.prepared.task.name)
+
+        dealt = deal(self.prepared, self.store, parts, self.failures, seed)
+        places = places[: len(dealt.runs)]
+        if not places:
+            return []
+        if self.rounds:
+            self.progress.say(f"{dealt.missing:,} answers that are missing are dealt again, to {len(places)} workers")
+        self.rounds += 1
+        for number, (place, runs) in enumerate(zip(places, dealt.runs, strict=True)):
+            self._order(place, runs, number, len(places), limits).write(place)
+        total = dealt.items * self.prepared.settings.samples
+        self.progress.begin(total, dealt.missing, seeded)
+        started = self.engine.start(places, self.place)
+        folder.note_names(self.place, self.engine, started.names)
+        reasons: dict[str, None] = {}
+        for states in self.progress.watch(self._watched(started, places, reasons), range(total)):
+            self.progress.look(states)
+        return list(reasons)
+
+    def _watched(
+        self, started: Started, places: Sequence[Path], reasons: dict[str, None]
+    ) -> Iterator[Mapping[Path, State]]:
+        """Yield the workers' states until all have ended, each of which is taken in then."""
+        open_orders, told = set(places), False
+        try:
+            while open_orders:
+                if (STOP.requested or self.stopped is not None) and not told:
+                    started.cancel()
+                    told = True
+                states = started.states()
+                for order in [order for order in open_orders if states[order] == "ended"]:
+                    open_orders.remove(order)
+                    for new in folder.take_in(self.store, order, self.progress.say):
+                        self.unreadable |= new < 0
+                        self.gained += max(new, 0)
+                        yield states
+                    if reason := self._ended(order, started):
+                        reasons[reason] = None
+                yield states
+                if open_orders:
+                    time.sleep(_LOOK)
+        finally:
+            if open_orders and not told:  # the disk is full, say
+                started.cancel()
+
+    def _ended(self, order: Path, started: Started) -> str:
+        """Enter how a worker has ended; return why its items may lack answers, as a sentence."""
+        status, outcome = orders.status_of(order), orders.outcome_of(order)
+        before = len(self.failures)
+        self.failures |= orders.failures_of(order)
+        self.gained += len(self.failures) - before
+        self.discarded += status.discarded
+        self.prepared.spending.till.enter(Amounts(**status.taken))
+        if outcome is None and (STOP.requested or self.stopped is not None):
+            return ""  # it was cancelled
+        self.ended.append(outcome)
+        if outcome is None:
+            how = started.end_of(order) or "killed, out of memory, or its node has gone"
+            seen = place_of(order, "status.json").exists()
+            unseen = "" if seen else "; it had not begun: is that on a disk that all workers share?"
+            log = place_of(order, "log")
+            reason = (
+                f"worker {order.stem} ended without a word ({how}); see {log if log.exists() else self.place}{unseen}"
+            )
+            reason = reason if reason.endswith("?") else f"{reason}."
+            self.progress.say(reason)
+            return reason
+        if outcome.error is None:
+            return ""
+        said = "it was told to end." if outcome.kind == "Interrupted" else outcome.error
+        reason = f"worker {order.stem} on {outcome.host}: {said}"
+        if outcome.error not in self._said and outcome.kind != "BudgetReached" and not STOP.requested:
+            self._said.add(outcome.error)
+            self.progress.say(reason)
+        if outcome.kind == _FOR_ALL:
+            self.stopped = self.stopped or RunStopped(outcome.error)
+        return reason
+
+    def _limits(self) -> dict[str, float | None]:
+        """Return what is left of the budget, and set `stopped` where that is nothing."""
+        budget, spent = self.prepared.spending.budget, self.prepared.spending.till.spent
+        left: dict[str, float | None] = {}
+        for limit in ("usd", "tokens", "requests", "minutes"):
+            amount = getattr(budget, limit)
+            taken = (time.monotonic() - self._began) / 60 if limit == "minutes" else getattr(spent, limit)
+            left[limit] = None if amount is None else amount - taken
+            if amount is not None and amount - taken < (1 if limit == "requests" else 1e-9):
+                said = {"usd": dollars(spent.usd), "minutes": "the time is over"}.get(limit, f"{taken:,.0f} taken")
+                self.stopped = BudgetReached(
+                    f"budget.{limit}={amount:g} of all workers together is reached ({said}): every answer so far is "
+                    "kept, and the same command with a new budget asks for the rest."
+                )
+        return left
+
+    def _order(self, place: Path, runs: Runs, number: int, workers: int, limits: Mapping[str, float | None]) -> Order:
+        """Return what one of so many workers is told; it has an equal part of the limits."""
+        parts = {name: amount for name, amount in limits.items() if amount is not None}
+        parts = {name: amount if name == "minutes" else amount / workers for name, amount in parts.items()}
+        if "requests" in parts:
+            parts["requests"] = float(int(parts["requests"]))
+        settings = self.prepared.settings
+        own: dict[str, JSON] = {
+            "cache": {"mode": "on", "path": str(place_of(place, "sqlite"))},
+            "budget": {**parts, "of": "job"},
+            "pause": settings.pause and settings.judge is None,
+            "workers": None,
+            "shards": 1,
+            "shard": None,
+            "judge": None,
+            "dry_run": False,
+            "parallel": 1,
+        }
+        model = dict(self.config["model"])
+        if isinstance(addresses := model.get("base_url"), list):  # a server each: its prefix cache knows the premises
+            own["model"] = {**model, "base_url": addresses[number % len(addresses)]}
+        identity = json_round_trip(dict(self.prepared.model.identity))
+        paths = {**_paths(self.prepared.model, "model"), **_paths(self.prepared.task, "task")}
+        return Order({**self.config, **own}, identity, tuple(runs), number, workers, str(Path.cwd()), paths)
+
+
+def _paths(part: object, group: str) -> dict[str, str]:
+    """Return the settings of a part that name what is on this machine's disks."""
+    found = {}
+    for setting in fields(part):  # type: ignore[arg-type]
+        value = getattr(part, setting.name)
+        if isinstance(value, Path) or (isinstance(value, str) and LOCAL.keys() & setting.metadata.keys()):
+            path = Path(value).expanduser()
+            if path.exists():
+                found[f"{group}.{setting.name}"] = str(path.absolute())
+    return found

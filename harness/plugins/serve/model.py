@@ -1,0 +1,217 @@
+"""A chat model whose server the run starts and ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from harness.errors import ConfigError, RunStopped
+from harness.models.api.openai import Chat
+from harness.models.api.replies import LostError
+from harness.plugins.serve import gpus, identity, launch
+from harness.plugins.serve.ports import HOST
+from harness.protocols import Admission, Outcomes
+from harness.runtime.retries import RETRIES
+from harness.types import JSON, Request, Usage
+
+if TYPE_CHECKING:
+    from harness.models.api.client import Wire
+    from harness.plugins.serve.server import Server
+
+
+def _words(value: Any) -> Any:
+    """Return numbers and truth values of a list as the words that they are on a command line."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return value
+    return [word if isinstance(word, str) else str(word) for word in value]
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+_DEATH = 3.0
+"""Seconds within which a server whose connections break is seen to have ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served(Chat):
+    """A checkpoint behind a server of this run; configs/model/vllm.yaml says what each setting means."""
+
+    path: str
+    revision: str | None = None
+    command: str
+    arguments: Words
+    flags: Mapping[str, str] = field(default_factory=dict)
+    engine: str
+    package: str | None = None
+    version: str | None = None
+    args: Words = ()
+    dtype: str = "auto"
+    quantization: str | None = None
+    chat_template: str | None = None
+    all_gpus: bool = False
+    ready: Annotated[float, Field(gt=0)] = 1800.0
+    health: str = "/health"
+    log: str | None = None
+    model: str = field(default="", init=False)
+    base_url: str = field(default=f"http://{HOST}/v1", init=False)
+    endpoint: None = field(default=None, init=False)
+    api_key_env: None = field(default=None, init=False)
+    batch: None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse arguments that the run gives itself, and settings that the engine does not know."""
+        object.__setattr__(self, "model", self._served_name)
+        super().__post_init__()
+        launch.check_arguments(self.args)
+        for name in ("quantization", "chat_template"):
+            if getattr(self, name) is not None and name not in self.flags:
+                raise ConfigError(f"model.{name}: {self.engine} takes none on its command line: leave it out.")
+
+    @property
+    def _served_name(self) -> str:
+        """Return what the server calls the model: as it is told to, and otherwise the path that it is given."""
+        place = Path(self.path).expanduser()
+        if not place.exists():
+            return self.path
+        told = any("{model}" in argument for argument in self.arguments)
+        return place.resolve().name if told else str(place.resolve())
+
+    def check_key(self) -> None:
+        """Refuse to ask where the program is not there, is of another version than told, or cannot be called so.
+
+        Raises ConfigError.
+        """
+        words = launch.program(self.command, self.package)
+        if self.version is not None and (found := identity.version_of(tuple(words), self.package)) != self.version:
+            raise ConfigError(f"model.version={self.version}, and {self.engine} here is {found}: leave it out.")
+        list(launch.filled(self.arguments, path=self.path, model=self.model))
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """Return what the answers depend on, wherever the server runs and whoever else it serves."""
+        known = {name: value for name, value in super().identity.items() if name not in ("endpoint", "model")}
+        return {**known, "kind": "served.chat", **self._what_is_served}
+
+    @cached_property
+    def _what_is_served(self) -> dict[str, JSON]:
+        if "revision" not in self.flags and not Path(self.path).expanduser().exists():
+            raise ConfigError(
+                f"model.path={self.path}: there is no such folder or file, and {self.engine} cannot be told which "
+                "commit of the Hub to take: download it, and give its place."
+            )
+        version = self.version or identity.version_of(tuple(launch.program(self.command, self.package)), self.package)
+        return {
+            "engine": self.engine,
+            "version": version,
+            **identity.checkpoint_of(self.path, self.revision, code="--trust-remote-code" in self.args),
+            "dtype": self.dtype,
+            "quantization": identity.quantization_of(self.path, self.quantization),
+            "chat_template": identity.template_of(self.path, self.chat_template),
+            "args": identity.lasting(self.args),
+        }
+
+    @cached_property
+    def launch(self) -> launch.Launch:
+        """What is started. Raises ConfigError where that cannot be."""
+        place = Path(self.path).expanduser()
+        path = str(place.resolve()) if place.exists() else self.path
+        words = [*launch.program(self.command, self.package)]
+        words += launch.filled(self.arguments, path=path, model=self.model)
+        words += [word for name, flag in self.flags.items() for word in self._flag(name, flag)]
+        return launch.Launch(
+            engine=self.engine,
+            model=self.model,
+            words=(*words, *self.args),
+            gpus=tuple(gpus.used(self.args, all_of_them=self.all_gpus)),
+            ready=self.ready,
+            health=self.health,
+            log=launch.log_of(self.log, self.name),
+            keeps_log=self.log is not None,
+        )
+
+    def _flag(self, name: str, flag: str) -> list[str]:
+        """Return the words that tell the server one of the settings; none where it is not set."""
+        if name == "revision":
+            commit = str(self._what_is_served["checkpoint"]).rpartition("@")[2]
+            return [] if Path(self.path).expanduser().exists() else [flag, commit]
+        value = getattr(self, name)
+        if value is None or (name == "dtype" and value == "auto"):
+            return []
+        return [flag, str(Path(value).expanduser().resolve()) if name == "chat_template" else str(value)]
+
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Start the server with the first request, unless it runs; then ask as any chat model does."""
+        source = requests if isinstance(requests, Admission) else Admission(requests)
+        if (first := next(source, None)) is None:
+            return
+        from harness.plugins.serve.starting import running
+
+        server = running(self.launch, RETRIES.say)
+        if server is not None:
+            yield from self._at(server).respond(_Begun(first, source))
+
+    def _at(self, server: Server) -> Chat:
+        """Return the chat model at a server."""
+        settings = {f.name: getattr(self, f.name) for f in fields(Chat)}
+        asked = _Asked(**(settings | {"base_url": server.base_url, "model": self.model}))
+        object.__setattr__(asked, "server", server)
+        return asked
+
+
+class _Asked(Chat):
+    """A chat model at a server of this run, whose end is the run's."""
+
+    server: Server
+
+    async def send(self, wire: Wire, request: Request) -> Any:
+        """Return the server's reply. Raises RunStopped where the server has ended, with the last lines of its log."""
+        try:
+            return await super().send(wire, request)
+        except Exception as error:
+            for _ in range(int(_DEATH / 0.1) if isinstance(error, LostError) else 1):
+                if said := self.server.obituary():
+                    raise RunStopped(f"{said}. The same command starts it again, and goes on from there.") from None
+                await asyncio.sleep(0.1)
+            raise
+
+
+class _Begun(Admission):
+    """Requests, of which the first has been taken out."""
+
+    def __init__(self, first: Request, rest: Admission) -> None:
+        """Put the first one back."""
+        super().__init__(rest)
+        self._first: Request | None = first
+        self._rest = rest
+
+    def __next__(self) -> Request:
+        if (first := self._first) is not None:
+            self._first = None
+            return first
+        return next(self._rest)
+
+    def __length_hint__(self) -> int:
+        return self._rest.__length_hint__() + (self._first is not None)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the next one need not wait."""
+        return self._first is not None or self._rest.ready
+
+    @property
+    def left(self) -> float:
+        """Seconds that the rest has."""
+        return self._rest.left
+
+    def failed(self, request: Request, usage: Usage | None) -> None:
+        """Pass it on."""
+        self._rest.failed(request, usage)
+
+    def again(self, request: Request) -> bool:
+        """Pass it on."""
+        return self._rest.again(request)

@@ -1,0 +1,292 @@
+"""The training itself: transformers' Trainer, with the adapter's own answers to the dev items as its evaluation."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
+
+from harness.errors import RunStopped
+from harness.models.local.loading import memory_errors
+from harness.plugins.train.by_length import ByLength
+from harness.plugins.train.dev import Scores, scores_of
+from harness.plugins.train.examples import Example, Lessons
+from harness.plugins.train.fits import fits_of
+from harness.plugins.train.learners import Learner
+from harness.plugins.train.packed import PackedLearner
+from harness.plugins.train.processes import leads
+from harness.plugins.train.recipe import Recipe
+from harness.runtime.progress import Progress
+
+STATE = "trainer_state.json"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training has come to; the learner's network has the weights of the chosen step."""
+
+    network: Any
+    curve: list[dict[str, float]]
+    """Loss and learning rate by step, and the scores on dev where there are some."""
+    step: int
+    """The chosen one."""
+    micro_batch: int
+    """How many examples went through the model at once."""
+
+
+class _Pass(torch.utils.data.Dataset[list[Example]]):
+    """The examples of the current pass, one by one or, where premises are packed, premise by premise."""
+
+    def __init__(self, lessons: Lessons, learner: Learner) -> None:
+        self._lessons, self._learner, self._renews, self._epoch = lessons, learner, lessons.renews, 0
+        self._first = self._rows = lessons.epoch(0)
+        self._units = learner.units(self._first)
+        self.lengths = [lessons.lengths[unit[0]] for unit in self._units]
+
+    def begin(self, epoch: int) -> None:
+        """Take up the examples of a pass; the number of examples is that of the first."""
+        if self._renews and epoch != self._epoch:
+            rows = self._lessons.epoch(epoch)
+            fits = fits_of(self._learner, rows)
+            # What is too long under its new names is learned under those of the first pass.
+            self._rows = [old if fit.problem else new for old, new, fit in zip(self._first, rows, fits, strict=True)]
+            self._epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    def __getitem__(self, place: int) -> list[Example]:
+        return [self._rows[k] for k in self._units[place]]
+
+
+class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no types
+    """Shows progress, begins passes, and stops a training whose loss is no number."""
+
+    def __init__(self, examples: _Pass, progress: Progress, learning_rate: float) -> None:
+        self._examples, self._progress, self._rate = examples, progress, learning_rate
+        self._ticks: Iterator[int] | None = None
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Take up the pass that begins, or goes on."""
+        self._examples.begin(int(state.epoch + 1e-6))
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Count the step, and have the last one evaluated; those of an earlier process are done already."""
+        if self._ticks is None:
+            self._progress.cached = state.global_step - 1
+            self._ticks = self._progress.watch(count(1), range(state.max_steps))
+        while self._progress.done < state.global_step:
+            next(self._ticks)
+        if state.global_step >= state.max_steps:  # the last step is one to choose from, wherever it falls
+            control.should_evaluate = control.should_save = True
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+        """Stop where the loss is no number any more: no later step mends it."""
+        if not all(math.isfinite(logs[name]) for name in ("loss", "grad_norm") if name in logs):
+            raise RunStopped(
+                f"the loss is no number any more at step {state.global_step}: take a smaller recipe.learning_rate (it "
+                f"is {self._rate:g}), or recipe.dtype=float32."
+            )
+
+    def close(self) -> None:
+        """Take the bar off the terminal."""
+        if self._ticks is not None:
+            self._ticks.close()  # type: ignore[attr-defined]  # a generator
+
+
+class _Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
+    """A Trainer whose evaluation is what the adapter answers to the dev items."""
+
+    def __init__(
+        self,
+        *args: Any,
+        score: Callable[[], Scores],
+        say: Callable[[str], None],
+        lengths: Sequence[int],
+        answers: Callable[[Any, Any], tuple[Any, Any]] | None,
+        **more: Any,
+    ) -> None:
+        super().__init__(*args, **more)
+        self._score, self._say, self._lengths, self._answers = score, say, lengths, answers
+
+    def compute_loss(self, model: Any, inputs: Any, *args: Any, **more: Any) -> Any:
+        """Return the loss of a batch; where premises are packed there are several answers in a row of it."""
+        if self._answers is None:
+            return super().compute_loss(model, inputs, *args, **more)
+        logits, labels = self._answers(model, inputs)
+        outputs = SimpleNamespace(logits=logits)
+        return self.compute_loss_func(outputs, labels, num_items_in_batch=more.get("num_items_in_batch"))
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        """Return what draws the order of a pass: anything goes, or like lengths together."""
+        if not self._lengths:
+            return super()._get_train_sampler(train_dataset)
+        return ByLength(
+            self._lengths, self.args.train_batch_size * self.args.gradient_accumulation_steps, self.args.seed
+        )
+
+    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
+        """Return the scores on dev; called by the Trainer at the steps of its arguments."""
+        self.model.eval()
+        with torch.autocast(self.args.device.type, torch.bfloat16) if self.args.bf16 else nullcontext():
+            scores = self._score()
+        metrics = {f"eval_{name}": value for name, value in scores.items()}
+        self.log(dict(metrics))
+        if leads():
+            shown = ", ".join(
+                f"{name} {100 * scores[key]:.2f}" for name, key in (("F1", "f1"), ("accuracy", "accuracy"))
+            )
+            self._say(f"step {self.state.global_step:,}: {shown} on dev")
+        self.control: Any = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+
+def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, progress: Progress, dtype: str) -> Trained:
+    """Train until the recipe's end and return the chosen step; goes on from what an earlier process left in `folder`.
+
+    Where memory does not suffice the batch is halved, and as many parts are added up. Raises RunStopped.
+    """
+    network = _with_lora(learner.network, recipe)
+    for parts in _divisors(recipe.batch_size):
+        teacher, watch = _teacher(learner, network, lessons, recipe, folder, progress, dtype, parts)
+        try:
+            with memory_errors() as errors:
+                teacher.train(resume_from_checkpoint=last_whole(folder))
+        finally:
+            watch.close()
+        if not errors:
+            break
+        progress.say(f"out of memory with {recipe.batch_size // parts} examples at once: going on with fewer")
+        progress.done = 0
+    else:
+        raise RunStopped(
+            "out of memory with one example at once: take a machine with more memory, a smaller base, "
+            "recipe.max_length=256, recipe.dtype=bfloat16 or recipe.lora.r=16."
+        )
+    best = teacher.state.best_global_step
+    curve = [dict(entry) for entry in teacher.state.log_history if "loss" in entry or "eval_f1" in entry]
+    network = teacher.accelerator.unwrap_model(teacher.model)
+    if recipe.lora.r:
+        network = network.merge_and_unload()
+    return Trained(network, curve, best, recipe.batch_size // parts)
+
+
+def last_whole(folder: Path) -> str | None:
+    """Return the last checkpoint that was written as a whole; half ones, of a process that was killed, are removed."""
+    whole = []
+    for checkpoint in folder.glob("checkpoint-*"):
+        if (checkpoint / STATE).exists() and (checkpoint / STATE).read_text().rstrip().endswith("}"):
+            whole.append(checkpoint)
+        else:
+            shutil.rmtree(checkpoint)
+    return str(max(whole, key=lambda path: int(path.name.rpartition("-")[2]))) if whole else None
+
+
+def _divisors(size: int) -> list[int]:
+    """Return in how many parts a batch can be put through the model, the fewest first."""
+    return [parts for parts in range(1, size + 1) if size % parts == 0]
+
+
+def _teacher(
+    learner: Learner,
+    network: Any,
+    lessons: Lessons,
+    recipe: Recipe,
+    folder: Path,
+    progress: Progress,
+    dtype: str,
+    parts: int,
+) -> tuple[_Teacher, _Watch]:
+    examples = _Pass(lessons, learner)
+    watch = _Watch(examples, progress, recipe.learning_rate)
+    patience = [EarlyStoppingCallback(recipe.patience)] if recipe.patience else []
+    teacher = _Teacher(
+        model=network,
+        args=_arguments(recipe, len(examples), folder, dtype, parts, cpu=learner.network.device.type == "cpu"),
+        data_collator=lambda units: learner.batch([example for unit in units for example in unit]),
+        train_dataset=examples,
+        eval_dataset=lessons.dev.rows,
+        compute_loss_func=learner.loss,
+        callbacks=[watch, *patience],
+        score=lambda: scores_of(learner, lessons.prompt, lessons.dev.rows),
+        say=progress.say,
+        lengths=examples.lengths if recipe.group_by_length else (),
+        answers=learner.answers if isinstance(learner, PackedLearner) else None,
+    )
+    from transformers.trainer_callback import PrinterCallback, ProgressCallback
+
+    for callback in (PrinterCallback, ProgressCallback):
+        teacher.remove_callback(callback)
+    return teacher, watch
+
+
+def _arguments(recipe: Recipe, examples: int, folder: Path, dtype: str, parts: int, *, cpu: bool) -> Any:
+    """Return the Trainer's arguments; steps are of a whole batch, over all processes."""
+    from accelerate import PartialState
+
+    micro = recipe.batch_size // parts
+    steps = math.ceil(examples / (recipe.batch_size * PartialState(cpu=cpu).num_processes))
+    every = max(1, round(steps / recipe.evaluations))
+    arguments = TrainingArguments(
+        output_dir=str(folder),
+        per_device_train_batch_size=micro,
+        gradient_accumulation_steps=parts,
+        num_train_epochs=recipe.epochs,
+        learning_rate=recipe.learning_rate,
+        lr_scheduler_type=recipe.schedule,
+        warmup_steps=recipe.warmup,
+        weight_decay=recipe.weight_decay,
+        max_grad_norm=0.0 if recipe.settings == "paper" else recipe.max_grad_norm or 0.0,
+        bf16=dtype == "bfloat16",
+        seed=recipe.seed,
+        data_seed=recipe.seed,
+        use_cpu=cpu,
+        eval_strategy="steps",
+        eval_steps=every,
+        save_strategy="steps",
+        save_steps=every,
+        save_total_limit=2,
+        load_best_model_at_end=True,
+        metric_for_best_model=recipe.by,
+        greater_is_better=True,
+        restore_callback_states_from_checkpoint=True,
+        logging_steps=max(1, every // 10),
+        logging_nan_inf_filter=False,
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,  # the adapter has put the tensors on their device already
+        disable_tqdm=True,
+        report_to="none",
+        log_level="error",
+    )
+    arguments._n_gpu = min(1, arguments.n_gpu)  # several GPUs by `accelerate launch`, not by threads of one process
+    return arguments
+
+
+def _with_lora(network: Any, recipe: Recipe) -> Any:
+    """Return the network with low-rank adapters that are trained in place of its weights, if the recipe has any."""
+    if not recipe.lora.r:
+        return network
+    from peft import LoraConfig, get_peft_model
+
+    config = LoraConfig(
+        r=recipe.lora.r,
+        lora_alpha=recipe.lora.alpha,
+        lora_dropout=recipe.lora.dropout,
+        target_modules=list(recipe.lora.targets) if recipe.lora.targets else "all-linear",
+        task_type="SEQ_CLS" if recipe.kind == "nli" else "CAUSAL_LM",
+    )
+    return get_peft_model(network, config)
+
+
+def room_needed(network: Any, kept: int = 3) -> int:
+    """Return how many bytes a training may put on the disk: weights and Adam's two moments, so many times."""
+    return kept * 3 * 4 * int(sum(parameter.numel() for parameter in network.parameters()))

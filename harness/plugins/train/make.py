@@ -1,0 +1,187 @@
+"""From the composed settings to a finished checkpoint, step by step."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from harness.codec import digest
+from harness.config_files import own_files
+from harness.errors import ConfigError, StoreError
+from harness.models.local.checkpoint import Device, device_of, dtype_of, fingerprint
+from harness.plugins.train.examples import Lessons, teaching_task
+from harness.plugins.train.fits import fit_counts
+from harness.plugins.train.learners import Learner, PairLearner
+from harness.plugins.train.of_recipe import learner_of
+from harness.plugins.train.processes import leads
+from harness.plugins.train.recipe import Recipe
+from harness.plugins.train.save import save
+from harness.plugins.train.scratch import make_base
+from harness.plugins.train.settings import settings_of
+from harness.plugins.train.workplace import MANIFEST, alone, room
+from harness.prompting.fit import choose_prompt, fitting
+from harness.prompting.prompts import Prompt
+from harness.runtime.environment import installing
+from harness.runtime.progress import Progress
+from harness.settings import build, chosen
+from harness.storage import json_files, provenance
+from harness.storage.atomic_write import check
+from harness.tasks.check import check_parts
+from harness.types import JSON
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished checkpoint."""
+
+    folder: Path
+    training: Mapping[str, Any]
+    """Its training.json."""
+    kind: str
+
+    @property
+    def score(self) -> float:
+        """What chose it: its score on dev."""
+        return float(self.training["chosen"]["dev"][self.training["chosen"]["by"]])
+
+    @property
+    def lines(self) -> list[str]:
+        """What is told of it."""
+        command = f"harness model={self.kind} model.path={self.folder}"
+        prompt = self.training["prompt"]["name"]
+        default = {"nli": "pair", "causal_lm": "plain"}[self.kind]
+        return [
+            f"{self.folder}: {self.training['chosen']['why']}.",
+            f"To evaluate it: {command}{'' if prompt == default else f' prompt={prompt}'}",
+        ]
+
+
+def make(config: Mapping[str, Any]) -> Made:
+    """Make the checkpoint that a composed config describes, or return the one that is there. Raises HarnessError."""
+    # The settings, and what they need.
+    config, own = own_files(config)
+    settings = settings_of(config)
+    if settings.submit or settings.cancel:
+        raise ConfigError("submit=true and cancel=true are for jobs at a server (recipe=openai): leave them out.")
+    recipe = build(settings.recipe, "recipe")
+    if not isinstance(recipe, Recipe):
+        raise ConfigError(f"recipe={recipe.name} makes one job at a server at a time: leave -m out.")
+    _check_packages(recipe)
+    check(settings.out, folder=True)
+    # What is learned, in which words, by whom.
+    task = teaching_task({**settings.task, **recipe.task})
+    check_parts(task)
+    base = Path(settings.out, recipe.name, "base")
+    learner = _learner(recipe, settings.device, base if recipe.scratch else None)
+    prompt = choose_prompt(task, learner, settings.prompt or recipe.prompt)
+    if len(prompt.words.choices) > 2:
+        raise ConfigError(
+            f"prompt={prompt.name} has {len(prompt.words.choices)} answers, and this recipe learns Yes and No: it goes "
+            "with recipe=openai recipe.settings=paper."
+        )
+    lessons = Lessons(task, prompt, fitting(prompt, learner, task), recipe, settings.dev_limit)
+    if recipe.scratch:
+        read = recipe.scratch.also_read
+        also = teaching_task({**settings.task, **recipe.task, **read}).items() if read else ()
+        make_base(recipe.scratch, lessons.texts(also), recipe.seed, base)
+    progress = Progress(f"{recipe.name} learns {task.name}")
+    dtype = dtype_of(recipe.dtype, device_of(settings.device)) if device_of(settings.device) == "cuda" else "float32"
+    # Its place: the same settings and data are the same checkpoint.
+    facts = _facts(recipe, learner, lessons, prompt, dtype)
+    folder = Path(settings.out, recipe.name, digest(facts)[:12])
+    if (folder / MANIFEST).exists():
+        progress.say(f"{folder} is there already.")
+        return Made(folder, json.loads((folder / MANIFEST).read_text()), recipe.kind)
+    about = {**provenance.gather(dict(config)), **({"own_files": own} if own else {})}
+    work = folder.with_name(f"{folder.name}.work")
+    with alone(work), room(settings.out):
+        training = facts | _train(learner, lessons, recipe, work, progress, dtype) | about
+        return Made(_put(folder, work, training) if leads() else folder, training, recipe.kind)
+
+
+def _train(
+    learner: Learner, lessons: Lessons, recipe: Recipe, work: Path, progress: Progress, dtype: str
+) -> dict[str, Any]:
+    """Train, leave the chosen weights in work/chosen, and return what training.json says of it."""
+    from transformers import set_seed
+
+    from harness.plugins.train.loop import room_needed, train
+
+    set_seed(recipe.seed)  # a new head is drawn when the network is loaded
+    fits = fit_counts(learner, lessons, recipe, progress)
+    if isinstance(learner, PairLearner):
+        learner.balance(lessons.train.positives, len(lessons.train.rows))
+    if (room := shutil.disk_usage(work).free) < (needed := room_needed(learner.network)):
+        raise StoreError(
+            f"{work} has room for {room / 1e9:.1f} GB; training {recipe.path} may take {needed / 1e9:.1f} GB "
+            "for its checkpoints: make room, or choose another out=."
+        )
+    started, processor = time.monotonic(), time.process_time()
+    trained = train(learner, lessons, recipe, work, progress, dtype)
+    scores = [entry for entry in trained.curve if "eval_f1" in entry]
+    best = next(entry for entry in scores if entry["step"] == trained.step)
+    dev = {name.removeprefix("eval_"): value for name, value in best.items() if name.startswith("eval_")}
+    if leads():
+        save(trained.network, learner, work / "chosen", lessons.dev.rows)
+    steps = max(entry["step"] for entry in scores)
+    why = (
+        f"step {trained.step:,} of {steps:,}, the first with the best {_NAMES[recipe.by]} "
+        f"on {len(lessons.dev.rows):,} dev items ({100 * dev[recipe.by]:.2f}%) of {len(scores)} that were evaluated"
+    )
+    return {
+        **fits,
+        "chosen": {"step": trained.step, "epoch": best["epoch"], "by": recipe.by, "dev": dev, "why": why},
+        "curve": trained.curve,
+        "micro_batch": trained.micro_batch,
+        # Of the last process, where several have trained one after the other.
+        "seconds": round(time.monotonic() - started, 1),
+        "processor_seconds": round(time.process_time() - processor, 1),
+        "packages": {name: version(name) for name in ("torch", "transformers", "accelerate")},
+    }
+
+
+_NAMES = {"f1": "F1", "accuracy": "accuracy"}
+
+
+def _facts(recipe: Recipe, learner: Learner, lessons: Lessons, prompt: Prompt, dtype: str) -> dict[str, JSON]:
+    """Return all that the weights depend on: its digest names the checkpoint."""
+    return {
+        "recipe": dict(recipe.as_json()),
+        "base": fingerprint(learner.folder, code=recipe.trust_remote_code),
+        "task": {"name": lessons.task.name, **chosen(lessons.task), **dict(lessons.task.data)},
+        "prompt": {"name": prompt.name, "digest": prompt.digest},
+        "dtype": dtype,
+        "train": lessons.train.as_json(),
+        "dev": lessons.dev.as_json(),
+    }
+
+
+def _put(folder: Path, work: Path, training: Mapping[str, Any]) -> Path:
+    """Give the finished checkpoint its place: training.json is in it before it is there."""
+    json_files.write(work / "chosen" / MANIFEST, training)
+    (work / "chosen").replace(folder)
+    return folder
+
+
+def _learner(recipe: Recipe, device: Device, base: Path | None) -> Learner:
+    if "LOCAL_RANK" in os.environ and device_of(device) == "cuda":
+        import torch
+
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    return learner_of(recipe, device, str(base) if base else None)
+
+
+def _check_packages(recipe: Recipe) -> None:
+    needed = ["torch", "transformers", "accelerate", *(["peft"] if recipe.lora.r else [])]
+    if missing := [name for name in needed if find_spec(name) is None]:
+        raise ConfigError(
+            f"fine-tuning needs {', '.join(needed)} ({', '.join(missing)} is missing): {installing('train')}."
+        )

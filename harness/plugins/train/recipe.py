@@ -1,0 +1,102 @@
+"""How a checkpoint is trained: one YAML of configs/recipe/, validated."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from harness.errors import ConfigError
+from harness.plugins.train.scratch import Scratch
+from harness.settings import LOCAL, without_path
+from harness.types import JSON
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+Whole = Annotated[int, Field(gt=0, strict=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lora:
+    """Low-rank adapters (Hu et al. 2022), merged into the weights at the end; none where `r` is None."""
+
+    r: Whole | None = None
+    alpha: Annotated[int, Field(gt=0)] = 16
+    dropout: Share = 0.05
+    targets: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A base and the settings of its training; configs/recipe/nli.yaml says what each one means."""
+
+    name: str
+    kind: Literal["nli", "causal_lm"]
+    path: str | None = field(metadata=LOCAL)
+    revision: str | None = None
+    trust_remote_code: bool = False
+    labels: tuple[str, ...] | None = None
+    scratch: Scratch | None = None
+    task: Mapping[str, JSON] = field(default_factory=dict)
+    settings: Literal["harness", "paper"] = "harness"
+    learning_rate: Annotated[float, Field(gt=0)]
+    batch_size: Whole
+    epochs: Annotated[float, Field(gt=0)]
+    warmup: Share = 0.0
+    schedule: Literal["linear", "cosine", "constant"] = "linear"
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    max_grad_norm: Annotated[float, Field(gt=0)] | None = 1.0
+    dropout: Share | None = None
+    class_weight: Literal["none", "balanced"] = "none"
+    yes_share: Annotated[float, Field(gt=0, lt=1)] | None = None
+    max_length: Whole | None = None
+    too_long: Literal["refuse", "drop"] = "refuse"
+    packed: bool = False
+    group_by_length: bool = False
+    evaluations: Annotated[float, Field(gt=0)] = 1.0
+    patience: Whole | None = None
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    lora: Lora = field(default_factory=Lora)
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse combinations of settings that mean nothing. Raises ConfigError."""
+        if (self.path is None) == (self.scratch is None):
+            raise ConfigError(
+                "recipe.path names a base and recipe.scratch describes one that is made: give one of them, "
+                "recipe.path=NAME_OR_FOLDER where you are not sure."
+            )
+        if self.packed and (
+            self.kind != "nli" or self.settings == "paper" or int(os.environ.get("WORLD_SIZE", "1")) > 1
+        ):
+            raise ConfigError("recipe.packed goes with recipe.kind=nli, recipe.settings=harness and one process.")
+        if self.scratch and self.kind != "nli":
+            raise ConfigError("recipe.scratch makes classifiers of pairs: it goes with recipe.kind=nli.")
+        if self.kind == "causal_lm" and (self.class_weight != "none" or self.labels or self.settings == "paper"):
+            raise ConfigError(
+                "recipe.class_weight, recipe.labels and recipe.settings=paper are for classifiers (recipe.kind=nli): a "
+                "causal language model learns the prompt's own answers; recipe.yes_share changes how often each comes."
+            )
+        if self.settings == "paper" and (self.dropout is not None or self.class_weight != "none" or self.lora.r):
+            raise ConfigError(
+                "recipe.settings=paper does as the authors' public code: there dropout reaches no classifier, the "
+                "classes are weighted with 1 / count, and all weights are trained: leave recipe.dropout, "
+                "recipe.class_weight and recipe.lora.r out."
+            )
+
+    @property
+    def by(self) -> Literal["f1", "accuracy"]:
+        """The score on dev that chooses the checkpoint: F1; the authors' code took accuracy."""
+        return "accuracy" if self.settings == "paper" else "f1"
+
+    @property
+    def prompt(self) -> str | None:
+        """The prompt that is learned where none is named; None for the first one that the model accepts."""
+        return "one_text" if self.settings == "paper" else None
+
+    def as_json(self) -> Mapping[str, JSON]:
+        """Return all settings; a folder stands by its name and its content's digest, not by its path."""
+        values = asdict(self)
+        return {**values, "path": None if self.path is None else without_path(self.path)}

@@ -1,0 +1,297 @@
+"""The commands as a user types them: every option composed by Hydra, in a process of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from support import forks
+from support.cli_help import row, sentence, value
+from support.openai_server import KEY, chat_reply, error
+from support.thinned import few
+
+
+def test_without_arguments_the_reasoner_takes_the_public_test(harness, tmp_path):
+    process = harness(fresh=True)
+    assert process.returncode == 0, process.stderr
+    assert row(process.stdout, "all")[:8] == ["95.16", "92.19", "98.33", "98.45", "16.52", "1,162", "180", "21"]
+    assert "| 95.16 [90.8, 98.3]" in process.stdout.replace("|  ", "| ")
+    assert "Intervals over 6 to 21 clusters are wide" in process.stdout
+    place = tmp_path / "results/corr2cause/default/plain/reasoner"
+    assert {file.name for file in place.iterdir()} >= {"records.jsonl", "result.json", "manifest.json"}
+    manifest = json.loads((place / "manifest.json").read_text())
+    assert manifest["config"]["task"]["split"] == "test"
+    assert manifest["items"]["count"] == 1162
+    assert str(tmp_path) not in json.dumps(manifest)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["model=always_no"], ["0.00", "–", "0.00", "84.51", "0.00", "1,162", "180"]),
+        (["model=majority"], ["0.00", "–", "0.00", "84.51", "0.00", "1,162", "180"]),
+        (["model=always_yes"], ["26.83", "15.49", "100.00", "15.49", "100.00", "1,162", "180"]),
+        # Table 4's first row stands on the v1 test set.
+        (["model=always_no", "task.version=v1"], ["0.00", "–", "0.00", "84.77", "0.00", "2,246", "342"]),
+    ],
+)
+def test_constant_models_score_what_arithmetic_says(harness, arguments, expected):
+    assert row(harness(*arguments).stdout, "all")[:7] == expected
+
+
+def test_v1_supports_by_relation_are_those_of_table_12(harness):
+    output = harness("model=always_yes", "task.version=v1").stdout
+    supports = {
+        name: row(output, f"relation: {name}")[5:7]
+        for name in ("parent", "ancestor", "child", "descendant", "collider", "confounder")
+    }
+    assert supports == {
+        "parent": ["375", "65"],
+        "ancestor": ["375", "33"],
+        "child": ["375", "58"],
+        "descendant": ["375", "28"],
+        "collider": ["373", "121"],
+        "confounder": ["373", "37"],
+    }
+
+
+@pytest.mark.parametrize("perturbation", ["none", "paraphrase", "refactorization", "permutation"])
+def test_the_reasoner_is_the_ceiling_on_audited_labels(harness, perturbation):
+    output = harness("task.labels=audited", f"task.perturbation={perturbation}").stdout
+    rows = [
+        [value(cell) for cell in line.strip("| ").split("|")] for line in output.splitlines() if line.startswith("| ")
+    ]
+    for name, f1, _, _, accuracy, _, _, positives, *_ in rows[2:]:
+        assert accuracy == "100.00", name
+        assert f1 == ("100.00" if int(positives) else "–"), name
+
+
+@pytest.mark.slow
+def test_a_sweep_ends_in_one_leaderboard_and_none_overwrites_another(harness, tmp_path):
+    process = harness(
+        "-m", "model=reasoner,always_yes,random_uniform", "task.perturbation=none,paraphrase,refactorization"
+    )
+    assert process.returncode == 0, process.stderr
+    board = next(tmp_path.glob("results/.sweeps/*/LEADERBOARD.md")).read_text()
+    by_setting, *parts = board.split("\n### ")[1:]
+    assert by_setting.strip().partition("\n\n## ")[0] in process.stdout and "| reasoner" in by_setting
+    assert [part.partition("\n")[0] for part in parts] == ["Default settings", "Paraphrased", "Variables renamed"]
+    for part in parts:
+        lines = [line for line in part.splitlines() if line.startswith("| ")][2:]
+        f1 = [float(value(line.split("|")[2])) for line in lines]
+        assert len(lines) == 3 and f1 == sorted(f1, reverse=True) and lines[0].startswith("| reasoner")
+    assert len(list(tmp_path.glob("results/corr2cause/*/plain/*/result.json"))) == 9
+    rebuilt = harness(module="harness.leaderboard", fresh=True)
+    assert rebuilt.stdout[rebuilt.stdout.index("### Default") :].strip() in board
+    assert (tmp_path / "results/LEADERBOARD.md").read_text().count("| always_yes") == 3
+
+
+def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness, serve):
+    server = serve(lambda *_: error(401, "no"))
+    address = f"model.base_url={server.url}"
+    process = harness("-m", "model=always_yes,gpt4,always_no", address, "task.limit=5", OPENAI_API_KEY=KEY)
+    assert process.returncode == 1 and process.stderr.count("error in job 1: ") == 1
+    assert "always_yes" in process.stdout and "always_no" in process.stdout
+    assert "1 of 3 jobs have failed" in process.stderr and "Traceback" not in process.stderr
+
+
+def test_the_key_is_written_nowhere(harness, serve, tmp_path):
+    server = serve()
+    assert harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY).returncode == 0
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert files and not any(KEY.encode() in file.read_bytes() for file in files)
+
+
+def test_chat_answers_are_scored(harness, serve):
+    server = serve(
+        lambda path, body, number: chat_reply("Yes." if "directly" in body["messages"][-1]["content"] else "**No**")
+    )
+    output = harness("model=gpt4", f"model.base_url={server.url}", OPENAI_API_KEY=KEY).stdout
+    assert row(output, "relation: parent")[2] == "100.00" and row(output, "relation: collider")[2] == "0.00"
+
+
+def test_the_manifest_says_under_which_names_the_server_answered(harness, serve, tmp_path):
+    def reply(path, body, number):
+        return chat_reply("No") | {"model": f"snapshot-{number % 2}"}
+
+    server = serve(reply)
+    process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=20", OPENAI_API_KEY=KEY)
+    assert "name more than one model: snapshot-0 (10), snapshot-1 (10)" in process.stdout
+    place = tmp_path / "results/corr2cause/limit=20/plain/gpt4"
+    manifest = json.loads((place / "manifest.json").read_text())
+    assert manifest["counts"]["served_models"] == {"snapshot-0": 10, "snapshot-1": 10}
+    assert manifest["counts"]["items"] == manifest["items"]["count"] == 20
+    assert manifest["machine"]["cores"] and manifest["harness"]["version"]
+
+
+def test_two_step_chain_of_thought_asks_twice_an_item(harness, serve):
+    server = serve()
+    assert (
+        harness(
+            "model=gpt4", f"model.base_url={server.url}", "prompt=cot_two_step", "task.limit=30", OPENAI_API_KEY=KEY
+        ).returncode
+        == 0
+    )
+    assert len(server.calls) == 60
+    last = server.calls[-1]["messages"]
+    assert [message["role"] for message in last] == ["user", "assistant", "user"]
+
+
+def test_settings_and_prompts_of_the_users_own_are_found(harness, tmp_path):
+    (tmp_path / "configs/model").mkdir(parents=True)
+    (tmp_path / "configs/model/sceptic.yaml").write_text(
+        "# Mostly No\n_target_: harness.models.baselines.Baseline\nname: sceptic\np_yes: 0.1\n"
+    )
+    (tmp_path / "prompts/corr2cause").mkdir(parents=True)
+    (tmp_path / "prompts/corr2cause/terse.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\n")
+    assert "sceptic" in harness("--help").stdout
+    assert harness("model=sceptic", "prompt=terse", "task.limit=10").returncode == 0
+    record = json.loads(
+        (tmp_path / "results/corr2cause/limit=10/terse/sceptic/records.jsonl").read_text().splitlines()[0]
+    )
+    assert record["request"]["messages"][0]["text"].endswith(" So?")
+    (tmp_path / "prompts/corr2cause/broken.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{premises}'\n")
+    assert "the item has the fields premise" in sentence(harness("prompt=broken"))
+
+
+def test_a_task_file_of_the_users_own_has_a_place_of_its_own(harness, tmp_path):
+    # Also where the folder's name is one that a command line could not take.
+    place = tmp_path / "a (b), c=d"
+    (place / "configs/task").mkdir(parents=True)
+    (place / "configs/task/mine.yaml").write_text("# Mine\ndefaults: [corr2cause, _self_]\nlimit: 12\n")
+    for arguments in (["task=mine"], ["task=corr2cause", "task.limit=13"], ["task=mine", "--cfg", "job"], ["--help"]):
+        process = forks.run("harness", ["model=always_no", *arguments], place, os.environ)
+        assert process.returncode == 0, process.stderr
+    variants = {file.parts[-4] for file in place.glob("results/corr2cause/*/plain/always_no/result.json")}
+    assert variants == {"limit=12", "limit=13"}
+
+
+def test_a_data_file_is_told_by_its_name_and_its_content(harness, tmp_path):
+    items = harness("task.limit=20", "out=-", module="harness.items").stdout.splitlines()
+    secret = tmp_path / "home" / "a-secret-project"
+    for folder, content in (("one", items), ("other", items[:5])):
+        (secret / folder).mkdir(parents=True)
+        (secret / folder / "mine.jsonl").write_text("\n".join(content))
+    (tmp_path / "mine.jsonl").write_text("\n".join(items))
+    places = [secret / "one/mine.jsonl", secret / "other/mine.jsonl", tmp_path / "mine.jsonl"]
+    for place in places:
+        process = harness("model=always_no", "task.source=file", f"task.path={place}")
+        assert process.returncode == 0, process.stderr
+        assert "a-secret-project" not in process.stdout
+    sha256 = [hashlib.sha256(place.read_bytes()).hexdigest() for place in places]
+    assert sha256[0] == sha256[2] != sha256[1]
+    runs = sorted((tmp_path / "results/corr2cause").iterdir())  # the same file at another place is the same run
+    assert {run.name for run in runs} == {f"path=mine.jsonl-{sha[:8]},source=file" for sha in sha256}
+    for run in runs:
+        manifest = json.loads((run / "plain/always_no/manifest.json").read_text())
+        settings, data = manifest["configuration"]["task"], manifest["configuration"]["data"]
+        assert settings["path"] == f"mine.jsonl-{data['sha256'][:8]}" and data["sha256"] in sha256
+        # Where it was is among the settings that the command was given, and nowhere else.
+        assert manifest["config"]["task"].pop("path") in map(str, places)
+        texts = [json.dumps(manifest), *(file.read_text() for file in run.rglob("*.json*") if file.name[0] != "m")]
+        assert not any("a-secret-project" in text for text in texts)
+    verified = harness("results", f"trust={','.join(map(str, places))}", module="harness.verify")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    places[1].write_text("\n".join(items[:4]))
+    verified = harness("results", f"trust={','.join(map(str, places))}", module="harness.verify")
+    assert verified.returncode == 1 and "configuration / data / sha256" in verified.stdout, verified.stdout
+
+
+def test_items_are_written_for_other_tools(harness, tmp_path):
+    (tmp_path / "empty.csv").write_text("input,label\n")
+    process = harness(
+        "task.limit=12", "task.perturbation=permutation", "out=mine.jsonl", module="harness.items", fresh=True
+    )
+    assert process.returncode == 0, process.stderr
+    items = [json.loads(line) for line in (tmp_path / "mine.jsonl").read_text().splitlines()]
+    assert len(items) == 12
+    assert {"id", "premise", "hypothesis", "input", "relation", "num_nodes", "label", "cluster"} <= set(items[0])
+    assert items[0]["input"] == f"Premise: {items[0]['premise']}\nHypothesis: {items[0]['hypothesis']}"
+    output = harness("task.limit=12", "task.perturbation=permutation", "out=-", module="harness.items").stdout
+    assert output == (tmp_path / "mine.jsonl").read_text()
+    before = (tmp_path / "mine.jsonl").read_text()
+    assert "no rows" in sentence(
+        harness("task.source=file", "task.path=empty.csv", "out=mine.jsonl", module="harness.items")
+    )
+    assert (tmp_path / "mine.jsonl").read_text() == before
+    assert "did you mean 'out'" in sentence(harness("ot=x", module="harness.items"))
+    assert "mine.jsonl/x cannot be written" in sentence(harness("out=mine.jsonl/x", module="harness.items"))
+
+
+@pytest.mark.slow
+def test_an_nli_checkpoint_from_the_command_line_to_the_table(harness, nli_path, tmp_path):
+    arguments = ("model=nli", f"model.path={nli_path}", "model.name=tiny", "task.limit=40")
+    first = harness(*arguments, fresh=True)
+    assert first.returncode == 0, first.stderr
+    assert "AUROC" in first.stdout and "avg. precision" in first.stdout and "Brier" in first.stdout
+    # The tiny checkpoint takes 64 tokens: nearly every premise is longer.
+    assert "premise cut" in first.stdout
+    record = json.loads((tmp_path / "results/corr2cause/limit=40/pair/tiny/records.jsonl").read_text().splitlines()[0])
+    assert set(record["response"]["logprobs"]) == {"entailment", "neutral", "contradiction"}
+    again = harness(*arguments)
+    assert row(again.stdout, "all") == row(first.stdout, "all")
+    assert "40 answers came from the cache, 0 were asked now." in again.stdout
+
+
+@pytest.mark.slow
+def test_a_causal_language_model_ranks_and_writes_from_the_command_line(harness, gpt2_path):
+    common = ("model=causal_lm", f"model.path={gpt2_path}", "task.num_nodes=[2,3]", "task.limit=8")
+    ranked = harness(*common, "model.name=ranks")
+    assert ranked.returncode == 0, ranked.stderr
+    assert "AUROC" in ranked.stdout and row(ranked.stdout, "all")[-2:] == ["0", "0"]
+    writes = harness(*common, "model.name=writes", "model.method=generate")  # noise, of which nothing can be read
+    assert (
+        writes.returncode == 1 and "each of 8 replies was cut off before it came to an answer, such as" in writes.stderr
+    )
+    assert "AUROC" not in writes.stdout and "NOT COMPLETE" not in writes.stdout
+
+
+def test_items_of_a_data_format_tell_the_data_once(harness, tmp_path):
+    process = harness(
+        "task=causalbench/causality",
+        "task.networks=asia",
+        "task.format=data",
+        "out=items.jsonl",
+        module="harness.items",
+    )
+    assert process.returncode == 0, process.stderr
+    lines = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
+    assert len(lines) == 280 and lines[0]["groups"]["template"] == "causally_related"
+    assert (lines[0]["cluster"], lines[0]["unit"]) == ("asia", "asia -> tub")
+    assert all(isinstance(part, str) for part in lines[0]["parts"]) and len(lines[0]["parts"]) == 5
+    assert all(list(part) == ["sha256"] for line in lines[1:] for part in line["parts"])
+
+
+@pytest.mark.parametrize("more", few([[], ["-m"]], 1))
+def test_what_lies_in_the_working_directory_changes_no_command(tmp_path, more):
+    """A fresh process: Hydra looks for plugins once, and Python for packages in their order."""
+    for name, content in {
+        "configs/hydra/config.yaml": "run: {dir: elsewhere}\n",
+        "configs/hydra/launcher/basic.yaml": "a: 1\n",
+        "configs/hydra/job_logging/none.yaml": "a: 1\n",
+        "configs/config.yaml": "task: 1\n",
+        "configs/model/mine.yaml": "_target_: mine.Mine\nname: mine\np_yes: 0.5\n",
+        "mine.py": "from harness.models.baselines import Baseline as Mine\n",
+        **{f"{name}.py": "open('imported', 'w')\n" for name in ("yaml", "pydantic", "numpy", "typing", "signal")},
+        "hydra_plugins/hostile.py": "open('imported', 'w')\n",
+        "hydra_plugins/__init__.py": "open('imported', 'w')\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    process = subprocess.run(
+        [sys.executable, "-m", "harness", *more, "task.limit=5", "model=mine"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stderr
+    assert not (tmp_path / "imported").exists() and not (tmp_path / "elsewhere").exists()
+    assert (tmp_path / "results/corr2cause/limit=5/plain/mine/result.json").exists()
+    script = "from harness.__main__ import main; main()"  # as the command `harness`: no folder is looked in first
+    arguments = [sys.executable, "-P", "-c", script, "task.limit=5", "model=mine", "model.name=again"]
+    assert subprocess.run(arguments, cwd=tmp_path).returncode == 0
+    assert not (tmp_path / "imported").exists()

@@ -1,0 +1,134 @@
+"""What a user gets who makes a mistake: one sentence, and nothing of it harms the terminal."""
+
+from __future__ import annotations
+
+import pytest
+from support.cli_help import sentence
+from support.openai_server import KEY, error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("model=gpt4x", "did you mean 'gpt4'"),
+        ("task=cor2cause", "did you mean 'corr2cause'"),
+        ("prompt=plian", "did you mean 'plain'"),
+        ("promt=plain", "did you mean 'prompt'"),
+        ("task.limt=3", "did you mean 'task.limit'"),
+        ("+task.limt=3", "did you mean 'task.limit'"),
+        ("+foo=3", "no setting 'foo'"),
+        ("prompt=1", "prompt=1"),
+        ("results=null", "results=None"),
+        ("cache=null", "cache= takes one name: frozen, off, on, refresh, shard."),
+        ("cache=frozn", "did you mean 'frozen'"),
+        ("cache.mode=frozn", "did you mean frozen?"),
+        ("cache.pth=x", "did you mean 'cache.path'"),
+        ("task=null", "task= takes one name: causalbench"),
+        ("model.extra.foo=1 model=openai model.model=m", "+model.extra.foo"),
+        ("model=openai model.model=m model.base_url=localhost", "is no address"),
+        ("task.limit=-1", "greater than 0"),
+        ("task.limit=many", "valid integer"),
+        ("task.num_nodes=[1]", "greater than or equal to 2"),
+        ("task.relations=[parnt]", "did you mean parent?"),
+        ("task.split=tset", "did you mean test?"),
+        ("task.version=v1 task.split=train", "task.version=v1"),
+        ("task.labels=published task.split=dev", "derived labels"),
+        ("task.relations=[child] task.num_nodes=[2] task.split=train", "no item is left"),
+        ("prompt=pair", "These do: cls, cot"),
+        ("prompt=nowhere.yaml", "there is no such file"),
+        ("prompt=empty.yaml", "name no field of the item"),
+        ("model=gpt4", "set the environment variable OPENAI_API_KEY"),
+        ("model=openai", "model.model has to be given"),
+        ("model=nli", "model.path has to be given"),
+        ("model=llama_7b", "model.path has to be given"),
+        ("model=nli model.path=/nowhere", "no such folder"),
+        ("model.name=[", "model.name=[ cannot be read as a setting: a list is [a,b]"),
+        ("model.name=..", "model.name='..' is no name of a row"),
+        ("results=blocked/here", "results folder"),
+        ("model=gpt4 cache.path=blocked/c api_key=1", "api_key"),
+        ("task.source=file task.path=missing.csv", "missing.csv does not exist"),
+        ("task.source=file task.path=empty.csv", "no rows"),
+        ("task.source=file task.path=labels.csv", "row 2 has the label 'maybe'"),
+        ("task.source=file task.path=columns.csv", "row 1 needs the columns"),
+    ],
+)
+def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, message):
+    (tmp_path / "blocked").write_text("a file where a folder should be")
+    (tmp_path / "empty.csv").write_text("input,label\n")
+    (tmp_path / "empty.yaml").write_text("source: mine\nmakes: [chat]\nuser: Is it so?\n")
+    text = (
+        '"Premise: Suppose there is a closed system of 2 variables, A and B. All the statistical relations among these '
+        '2 variables are as follows: A correlates with B.\nHypothesis: A directly causes B."'
+    )
+    (tmp_path / "labels.csv").write_text(f"input,label\n{text},0\n{text},maybe\n")
+    (tmp_path / "columns.csv").write_text("question,label\nWhy?,1\n")
+    key = KEY if "base_url" in arguments else ""
+    assert message in sentence(harness(*arguments.split(), OPENAI_API_KEY=key))
+
+
+def test_debug_shows_the_traceback(harness):
+    process = harness("task.limit=-1", "debug=true")
+    assert process.returncode == 1 and "Traceback" in process.stderr and "ConfigError" in process.stderr
+
+
+def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
+    (tmp_path / "blocked").write_text("a file where a folder should be")
+    (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
+    (tmp_path / "answers.sqlite").write_bytes(b"this is no database " * 200)
+    for path, message in (
+        ("blocked/answers.sqlite", "make it readable and writable or choose another cache.path"),
+        ("garbage", "cache.path"),
+        ("answers.sqlite", "set aside as answers.sqlite.damaged-"),
+        ("answers.sqlite", "nothing is asked beside it"),
+    ):
+        server = serve()
+        process = harness("model=gpt4", f"model.base_url={server.url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
+        assert message in sentence(process) and not server.calls
+    (aside,) = tmp_path.glob("answers.sqlite.damaged-*")
+    assert aside.read_bytes() == b"this is no database " * 200
+
+
+def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):
+    server = serve(lambda *_: error(401, "Incorrect API key provided"))
+    process = harness("model=gpt4", f"model.base_url={server.url}", OPENAI_API_KEY=KEY)
+    assert "refuses the key" in sentence(process) and KEY not in process.stderr
+    assert len(server.calls) <= 32
+    process = harness("model=gpt4", "model.base_url=http://127.0.0.1:9/v1", "model.max_wait=0.1", OPENAI_API_KEY=KEY)
+    assert "cannot be reached" in sentence(process)
+
+
+def test_a_folder_with_another_configuration_is_refused(harness):
+    assert harness("model=random_uniform", "task.limit=20").returncode == 0
+    assert harness("model=random_uniform", "task.limit=20").returncode == 0
+    process = harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333")
+    assert "model.p_yes: 0.5 there, 0.3333 now" in sentence(process)
+    assert harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333", "model.name=third").returncode == 0
+
+
+def test_mistakes_in_a_config_file_of_the_users_own_are_sentences(harness, tmp_path):
+    (tmp_path / "configs/model").mkdir(parents=True)
+    for name, content, message in (
+        ("bare", "name: bare\n", "begin it with `defaults: [openai, _self_]`"),
+        ("wrong", "defaults: [opnai, _self_]\n", "did you mean 'openai'"),
+        ("torn", "name: [\n", "not YAML"),
+    ):
+        (tmp_path / f"configs/model/{name}.yaml").write_text(content)
+        assert message in sentence(harness(f"model={name}"))
+        (tmp_path / f"configs/model/{name}.yaml").unlink()
+
+
+def test_other_words_under_the_same_prompt_name_are_said(harness, tmp_path):
+    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\n")
+    assert harness("prompt=mine.yaml", "task.limit=5").returncode == 0
+    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\nparser: my:own\n")
+    (tmp_path / "my.py").write_text("from harness.prompting.parsing import verdict as own\n")
+    assert "another parser of the prompt mine" in sentence(harness("prompt=mine.yaml", "task.limit=5"))
+    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} Well?'\n")
+    assert "other words of the prompt mine" in sentence(harness("prompt=mine.yaml", "task.limit=5"))
+
+
+def test_errors_of_others_do_nothing_to_a_terminal(harness, serve):
+    server = serve(lambda *_: error(401, "no\x1b[2A\x1b]0;title\x07 \u202eway"))
+    process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY)
+    assert process.returncode == 1 and "no" in process.stderr and "way" in process.stderr
+    assert not set(process.stderr) & set("\x1b\x07\u202e")

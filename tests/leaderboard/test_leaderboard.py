@@ -1,0 +1,338 @@
+"""The leaderboard of the results below a folder."""
+
+import csv
+import json
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+from support.cache_help import mounted
+from support.manifest_help import write_manifest
+from support.row_help import board_row
+
+from harness.leaderboard import __main__ as leaderboard
+from harness.leaderboard.build import build
+from harness.scoring.answer_notes import AnswerNotes
+from harness.storage.result_json import result_json
+from harness.tables.markdown_csv_json import markdown
+from harness.types import NOT_IN_FORM, Answer, Metric, Record, Response, Result, Scores, Usage
+
+GOOD = {"run": {"task": "t", "variant": "v", "prompt": "p", "model": "m"}, "complete": True}
+
+
+def result_with(f1=0.5, accuracy=0.5, **more):
+    metrics = {"f1": f1, "accuracy": accuracy, **more}
+    overall = Scores(1162, 180, 3, 2, tuple(Metric(name, value) for name, value in metrics.items()))
+    return Result("published", {"published": {"overall": {"all": overall}}}, 21, {}, {}, Usage())
+
+
+def row(
+    model="m", *, task="corr2cause", variant="default", prompt="plain", complete=True, f1=0.5, accuracy=0.5, **more
+):
+    return board_row(task, variant, prompt, model, complete, result_with(f1, accuracy, **more))
+
+
+def tables(rows):
+    return markdown(build(rows))
+
+
+def names(text):
+    """Return the first cell of each row of the tables, without headers and rules."""
+    first = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")]
+    return [name for name in first if name != "model" and set(name) != {"-"}]
+
+
+def put(folder, name="run", content=None, **changed):
+    path = folder / name / "result.json"
+    path.parent.mkdir(parents=True)
+    default_result = {**GOOD, **result_json(result_with()), **changed}
+    path.write_text(json.dumps(default_result) if content is None else content, encoding="utf-8")
+    if content is None and isinstance(default_result["complete"], bool):
+        write_manifest(path.parent, default_result["run"], result_with(), complete=default_result["complete"])
+    return path
+
+
+def run_of(model, task="corr2cause"):
+    return {"task": task, "variant": "default", "prompt": "plain", "model": model}
+
+
+def test_of_a_runs_notes_those_on_how_its_replies_were_read_stand_below_the_table():
+    counted = AnswerNotes()
+    reply = Record("0", "c", {}, {"published": 1}, "0" * 64, Response("Yes"), Answer(1, rule=NOT_IN_FORM))
+    assert list(counted.counted([reply]))
+    (on_reading,) = counted.notes()
+    result = replace(result_with(), notes=("Of the benchmark: graphs have no interval.", on_reading))
+    text = tables([board_row("corr2cause", "answer=choice", "plain", "m", True, result)])
+    assert f"m, answer=choice, plain: {on_reading}" in text and "Of the benchmark" not in text
+    assert on_reading not in tables([row(), board_row("corr2cause", "answer=choice", "plain", "m", False, result)])
+
+
+def test_best_f1_first():
+    assert names(tables([row("low", f1=0.1), row("high", f1=0.9), row("middle", f1=0.5)])) == ["high", "middle", "low"]
+
+
+def test_an_undefined_f1_stands_last_even_below_zero():
+    text = tables([row("undefined", f1=None, accuracy=1.0), row("zero", f1=0.0), row("some", f1=0.1)])
+    assert names(text) == ["some", "zero", "undefined"]
+    assert "–" in next(line for line in text.splitlines() if "undefined" in line)
+
+
+def test_equal_f1_is_ranked_by_accuracy_then_by_name():
+    rows = [row("b", accuracy=0.5), row("a", accuracy=0.5), row("c", accuracy=0.9), row("d", accuracy=None)]
+    assert names(tables(rows)) == ["c", "a", "b", "d"]
+
+
+def test_incomplete_runs_are_named_and_not_ranked():
+    text = tables([row("done", f1=0.1), row("undone", f1=0.9, complete=False)])
+    assert names(text) == ["done"]
+    assert "Not complete, so not ranked: default/plain/undone." in text
+
+
+def test_with_incomplete_runs_only_there_is_no_table():
+    text = tables([row("undone", complete=False)])
+    assert "|" not in text
+    assert "default/plain/undone" in text
+
+
+def test_where_all_are_complete_nothing_is_said_about_it():
+    assert "Not complete" not in tables([row()])
+
+
+def test_two_tasks_have_two_tables():
+    text = tables([row("x", task="corr2cause"), row("y", task="causalbench"), row("z", task="corr2cause", f1=0.9)])
+    first, second = text.split("## corr2cause")
+    assert first.startswith("## causalbench")
+    assert (names(first), names(second)) == (["y"], ["z", "x"])
+
+
+def test_columns_that_are_the_same_for_all_are_said_once():
+    text = tables([row("a", prompt="plain", variant="default"), row("b", prompt="plain", variant="default")])
+    header = next(line for line in text.splitlines() if line.startswith("|"))
+    assert "prompt" not in header
+    assert "variant" not in header
+    assert text.count("plain") == text.count("default") == 1
+
+
+def test_columns_that_differ_are_columns():
+    text = tables([row("a", prompt="plain"), row("b", prompt="few_shot", f1=0.1)])
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+    assert table[0][:3] == ["model", "prompt", "F1"]
+    assert [line[:2] for line in table[2:]] == [["a", "plain"], ["b", "few_shot"]]
+    assert "variant default" in text.lower()
+
+
+def test_an_incomplete_run_adds_no_column():
+    text = tables([row("a", prompt="plain"), row("b", prompt="few_shot", complete=False)])
+    assert "prompt" not in next(line for line in text.splitlines() if line.startswith("|"))
+
+
+def test_names_stand_above_the_table_as_they_are_written():
+    text = tables([row("a", prompt="CoT_B", variant="split=Dev")])
+    # str.capitalize would make "cot_b", "split=dev" and "f1" of them.
+    assert all(name in text for name in ("CoT_B", "split=Dev", "est F1 first"))
+
+
+def test_a_metric_that_only_some_models_have_is_a_dash_for_the_others():
+    text = tables([row("a"), row("b", f1=0.1, brier=0.25)])
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert "Brier" in lines[0]
+    assert "–" in lines[2]
+    assert "0.2500" in lines[3]
+
+
+def test_the_main_metrics_have_their_intervals():
+    metrics = tuple(Metric(name, 0.5, (0.25, 0.75)) for name in ("f1", "recall", "accuracy"))
+    overall = Scores(9, 4, 0, 0, metrics, clusters=21, resamples=10_000)
+    result = Result("published", {"published": {"overall": {"all": overall}}}, 21, {}, {}, Usage())
+    text = tables([board_row("t", "v", "p", "m", True, result)])
+    row = next(line for line in text.splitlines() if line.startswith("| m "))
+    line = [cell.strip() for cell in row.split("|")[1:-1]]
+    assert line[1:] == ["50.00 [25.0, 75.0]", "50.00", "50.00 [25.0, 75.0]"]
+    assert "9 items, 4 positives, 21 clusters; none unreadable, none failed." in text
+    assert "In brackets: 95% intervals over clusters" in text and "21 clusters are wide" in text
+
+
+def test_columns_are_aligned():
+    lines = [line for line in tables([row("a"), row("a longer name", f1=None)]).splitlines() if line.startswith("|")]
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_a_bar_in_a_name_does_not_break_its_row():
+    lines = [line for line in tables([row("a|b")]).splitlines() if line.startswith("|")]
+    bars = [line.replace("\\|", "").count("|") for line in lines]
+    assert len(set(bars)) == 1
+
+
+def test_results_below_a_folder_are_shown_and_written(tmp_path, capsys):
+    put(tmp_path, "corr2cause/default/plain/a", run=run_of("model-a"))
+    put(tmp_path, "corr2cause/default/plain/b", run=run_of("model-b"), complete=False)
+    assert leaderboard.main([str(tmp_path)]) == 0
+    output = capsys.readouterr().out
+    assert names(output) == ["model-a"]
+    assert "default/plain/model-b" in output
+    assert (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8") == f"# Leaderboard\n\n{output}"
+
+
+def test_it_can_be_written_elsewhere_or_nowhere(tmp_path, capsys):
+    put(tmp_path / "results")
+    assert leaderboard.main([str(tmp_path / "results"), f"out={tmp_path / 'board.md'}"]) == 0
+    assert "| m " in (tmp_path / "board.md").read_text(encoding="utf-8")
+    assert leaderboard.main([str(tmp_path / "results"), f"out={tmp_path}/a folder/that/is made.csv"]) == 0
+    assert (tmp_path / "a folder" / "that" / "is made.csv").is_file()
+    assert leaderboard.main([str(tmp_path / "results"), "out=-"]) == 0
+    assert not (tmp_path / "results" / "LEADERBOARD.md").exists()
+
+
+def complaint(capsys):
+    """Return the one line on stderr."""
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("error: ")
+    assert output.err.count("\n") == 1
+    return output.err
+
+
+def test_a_missing_folder(tmp_path, capsys):
+    assert leaderboard.main([str(tmp_path / "nowhere")]) == 1
+    assert "nowhere" in complaint(capsys)
+
+
+def test_names_that_are_near(tmp_path, capsys):
+    put(tmp_path, run=run_of("gpt-4"))
+    assert leaderboard.main([str(tmp_path), "model=gtp"]) == 1
+    assert "there is no model 'gtp' (did you mean 'gpt-4'?). There is gpt-4." in complaint(capsys)
+    assert leaderboard.main([str(tmp_path), "metrics=f3"]) == 1
+    assert "failed, items, n, positives" in complaint(capsys).replace("f1, ", "")
+
+
+def test_an_empty_folder(tmp_path, capsys):
+    assert leaderboard.main([str(tmp_path)]) == 1
+    assert "no result.json" in complaint(capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", '{"run": {', "[]", "{}", "null", '"result"', json.dumps(GOOD), json.dumps({**GOOD, "run": {"model": "m"}})],
+)
+def test_a_broken_result_is_named(tmp_path, capsys, content):
+    put(tmp_path, "good")
+    path = put(tmp_path, "bad", content=content)
+    assert leaderboard.main([str(tmp_path), "out=-"]) == 0
+    output = capsys.readouterr()
+    whole = '"run"' in content and '"scores"' in content
+    reason = "is not of the form that this version" if whole else "is cut off or damaged: move its folder away and run"
+    assert output.err.startswith(f"left out: {path} {reason}") and output.err.count("\n") == 1
+    assert "| m     | 50.00 |" in output.out
+
+
+@pytest.mark.parametrize("wrong", [{"run": run_of(5)}, {"run": run_of("\ud800")}, {"clusters": float("nan")}])
+def test_a_result_that_cannot_stand_in_a_table_is_named(tmp_path, capsys, wrong):
+    path = put(tmp_path, "bad", **wrong)
+    assert leaderboard.main([str(tmp_path)]) == 1
+    assert re.search(rf"error: {re.escape(str(path))} is (cut off or damaged|not of the form)", complaint(capsys))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"scores": []},
+        {"scores": {}},
+        {"scores": {"published": {}}},
+        {"scores": {"published": {"overall": {}}}},
+        {"headline": "audited"},
+        {"usage": {"eggs": 3}},
+        {"run": None},
+    ],
+    ids=str,
+)
+def test_a_result_without_its_scores_is_named(tmp_path, capsys, changed):
+    path = put(tmp_path, **changed)
+    assert leaderboard.main([str(tmp_path)]) == 1
+    assert str(path) in complaint(capsys)
+
+
+def test_a_result_torn_inside_a_letter_is_named(tmp_path, capsys):
+    path = put(tmp_path)
+    path.write_bytes(b'{"run": {"task": "\xe2\x80')
+    assert leaderboard.main([str(tmp_path)]) == 1
+    assert str(path) in complaint(capsys)
+
+
+def test_a_place_that_cannot_be_written(tmp_path, capsys):
+    path = put(tmp_path)
+    assert leaderboard.main([str(tmp_path), f"out={path}/board.md"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (None, "no manifest.json that can be read"),
+        ("", "no manifest.json that can be read"),
+        ("[1]", "no manifest.json that can be read"),
+        ({"items": {"count": 7}}, "is not of this result.json (items)"),
+        ({"counts": {}}, "is not of this result.json (counts)"),
+        ({"run": run_of("other")}, "is not of this result.json (run)"),
+        ({"configuration": {"model": {}}}, "is not of this result.json (configuration_digest)"),
+    ],
+)
+def test_a_run_that_its_manifest_does_not_bear_out_is_named_and_not_ranked(tmp_path, capsys, change, words):
+    put(tmp_path, "good", run=run_of("good"))
+    manifest = put(tmp_path, "bad", run=run_of("bad")).with_name("manifest.json")
+    original = json.loads(manifest.read_text())
+    manifest.unlink() if change is None else manifest.write_text(
+        change if isinstance(change, str) else json.dumps(original | change)
+    )
+    assert leaderboard.main([str(tmp_path)]) == 0
+    output = capsys.readouterr().out
+    assert names(output) == ["good"]
+    (note,) = (line for line in output.splitlines() if line.startswith("Not ranked"))
+    assert words in note and "default/plain/bad" in note
+
+
+def test_a_result_whose_manifest_says_that_the_run_has_not_ended_is_not_complete(tmp_path, capsys):
+    manifest = put(tmp_path).with_name("manifest.json")
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"complete": False}))
+    assert leaderboard.main([str(tmp_path)]) == 0
+    output = capsys.readouterr().out
+    assert "Not complete, so not ranked: v/p/m." in output and not names(output)
+
+
+def test_a_folder_that_may_not_be_written_to_is_shown_all_the_same(tmp_path, capsys):
+    with mounted(tmp_path / "shared", "size=1m") as shared:
+        put(shared)
+        subprocess.run(["mount", "-o", "remount,ro", str(shared)], check=True)
+        assert leaderboard.main([str(shared)]) == 0
+        output = capsys.readouterr().out
+        assert names(output) == ["m"]
+        assert "LEADERBOARD.md cannot be written (Read-only file system): choose another out=." in output
+        assert leaderboard.main([str(shared), f"out={tmp_path}/board.md"]) == 0
+
+
+def test_a_leaderboard_that_cannot_take_its_place_is_shown_all_the_same(tmp_path, capsys):
+    put(tmp_path)
+    (tmp_path / "LEADERBOARD.md").mkdir()
+    assert leaderboard.main([str(tmp_path)]) == 0
+    output = capsys.readouterr().out
+    assert names(output) == ["m"] and "Not written: " in output
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@x", "\tx", "\rx"])
+def test_no_spreadsheet_runs_a_name(tmp_path, name):
+    put(tmp_path, run=run_of(name, task="=cmd"))
+    assert leaderboard.main([str(tmp_path), f"out={tmp_path}/board.csv"]) == 0
+    with (tmp_path / "board.csv").open(newline="") as file:
+        (line,) = csv.DictReader(file)
+    assert line["model"] == f"'{name}".replace("\r", " ") and line["task"] == "'=cmd"
+    assert float(line["f1"]) == 0.5
+
+
+def test_names_from_others_folders_do_nothing_to_a_terminal(tmp_path, capsys):
+    put(tmp_path, run=run_of("\x1b[2Ax\x07\u202e\u200b"))
+    assert leaderboard.main([str(tmp_path)]) == 0
+    output = capsys.readouterr().out + (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8")
+    assert not set(output) & set("\x1b\x07\u202e\u200b") and "[2Ax" in output

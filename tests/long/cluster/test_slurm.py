@@ -1,0 +1,147 @@
+"""Sweeps and shards on a real Slurm: jobs are cancelled, nodes fail, time runs out: nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from slurm_here import Slurm
+from support.openai_server import WAIT
+
+pytestmark = pytest.mark.cluster
+LAUNCHER = ("-m", "hydra/launcher=submitit_slurm")
+NAME = 'model.name="m${task.limit}"'
+
+
+def wait_until(happens: Callable[[], object], patience: float = 2 * WAIT, slurm: Slurm | None = None) -> None:
+    end = time.monotonic() + patience
+    while not happens():
+        assert time.monotonic() < end, f"it has not happened: {slurm and (slurm.states(), slurm.says('sinfo', '-Nl'))}"
+        time.sleep(0.5)
+
+
+def settings(server, *more: str) -> tuple[str, ...]:
+    return ("model=gpt35", f"model.base_url={server.url}", "model.max_concurrency=2", *more)
+
+
+def ended(process) -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=4 * WAIT)
+    return process.returncode, out, err
+
+
+def array(slurm) -> str:
+    """Return the number of the newest array."""
+    wait_until(slurm.states)
+    return str(max(int(name.partition("_")[0]) for name in slurm.states()))
+
+
+def records(folder: Path) -> list[dict[str, object]]:
+    """Return the records of the run in a folder, without what differs from one time to the next."""
+    (file,) = folder.rglob("records.jsonl")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        for name in ("seconds", "cached"):
+            line["response"].pop(name, None)
+        for message in line["request"]["messages"]:
+            message.pop("text", None)  # stands where it came first
+    return sorted(lines, key=lambda line: line["item"])
+
+
+def test_a_cancelled_job_is_told_and_the_others_go_on_to_the_leaderboard(slurm, begin, serve, tmp_path):
+    server = serve(delay=0.2)
+    sweep = (*LAUNCHER, *settings(server, NAME, "task.limit=40,60,300", "budget.requests=1000"))
+    process = begin(*sweep)
+    wait_until(lambda: len(server.calls) > 20)
+    slurm.says("scancel", f"{array(slurm)}_2")
+    code, out, err = ended(process)
+    assert code == 1 and "| m40 " in out and "| m60 " in out and "| m300" not in out, err
+    assert re.search(r"error in job 2: its process ended without a word \(Slurm job \d+_2: CANCELLED\)\.", err), err
+    assert re.search(r"\[2\] has left no result \(Slurm job \d+_2: CANCELLED\)", err)
+    asked = len(server.calls)
+    code, out, err = ended(begin(*sweep))
+    assert code == 0 and "| m300 " in out and len(server.calls) < asked + 300, err
+
+
+def test_a_node_that_fails_loses_only_what_was_under_way(slurm, begin, serve, tmp_path):
+    server = serve(delay=0.2)
+    sweep = (*LAUNCHER, *settings(server, NAME, "task.limit=150,151,152,153", "cache.path=caches/${task.limit}.sqlite"))
+    process = begin(*sweep, "budget.requests=650")
+    wait_until(lambda: sum(state == "RUNNING" for state in slurm.states().values()) >= 4 and len(server.calls) > 40)
+    slurm.kill_node("two")
+    try:
+        wait_until(lambda: any(state == "PENDING" for state in slurm.states().values()), 90, slurm)
+        wait_until(lambda: (slurm.release(), process.poll() is not None)[1])
+    finally:
+        slurm.restore_node("two")
+    code, out, err = ended(process)
+    assert code == 0 and all(f"| m{items} " in out for items in range(150, 154)), err
+    assert len(server.calls) <= 150 + 151 + 152 + 153 + 4 * 2 + 8
+
+
+def test_what_runs_out_of_time_goes_on_and_keeps_to_its_budget(slurm, begin, serve, tmp_path):
+    server = serve(delay=0.5)
+    time_limit = ("hydra.launcher.timeout_min=1", "hydra.launcher.signal_delay_s=20")
+    process = begin(*LAUNCHER, *time_limit, *settings(server, NAME, "task.limit=300,4", "budget.requests=200"))
+    wait_until(lambda: (slurm.release(), process.poll() is not None)[1], 4 * WAIT)
+    code, _out, err = ended(process)
+    assert code == 1 and len(server.calls) <= 200, err  # several turns, one budget
+    assert "budget.requests=200 of all jobs together is reached" in err and "PENDING" not in slurm.states().values()
+
+
+def test_the_launching_process_may_be_killed(slurm, begin, serve, tmp_path):
+    server = serve(delay=0.2)
+    sweep = (*LAUNCHER, *settings(server, NAME, "task.limit=30,31"))
+    process = begin(*sweep)
+    wait_until(lambda: len(server.calls) > 5)
+    process.send_signal(signal.SIGKILL)
+    wait_until(lambda: len(list(tmp_path.glob("results/.sweeps/*/*/outcome.json"))) == 2)
+    asked = len(server.calls)
+    code, out, err = ended(begin(*sweep))
+    assert code == 0 and "| m31 " in out and len(server.calls) == asked, err
+
+
+def test_ctrl_c_cancels_the_jobs_and_keeps_their_answers(slurm, begin, serve, tmp_path):
+    server = serve(delay=0.2)
+    sweep = (*LAUNCHER, *settings(server, NAME, "task.limit=200,201", "cache.path=caches/${task.limit}.sqlite"))
+    process = begin(*sweep)
+    wait_until(lambda: len(server.calls) > 20)
+    process.send_signal(signal.SIGINT)
+    code, _, err = ended(process)
+    assert code == 130 and err.count("stopping: ") == 1, err
+    wait_until(lambda: "RUNNING" not in slurm.states().values())
+    asked = len(server.calls)
+    assert asked < 300
+    code, _out, err = ended(begin(*sweep))
+    assert code == 0 and len(server.calls) == 401, err  # calls under way were finished, and kept
+
+
+def test_shards_as_an_array_are_one_run(slurm, begin, serve, tmp_path):
+    server = serve(delay=0.1)
+    run = settings(server, "task.limit=240")
+    shards = (*LAUNCHER, *run, "shards=4", "shard=range(4)", "cache=shard")
+    process = begin(*shards)
+    wait_until(lambda: len(server.calls) > 40)
+    slurm.says("scancel", "--signal=KILL", f"{array(slurm)}_1")
+    code, _, err = ended(process)
+    assert code == 1 and re.search(r"Slurm job \d+_1: (FAILED|CANCELLED)", err), err
+    code, _, err = ended(begin(*shards))
+    assert code == 0 and 240 <= len(server.calls) <= 244, err
+    caches = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.glob(".cache/shards/*.sqlite"))
+    assert len(caches) == 4 and ended(begin("import", *caches, module="harness.cache"))[0] == 0
+    asked = len(server.calls)
+    code, _out, err = ended(begin(*run, "cache=frozen"))
+    assert code == 0 and len(server.calls) == asked, err
+    apart = ended(begin(*run, "results=alone", "cache.path=alone.sqlite"))
+    assert apart[0] == 0 and records(tmp_path / "results" / "corr2cause") == records(tmp_path / "alone"), apart[2]
+
+
+def test_what_slurm_refuses_is_one_sentence(slurm, begin, serve):
+    sweep = (*LAUNCHER, "model=always_yes,always_no", "task.limit=4")
+    code, _, err = ended(begin(*sweep, "hydra.launcher.partition=gpu"))
+    assert code == 1 and "Slurm does not take the jobs: Invalid partition name specified" in err
+    assert "(hydra.launcher.partition= takes debug)" in err and "Traceback" not in err

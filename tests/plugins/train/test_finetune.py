@@ -1,0 +1,410 @@
+"""Checkpoints made from a task's train split, which the adapters evaluate.
+
+Tests import the Trainer and torch themselves: with peft they take five seconds, and every worker collects all tests.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
+
+from harness.cli import hydra_app, multirun
+from harness.config_files import CONFIGS, listed
+from harness.errors import ConfigError, HarnessError, StoreError
+from harness.models.local.causal_lm import CausalLM
+from harness.models.local.nli import NLI, class_indices
+from harness.plugins.train import make as making
+from harness.plugins.train.examples import Lessons, teaching_task
+from harness.plugins.train.grid import grid
+from harness.plugins.train.learners import PairLearner
+from harness.plugins.train.of_recipe import learner_of
+from harness.plugins.train.recipe import Recipe
+from harness.prompting.fit import choose_prompt, fitting
+from harness.settings import build, plain
+from harness.tasks.corr2cause.enumerate import public_test
+from harness.tasks.corr2cause.perturbation import Writer
+
+SMALL = ["task.num_nodes=[4]", "task.limit=24", "dev_limit=40", "recipe.epochs=2", "recipe.evaluations=1.0"]
+FAST = "recipe.learning_rate=3e-3"
+
+
+def composed(*arguments: str) -> dict:
+    return plain(hydra_app.without_hydra(hydra_app.composed("finetune", arguments)))
+
+
+def made(base: Path, out: Path, *arguments: str, small: bool = True) -> making.Made:
+    settings = [f"recipe.path={base}", f"out={out}", *(SMALL if small else []), *arguments]
+    return making.make(composed(*settings))
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "model.safetensors").read_bytes()
+
+
+def lessons_of(config: dict) -> tuple[PairLearner, Lessons]:
+    recipe: Recipe = build(config["recipe"], "recipe")
+    task, learner = teaching_task(config["task"]), learner_of(recipe, "cpu")
+    prompt = choose_prompt(task, learner, config["prompt"] or recipe.prompt)
+    return learner, Lessons(task, prompt, fitting(prompt, learner, task), recipe, config["dev_limit"])
+
+
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("bases")
+    template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}<assistant>"
+    segments = nli_checkpoint(root / "two", {0: "not_entailment", 1: "entailment"}, 256)
+    config = json.loads((segments / "tokenizer_config.json").read_text())
+    names = ["input_ids", "token_type_ids", "attention_mask"]
+    (segments / "tokenizer_config.json").write_text(json.dumps(config | {"model_input_names": names}))
+    return {
+        "nli": nli_checkpoint(root / "nli", {0: "NEUTRAL", 1: "contradiction", 2: "Entailment"}, 256),
+        "two": segments,
+        "roberta": mlm_checkpoint(root / "roberta", "roberta", 512),
+        "gpt2": lm_checkpoint(root / "gpt2", "gpt2"),
+        "llama": lm_checkpoint(root / "llama", "llama", template),
+    }
+
+
+@pytest.mark.parametrize("name", ["nli", "two", "gpt2", "llama"])
+def test_training_reads_the_tensors_that_the_adapter_reads(bases, name):
+    kind = "nli" if name in ("nli", "two") else "causal_lm"
+    learner, lessons = lessons_of(composed(f"recipe={kind}", f"recipe.path={bases[name]}", *SMALL))
+    settings = {"name": name, "path": str(bases[name]), "dtype": "float32", "device": "cpu"}
+    adapter = NLI(**settings) if kind == "nli" else CausalLM(**settings, share_prefixes=False)
+    examples = lessons.train.rows[:6]
+    read: list[dict] = []
+    keep = lambda _, args, kwargs: read.append({k: v for k, v in kwargs.items() if k != "use_cache"})  # noqa: E731
+    adapter._parts[1].register_forward_pre_hook(keep, with_kwargs=True)
+    assert sum(len(landed) for landed in adapter.respond(example.request for example in examples)) == 6
+    rows = [
+        {k: v[row][inputs["attention_mask"][row] == 1].tolist() for k, v in inputs.items() if k != "logits_to_keep"}
+        for inputs in read
+        for row in range(len(inputs["input_ids"]))
+    ]
+    batch = {k: v for k, v in learner.batch(examples).items() if k not in ("labels", "logits_to_keep")}
+    for row in range(len(examples)):
+        mask = batch["attention_mask"][row] == 1
+        assert {k: v[row][mask].tolist() for k, v in batch.items()} in rows
+    assert ("token_type_ids" in batch and batch["token_type_ids"].any()) == (name == "two")
+
+
+def test_a_decoder_learns_the_answer_and_nothing_else(bases):
+    import torch
+
+    learner, lessons = lessons_of(composed("recipe=causal_lm", f"recipe.path={bases['gpt2']}", *SMALL))
+    examples = sorted(lessons.train.rows, key=lambda example: -example.label)[:8]
+    batch = learner.batch(examples)
+    labels = batch.pop("labels")
+    learned = [learner.tokenizer.decode(row[row != -100].tolist()).strip() for row in labels]
+    assert learned == ["Yes" if example.label else "No" for example in examples] and len(set(learned)) == 2
+    # The same as the adapter's own scores of the answers.
+    responses = dict(pair for landed in learner.respond([e.request for e in examples]) for pair in landed)
+    right = [responses[e.request].logprobs["Yes" if e.label else "No"] for e in examples]
+    with torch.no_grad():
+        loss = learner.loss(learner.network.eval()(**batch), labels)
+    assert loss.item() == pytest.approx(-sum(right) / (labels != -100).sum().item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", [pytest.param("roberta", marks=pytest.mark.slow), "gpt2"])
+def test_a_few_examples_are_learned_by_heart_and_the_folder_answers_them(bases, tmp_path, name):
+    kind = "causal_lm" if name == "gpt2" else "nli"
+    few = [f"recipe={kind}", "task.limit=24", "recipe.yes_share=0.5", "recipe.epochs=50", "task.num_nodes=[4]"]
+    rest = ["recipe.learning_rate=1e-2", "recipe.dropout=0", "recipe.schedule=constant", "recipe.weight_decay=0"]
+    config = composed(*few, *rest, f"recipe.path={bases[name]}", f"out={tmp_path}", "recipe.evaluations=0.05")
+    _, lessons = lessons_of(config)
+    # Dev has the same items here, so that the chosen step is the one that knows them.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Lessons, "dev", property(lambda self: self.train))
+        folder = making.make(config).folder
+    settings = {"name": "mine", "path": str(folder), "dtype": "float32", "device": "cpu"}
+    adapter = NLI(**settings) if kind == "nli" else CausalLM(**settings)
+    rows = lessons.train.rows
+    outcomes = dict(pair for landed in adapter.respond([row.request for row in rows]) for pair in landed)
+    assert [lessons.prompt.parse(outcomes[row.request], row.fields).label for row in rows] == [r.label for r in rows]
+    entry = json.loads((folder / "training.json").read_text())
+    assert entry["chosen"]["dev"]["f1"] == 1.0 and entry["train"]["examples"] < 12
+    assert not {str(tmp_path), str(bases[name])} & set(json.dumps(entry["recipe"]).split('"'))
+
+
+def test_kill_9_and_the_same_command_give_the_weights_of_an_undisturbed_training(bases, tmp_path, monkeypatch):
+    from harness.plugins.train import loop
+
+    evaluate = loop._Teacher.evaluate
+
+    def better_each_time(self, *args, **more):
+        rest = dict.fromkeys(("accuracy", "precision", "recall", "unreadable", "failed"), 0)
+        self._score = lambda: {"f1": self.state.global_step / 100, **rest}
+        return evaluate(self, *args, **more)
+
+    monkeypatch.setattr(loop._Teacher, "evaluate", better_each_time)  # so that the last step is the chosen one
+    settings = [FAST, "recipe.dropout=0.1", "task.perturbation=permutation", "recipe.evaluations=2"]
+    whole = made(bases["nli"], tmp_path / "whole", *settings)
+    child = os.fork()
+    if not child:
+        try:
+
+            def die(self, args, state, *_, **__):
+                if state.global_step == 5:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            loop._Watch.on_log = die
+            made(bases["nli"], tmp_path / "killed", *settings)
+        finally:
+            os._exit(1)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    (work,) = (tmp_path / "killed/nli").glob("*.work")
+    assert (work / "checkpoint-4/trainer_state.json").exists() and not work.with_suffix("").exists()
+    again = made(bases["nli"], tmp_path / "killed", *settings)
+    assert weights(again.folder) == weights(whole.folder) != weights(bases["nli"])
+    assert again.training["curve"] == whole.training["curve"]
+    assert again.training["chosen"] == whole.training["chosen"] and again.training["chosen"]["step"] == 6
+    assert not work.exists()
+    # What is there already is not made again.
+    assert made(bases["nli"], tmp_path / "killed", *settings).training["started"] == again.training["started"]
+
+
+def test_half_a_checkpoint_is_not_gone_on_from(tmp_path):
+    from harness.plugins.train import loop
+
+    for step, state in ((2, "{}\n"), (4, '{"half'), (6, None)):
+        folder = tmp_path / f"checkpoint-{step}"
+        folder.mkdir()
+        if state is not None:
+            (folder / "trainer_state.json").write_text(state)
+    assert loop.last_whole(tmp_path) == str(tmp_path / "checkpoint-2")
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-2"]
+
+
+def test_the_checkpoint_is_chosen_by_f1_and_by_the_authors_code_by_accuracy(bases, tmp_path, monkeypatch):
+    from harness.plugins.train import loop
+
+    curve = [(0.2, 0.9), (0.6, 0.5), (0.4, 0.7), (0.6, 0.6)]
+    chosen = {}
+    for settings in ("harness", "paper"):
+        points = iter(curve)
+
+        def scores(*_, points=points):
+            f1, accuracy = next(points)
+            return {"f1": f1, "accuracy": accuracy, "precision": 0, "recall": 0, "unreadable": 0, "failed": 0}
+
+        monkeypatch.setattr(loop, "scores_of", scores)
+        entry = made(
+            bases["nli"], tmp_path, f"recipe.settings={settings}", "recipe.evaluations=2", "task.limit=32"
+        ).training
+        chosen[settings] = entry["chosen"]["step"] / entry["curve"][-1]["step"], entry["chosen"]["by"]
+    assert chosen == {"harness": (0.5, "f1"), "paper": (0.25, "accuracy")}
+
+
+def test_nothing_of_the_test_sets_is_ever_written_as_a_question(bases, tmp_path, monkeypatch):
+    tested = {(c.n, c.number) for version in ("v1", "v2") for c in public_test(version)}
+    seen, item = [], Writer.item
+    monkeypatch.setattr(Writer, "item", lambda self, claim: seen.append((claim.n, claim.number)) or item(self, claim))
+    made(bases["nli"], tmp_path, "recipe.epochs=1")
+    assert len(seen) > 60 and not tested & set(seen)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["task.split=test"], "models are scored on the test split, so nothing is learned from it"),
+        (["task.split=all", "task.limit=null"], "premises to learn from are premises of the test split, up to names"),
+        (["task.split=dev", "task.limit=null"], "premises to learn from are premises of the dev split"),
+        (["prompt=one_text", "recipe.max_length=100"], "would lose the end of their hypothesis and keep their label"),
+        (["recipe.max_length=5"], "24 of 24 examples do not fit"),
+        (["recipe.labels=[yes,no,maybe]"], "has no class entailment (its classes: yes, no, maybe)"),
+        (["recipe.learning_rate=1e30"], "the loss is no number any more at step"),
+        (["dev_limit=1", "task.relations=[parent]"], "is a Yes, so that F1 chooses nothing"),
+        (["task.limit=1"], "examples to learn from have the same answer"),
+        (["task.source=file", "task.path=a.csv"], "leave out task.perturbation and task.split"),
+        (["recipe.kind=causal_lm", "recipe.class_weight=balanced"], "are for classifiers"),
+        (["recipe.settings=paper", "recipe.dropout=0.1"], "dropout reaches no classifier"),
+        (["recipe=causal_lm"], "has no weights for"),
+    ],
+)
+def test_what_cannot_be_learned_is_a_sentence(bases, tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("premise,hypothesis,label\nA,B,1\n")
+    with pytest.raises(HarnessError) as error:
+        made(bases["nli"], tmp_path, *arguments)
+    assert sentence in str(error.value)
+
+
+def test_cut_premises_are_counted(bases, tmp_path, capsys):
+    entry = made(bases["nli"], tmp_path, "recipe.max_length=100", "recipe.epochs=1").training
+    assert 0 < entry["fit"]["premises_cut"] <= entry["train"]["premises"] and entry["fit"]["hypotheses_cut"] == 0
+    assert f"{entry['fit']['premises_cut']} are cut to what" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_a_sentence(bases, tmp_path, monkeypatch):
+    from harness.plugins.train import loop
+
+    monkeypatch.setattr(loop, "room_needed", lambda network: 1 << 60)
+    with pytest.raises(StoreError, match="make room, or choose another out="):
+        made(bases["nli"], tmp_path)
+    import resource
+
+    monkeypatch.undo()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    signal_before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+        with pytest.raises(StoreError, match="there is no room for a checkpoint"):
+            made(bases["nli"], tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, signal_before)
+
+
+def test_without_the_packages_it_says_how_to_install_them(bases, tmp_path, monkeypatch):
+    monkeypatch.setattr(making, "find_spec", lambda name: None if name == "accelerate" else True)
+    with pytest.raises(ConfigError, match=r"\(accelerate is missing\): .*pip install .*\[train\]"):
+        made(bases["nli"], tmp_path)
+
+
+@pytest.mark.slow
+def test_out_of_memory_halves_the_batch_and_learns_the_same(bases, tmp_path, monkeypatch):
+    import torch
+
+    whole = made(bases["nli"], tmp_path / "whole", FAST, "recipe.dropout=0")
+    loss = PairLearner.loss
+
+    def at_most_two(self, outputs, labels, num_items_in_batch=None):
+        if len(labels) > 2:
+            raise torch.OutOfMemoryError("out of memory")
+        return loss(self, outputs, labels, num_items_in_batch)
+
+    monkeypatch.setattr(PairLearner, "loss", at_most_two)
+    parts = made(bases["nli"], tmp_path / "parts", FAST, "recipe.dropout=0")
+    assert (whole.training["micro_batch"], parts.training["micro_batch"]) == (8, 2)
+    losses = [[e["loss"] for e in m.training["curve"] if "loss" in e] for m in (whole, parts)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+@pytest.mark.parametrize("name", [pytest.param("roberta", marks=pytest.mark.slow), "gpt2"])
+def test_lora_is_merged_into_an_ordinary_checkpoint(bases, tmp_path, name):
+    from harness.plugins.train import loop
+
+    kind = "causal_lm" if name == "gpt2" else "nli"
+    entry = made(bases[name], tmp_path, f"recipe={kind}", "recipe.lora.r=2", FAST, "recipe.epochs=1")
+    files = {path.name for path in entry.folder.iterdir()}
+    assert "model.safetensors" in files and not any("adapter" in file for file in files)
+    settings = {"name": "mine", "path": str(entry.folder), "dtype": "float32", "device": "cpu"}
+    adapter = NLI(**settings) if kind == "nli" else CausalLM(**settings)
+    _, lessons = lessons_of(composed(f"recipe={kind}", f"recipe.path={bases[name]}", *SMALL))
+    assert loop.scores_of(adapter, lessons.prompt, lessons.dev.rows)["f1"] == entry.score
+
+
+@pytest.mark.slow
+def test_a_base_without_a_head_gets_one_drawn_by_the_seed(bases, tmp_path):
+    import torch
+    from transformers import set_seed
+
+    checkpoint = made(bases["roberta"], tmp_path, "recipe.epochs=1", "task.limit=16", "recipe.seed=1")
+    config = json.loads((checkpoint.folder / "config.json").read_text())
+    assert config["id2label"] == {"0": "not_entailment", "1": "entailment"}
+    heads = []
+    for seed in (1, 1, 2):
+        set_seed(seed)
+        learner = learner_of(build(composed(f"recipe.path={bases['roberta']}")["recipe"], "recipe"), "cpu")
+        heads.append(learner.network.classifier.out_proj.weight)
+    assert torch.equal(heads[0], heads[1]) and not torch.equal(heads[0], heads[2])
+
+
+def test_what_does_not_fit_is_left_out_in_every_pass(bases, tmp_path, capsys):
+    settings = ["recipe=causal_lm", f"recipe.path={bases['gpt2']}", *SMALL, "task.perturbation=permutation"]
+    learner, lessons = lessons_of(composed(*settings))
+    lengths = sorted(fit.length for fit in learner.fits(lessons.train.rows))
+    limit = (lengths[5] + lengths[-5]) // 2
+    entry = made(bases["gpt2"], tmp_path, *settings[2:], "recipe=causal_lm", f"recipe.max_length={limit}").training
+    assert entry["fit"]["dropped"] == sum(length + 1 > limit for length in lengths) > 0
+    assert entry["fit"]["longest_in_tokens"] <= limit and "are left out, as they do not fit" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("names", "indices"),
+    [
+        (["contradiction", "neutral", "entailment"], {"entailment": 2, "neutral": 1, "contradiction": 0}),
+        (["ENTAILMENT", "NOT_ENTAILMENT"], {"entailment": 0, "not_entailment": 1}),
+        (["non-entailment", "entailment"], {"entailment": 1, "not_entailment": 0}),
+        (["LABEL_0", "LABEL_1"], None),
+        (["contradiction", "entailment"], None),
+        (["LABEL_0", "LABEL_1", "LABEL_2"], None),
+    ],
+)
+def test_classes_are_found_by_name(names, indices):
+    assert class_indices(dict(enumerate(names))) == indices
+
+
+def test_the_losses_are_those_of_a_hand_computation(bases):
+    import torch
+
+    learner, lessons = lessons_of(composed(f"recipe.path={bases['nli']}", *SMALL))
+    logits = torch.tensor([[0.3, -1.0, 2.0], [1.0, 0.5, -0.7]])  # neutral, contradiction, entailment
+    outputs = type("Outputs", (), {"logits": logits})
+    p = logits.softmax(-1)[:, 2]
+    labels = torch.tensor([1, 0])
+    plain_loss = [-p[0].log(), -(1 - p[1]).log()]
+    assert learner.loss(outputs, labels).item() == pytest.approx((sum(plain_loss) / 2).item())
+    assert learner.loss(outputs, labels, 8).item() == pytest.approx((sum(plain_loss) / 8).item())
+    balanced = replace(learner, recipe=replace(lessons.recipe, class_weight="balanced"), weights=[])
+    balanced.balance(20, 100)
+    assert balanced.weights == [100 / 160, 100 / 40]
+    paper = replace(learner, recipe=replace(lessons.recipe, settings="paper"), weights=[])
+    paper.balance(20, 100)
+    weighted = (plain_loss[0] / 20 + plain_loss[1] / 80) / (1 / 20 + 1 / 80)
+    assert paper.loss(outputs, labels, 8).item() == pytest.approx(weighted.item())
+    assert "attention_mask" not in paper.batch(lessons.train.rows[:2])
+
+
+def test_yes_has_the_share_that_is_asked_for_and_each_pass_other_names(bases):
+    base = f"recipe.path={bases['nli']}"
+    _, lessons = lessons_of(
+        composed(base, "task.num_nodes=[4]", "recipe.yes_share=0.5", "task.perturbation=permutation")
+    )
+    assert 0.4 < lessons.train.positives / len(lessons.train.rows) < 0.6
+    first, second = lessons.epoch(0), lessons.epoch(1)
+    assert lessons.renews and len(first) == len(second)
+    assert [e.cluster for e in first] == [e.cluster for e in second]
+    assert [e.request for e in first] != [e.request for e in second]
+    _, plain_lessons = lessons_of(composed(base, *SMALL))
+    assert not plain_lessons.renews
+
+
+def test_the_best_point_of_a_grid_is_the_best_on_dev(bases, tmp_path, monkeypatch, capsys):
+    from harness.plugins.train import loop
+
+    points = {1e-3: 0.3, 2e-3: 0.7, 5e-3: 0.5}
+
+    def scores(*_):
+        return {"f1": points[rate[0]], "accuracy": 0, "precision": 0, "recall": 0, "unreadable": 0, "failed": 0}
+
+    rate, make = [], making.make
+
+    def kept(config):
+        rate[:] = [config["recipe"]["learning_rate"]]
+        return make(config)
+
+    monkeypatch.setattr(loop, "scores_of", scores)
+    monkeypatch.setattr("harness.plugins.train.grid.make", kept)
+    settings = [f"recipe.path={bases['nli']}", f"out={tmp_path}", *SMALL, "recipe.epochs=1"]
+    swept = ["recipe.learning_rate=1e-3,2e-3,5e-3", "-m"]
+    with multirun.multirun("finetune", [*settings, *swept], hydra_app.sentence_of("finetune")) as jobs:
+        assert grid(jobs) == 0
+    assert "best on dev: " in (output := capsys.readouterr().out)
+    assert "recipe.learning_rate=0.002" in output.partition("best on dev: ")[2].partition("\n")[0]
+
+
+def test_every_recipe_is_composed_and_table_5a_is_complete():
+    recipes = {}
+    for name in listed(CONFIGS, "recipe"):
+        config = composed(f"recipe={name}")["recipe"]
+        recipes[name] = build(config | ({"path": "LOCAL"} if config.get("path") == "???" else {}), "recipe")
+        assert recipes[name].name == name
+    rows = {name for name in recipes if "Table 5a" in listed(CONFIGS, "recipe")[name].read_text().partition("\n")[0]}
+    assert len(rows) == 13 and set(recipes) - rows == {"nli", "causal_lm", "openai", "tiny", "tiny_renamed"}

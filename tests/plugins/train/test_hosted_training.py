@@ -1,0 +1,394 @@
+"""Fine-tuning over an API, against a server that speaks the protocol."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+import yaml
+from omegaconf import OmegaConf
+from openai.types.fine_tuning import FineTuningJob
+from support.openai_server import KEY, wait_for
+
+from harness.cli import hydra_app, own_configs
+from harness.errors import ConfigError, HarnessError, RunStopped
+from harness.models.api.openai import Chat
+from harness.plugins.train import finetune
+from harness.plugins.train.hosted import make, protocol
+from harness.plugins.train.hosted.journal import Journal
+from harness.plugins.train.hosted.make import make_hosted
+from harness.plugins.train.hosted.recipe import HostedRecipe
+from harness.plugins.train.hosted.terms import notes
+from harness.plugins.train.make import make as make_here
+from harness.prepare import carry_out, prepare
+from harness.runtime import signals
+from harness.settings import build, plain
+from harness.types import Response
+
+OPENAI = "recipe.base_url=https://api.openai.com/v1"
+SMALL = ["recipe.poll=0.02", "recipe.max_wait=0.05", "task.num_nodes=[4]", "task.limit=20", "dev_limit=40"]
+
+
+class Account:
+    """The server, told what goes wrong and asked what it has."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, str(Path(__file__).parents[1] / "tuning_server.py")]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.root = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+        self.url = f"{self.root}/v1"
+
+    def set(self, **settings: Any) -> None:
+        data = json.dumps(settings).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{self.root}/control", data=data, method="POST")).read()
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        return json.load(urllib.request.urlopen(f"{self.root}/seen"))
+
+    @property
+    def jobs(self) -> list[dict[str, Any]]:
+        return self.seen["jobs"]
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[Account]:
+    account = Account()
+    yield account
+    account.process.stdin.close()  # type: ignore[union-attr]
+    account.process.wait(10)
+
+
+@pytest.fixture
+def account(started: Account, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Account:
+    started.set()
+    monkeypatch.chdir(tmp_path)
+    return started
+
+
+@cache
+def _composed(*arguments: str) -> dict[str, Any]:
+    return plain(hydra_app.without_hydra(hydra_app.composed("finetune", ["recipe=openai", *SMALL, *arguments])))
+
+
+def composed(account: Account | None, *arguments: str) -> dict[str, Any]:
+    """Return the config with some settings, which Hydra would take ten times as long to compose."""
+    config = copy.deepcopy(_composed())
+    for argument in [*([] if account is None else [f"recipe.base_url={account.url}"]), *arguments]:
+        name, _, value = argument.partition("=")
+        for key in [name, *([f"recipe.{name}"] if name in ("submit", "cancel") else [])]:
+            section, _, setting = key.rpartition(".")
+            (config[section] if section else config)[setting] = yaml.safe_load(value)
+    return config
+
+
+def made(account: Account, *arguments: str) -> list[str]:
+    return make_hosted(composed(account, "submit=true", *arguments))
+
+
+def training(lines: list[str]) -> dict[str, Any]:
+    return json.loads(Path(lines[-2].partition(": ")[0], "training.json").read_text())
+
+
+@pytest.mark.parametrize("prompt", ["plain", "system", "few_shot"])
+def test_a_row_is_what_the_adapter_asks_and_the_answer_that_is_read_from_it(account, prompt):
+    config = composed(account, "out=ft.jsonl", f"prompt={prompt}")
+    assert make_hosted(config)[0].startswith("ft.jsonl: 20 rows (")
+    rows = [json.loads(line)["messages"] for line in Path("ft.jsonl").read_text().splitlines()]
+    order = make._order(make.settings_of(config))
+    adapter = Chat(name="evaluates", model="ft:x", base_url=account.url)
+    asked = {json.dumps(adapter.call(e.request)[1]["messages"]): e for e in order.lessons.train.rows}
+    assert len(rows) == len(asked) == 20 and not account.seen["calls"]
+    for *turns, answer in rows:
+        example = asked[json.dumps([{k: v for k, v in turn.items() if k != "weight"} for turn in turns])]
+        assert order.prompt.parse(Response(answer["content"]), example.fields).label == example.label
+        # The answers of its examples are not learned.
+        assert [turn.get("weight") for turn in turns if turn["role"] == "assistant"] == [0] * 2 * (prompt == "few_shot")
+        assert (turns[0]["role"] == "system") == (prompt == "system") and "weight" not in answer
+
+
+def test_the_papers_rows_are_text_and_completion(account):
+    config = composed(account, "out=ft.jsonl", "recipe.settings=paper", "task.limit=60")
+    make_hosted(config)
+    rows = [json.loads(line) for line in Path("ft.jsonl").read_text().splitlines()]
+    order = make._order(make.settings_of(config))
+    examples = {e.request.messages[0].content: e for e in order.lessons.train.rows}
+    for row in rows:
+        example = examples[row["prompt"]]
+        assert " Is the following statement true, false, or maybe: " in row["prompt"] and row["prompt"][-2:] != ".?"
+        right = {(1, False): " true", (0, True): " false", (0, False): " maybe"}[example.label, example.refuted]
+        assert row == {"prompt": row["prompt"], "completion": right}
+        # As the paper counts: a maybe is no Yes.
+        assert (order.prompt.parse(Response(right), example.fields).label or 0) == example.label
+    assert {row["completion"] for row in rows} == {" true", " false", " maybe"}
+    here = {"name": "x", "kind": "causal_lm", "path": "x", "learning_rate": 1e-5, "batch_size": 8, "epochs": 1}
+    target = {"_target_": "harness.plugins.train.recipe.Recipe"}
+    with pytest.raises(ConfigError, match="this recipe learns Yes and No"):
+        make_here(composed(account, "prompt=cls") | {"recipe": here | target})
+
+
+def test_from_the_file_to_a_model_that_is_evaluated(account, capsys):
+    states = ["validating_files", "queued", "running", "paused", "running", "succeeded"]
+    account.set(states=states, faults={"words that hold the key": 1})
+    settings = [
+        "recipe.validation=true",
+        "recipe.epochs=2",
+        "recipe.batch_size=4",
+        "recipe.suffix=corr",
+        "recipe.seed=3",
+    ]
+    lines = make_hosted(_composed("submit=true", f"recipe.base_url={account.url}", *settings))
+    said = capsys.readouterr().err
+    entry, (there,) = training(lines), account.jobs
+    assert there["body"] == {
+        "model": "gpt-4.1-mini-2025-04-14",
+        "training_file": "file-0001",
+        "validation_file": "file-0002",
+        "suffix": "corr",
+        "seed": 3,
+        "method": {
+            "type": "supervised",
+            "supervised": {"hyperparameters": {"n_epochs": 2, "batch_size": 4, "learning_rate_multiplier": "auto"}},
+        },
+        "metadata": {"harness": entry["job"]["mark"]},
+    }
+    order = [said.index(state.replace("_", " ")) for state in ("validating_files", "queued", "running", "paused")]
+    assert order == sorted(order) and "Step 40/100: training loss=0.25" in said and said.count("is now queued") == 1
+    assert "for Bearer [the key]" in said
+    assert entry["chosen"]["model"] == there["fine_tuned_model"] and entry["chosen"]["step"] == 100
+    assert [point["step"] for point in entry["curve"]] == [50, 100] and entry["job"]["trained_tokens"] == 12_345
+    assert entry["file"]["rows"] == 20 and entry["dev"]["examples"] == 40
+    # What is there is not made again, and the model answers by its name.
+    assert made(account, *settings)[0].endswith("is there already.") and len(account.jobs) == 1
+    command = lines[-1].partition("harness ")[2].split()
+    assert [command[0]] == [f"model={next(Path('configs/model').glob('*.yaml')).stem}"]
+    own_configs.register()
+    evaluation = plain(hydra_app.without_hydra(hydra_app.composed("config", [*command, "task.limit=4"])))
+    outcome = carry_out(prepare(evaluation))
+    assert outcome.error is None
+    # The SDK's own client reads the same of the same server.
+    client = openai.OpenAI(api_key=KEY, base_url=account.url, max_retries=0)
+    (listed,) = client.fine_tuning.jobs.list().data
+    FineTuningJob.model_validate(listed.to_dict(), strict=True)
+    assert listed.metadata == {"harness": entry["job"]["mark"]}
+    assert client.fine_tuning.jobs.checkpoints.list(listed.id).data[0].step_number == 100
+    assert client.fine_tuning.jobs.list_events(listed.id).data[-1].type == "message"
+
+
+KILLS = [
+    (protocol, "upload", 1, "before"),
+    # Between the server's word and our note of it, and between our note and the next step.
+    *((Journal, "note", number, moment) for number in (1, 2, 3) for moment in ("before", "after")),
+    (protocol, "look", 2, "after"),
+    (Journal, "note_event", 2, "after"),
+    (protocol, "checkpoints", 1, "after"),
+    (make.model, "config_text", 1, "after"),
+    (make.model, "configured", 1, "before"),
+]
+
+
+def test_kill_9_at_any_step_and_the_same_command_make_one_job(account, capfd):
+    order = make._order(make.settings_of(composed(account)))
+    for owner, name, number, moment in KILLS:
+        account.set(states=["running", "succeeded"])
+        folder = f"{name}{number}{moment}"
+        if not (pid := os.fork()):
+            with suppress(BaseException):
+                _die_at(owner, name, number, moment)
+                carried_out(order, folder)
+            os._exit(0)
+        assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL, (name, number, moment)
+        lines = carried_out(order, folder)
+        seen = account.seen
+        assert len(seen["jobs"]) == seen["calls"]["create"] == 1, (name, number, moment)
+        assert training(lines)["job"]["id"] == seen["jobs"][0]["id"]
+        assert seen["calls"]["upload"] == 1 + ((name, number, moment) == ("note", 1, "before"))
+        assert not list(Path(folder).rglob("*.work*"))
+    assert not [text for text in capfd.readouterr() if KEY in text]
+
+
+def carried_out(order: make.Order, folder: str) -> list[str]:
+    """Do as the command does for an order that is there, in another folder."""
+    order = replace(order, settings=replace(order.settings, out=folder))
+    if not (order.folder / "training.json").exists():
+        make._carry_out(order, [], {})
+    return make._ending(order)
+
+
+def _die_at(owner: Any, name: str, number: int, moment: str) -> None:
+    """Have this process killed just before or after the so many-th call of a function."""
+    function, calls = getattr(owner, name), iter(range(1, 1000))
+
+    def dying(*arguments: Any, **more: Any) -> Any:
+        last = next(calls) == number
+        if last and moment == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = function(*arguments, **more)
+        if last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    setattr(owner, name, dying)
+
+
+@pytest.mark.parametrize(
+    ("fault", "creations"),
+    [
+        ({"429 on create": 3}, 4),
+        ({"500 after create": 1}, 1),
+        ({"lost after create": 1}, 1),
+        ({"lost before create": 2}, 3),
+        ({"500 on upload": 2}, 1),
+        ({"429 on look": 2, "500 on look": 3}, 1),
+        ({"pending file": 3}, 1),
+        ({"503 on events": 2}, 1),
+        ({"404 on events": 1}, 1),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_what_passes_is_tried_again_and_makes_no_second_job(account, capsys, fault, creations):
+    account.set(faults=fault, strange=150)
+    assert training(made(account))["job"]["id"] == "ftjob-000001"
+    assert len(account.jobs) == 1 and account.seen["calls"]["create"] == creations
+    assert ("tells no events" in (said := capsys.readouterr().err)) == ("404 on events" in fault)
+    assert ("is now running" in said) == ("404 on events" not in fault)
+
+
+def test_a_job_of_another_folder_is_found_by_its_metadata(account, capsys):
+    made(account, "out=here")
+    assert training(made(account, "out=there"))["job"] == training(make_hosted(composed(account, "out=here")))["job"]
+    assert len(account.jobs) == account.seen["calls"]["upload"] == 1
+    assert "of these settings is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("states", "sentence"),
+    [
+        (
+            ["queued", "failed"],
+            r"has failed: The job failed the usage policy \(policy, training_file\)\. recipe.job={}",
+        ),
+        (["running", "cancelled"], "was cancelled: recipe.job={} makes another one"),
+    ],
+    ids=["failed", "cancelled"],
+)
+def test_a_job_that_comes_to_nothing_is_told_and_not_made_again(account, states, sentence):
+    error = {"code": "policy", "message": "The job failed the usage policy.", "param": "training_file"}
+    account.set(states=states, error=error)
+    for _ in range(2):
+        with pytest.raises(RunStopped, match=sentence.format(2)):
+            made(account)
+    assert len(account.jobs) == 1
+    with pytest.raises(RunStopped, match=sentence.format(3)):
+        made(account, "recipe.job=2")
+    assert len(account.jobs) == 2
+
+
+def test_a_job_is_cancelled_by_the_same_command(account):
+    with pytest.raises(ConfigError, match="has no job of these settings"):
+        make_hosted(composed(account, "cancel=true"))
+    account.set(states=["queued", *["running"] * 1000])
+    if not (pid := os.fork()):
+        with suppress(BaseException):
+            signals.at_once("nothing yet")
+            with Path("said").open("w") as said:
+                os.dup2(said.fileno(), 2)
+                made(account)
+        os._exit(0)
+    wait_for(lambda: account.jobs and account.jobs[0]["status"] == "running")
+    with pytest.raises(RunStopped, match="another process is training"):
+        made(account)
+    # Ctrl-C leaves the job, and says so; another command ends it.
+    os.kill(pid, signal.SIGINT)
+    assert os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == 130
+    assert "interrupted: the job ftjob-000001 goes on at http" in Path("said").read_text()
+    assert account.jobs[0]["status"] == "running"
+    assert make_hosted(composed(account, "cancel=true")) == ["The job ftjob-000001 has ended as cancelled."]
+    assert make_hosted(composed(account, "cancel=true"))[0].endswith("cancelled.")
+    with pytest.raises(RunStopped, match="was cancelled"):
+        made(account)
+    assert len(account.jobs) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["task.limit=8"], "has 8 rows, and the server takes 10 at least"),
+        (["recipe.row_tokens=100"], "the longest row has about"),
+        (["recipe.megabytes=0.001"], "and the server takes 0.001 at most"),
+        (["task.split=test"], "models are scored on the test split"),
+        (["task.split=all", "task.limit=null"], "premises to learn from are premises of the test split, up to names"),
+        (["task.split=dev", "task.limit=null"], "premises of the dev split"),
+        (["prompt=cot"], "prompt=cot asks for more than Yes or No"),
+        (["prompt=pair"], "do"),
+        (["out=ft.jsonl"], "writes the training file alone"),
+        (["cancel=true"], "give one of them"),
+        (["recipe.suffix=" + 65 * "x"], "recipe.suffix="),
+        (["recipe.epochs=0"], "recipe.epochs"),
+        (["recipe.model=gpt-9"], r"refuses the call \(400: Model gpt-9 is not available for fine-tuning"),
+        (["recipe.api_key_env=null"], r"refuses access \(401: Incorrect API key provided"),
+        (["recipe.base_url=ftp://x"], "is no address"),
+        (["recipe.base_url=[http://a/v1,http://b/v1]"], "recipe.base_url"),
+    ],
+)
+def test_what_no_server_takes_is_a_sentence(account, arguments, sentence):
+    with pytest.raises(HarnessError, match=sentence):
+        made(account, *arguments)
+    assert not account.jobs
+
+
+def test_after_a_refusal_the_same_command_sends_the_file_anew(account):
+    for uploads in (1, 2):
+        with pytest.raises(RunStopped, match="refuses the call"):
+            made(account, "recipe.model=gpt-9")
+        assert account.seen["calls"]["upload"] == uploads
+
+
+def test_without_a_key_nothing_is_sent(account, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert make_hosted(composed(account))[-1].startswith("Nothing was sent.")
+    with pytest.raises(ConfigError, match="no API key"):
+        made(account)
+    assert not account.seen["calls"] and not Path("checkpoints").exists()
+
+
+def test_a_plan_tells_the_price_its_source_and_when_openai_closes(account, tmp_path):
+    told = "\n".join(make_hosted(composed(None, OPENAI, "recipe.epochs=3")))
+    tokens = int(told.partition("about ")[2].partition(" tokens")[0].replace(",", ""))
+    assert f"Cost: about ${3 * tokens * 5 / 1e6:.4f} ($5 per million" in told and "docs/pricing (2026-08-05)" in told
+    assert "OpenAI takes no new fine-tuning jobs from 2027-01-06 on" in told and "down on 2027-01-14" in told
+    assert not list(tmp_path.iterdir())
+    elsewhere = "\n".join(make_hosted(composed(None, "recipe.base_url=https://x.openai.azure.com/openai/v1")))
+    assert "Cost: unknown, as the price of training gpt-4.1-mini" in elsewhere and "2027" not in elsewhere
+    assert "asks for a deployment" in elsewhere
+    own = "\n".join(make_hosted(composed(account, "recipe.price=2", "recipe.epochs=auto")))
+    assert "for each pass, however many the server chooses ($2 per million" in own
+    assert not {"2027", "deployment"} & set(own.split())
+    recipe: HostedRecipe = build(composed(None, OPENAI)["recipe"], "recipe")
+    assert "OpenAI has taken no new fine-tuning jobs since 2027-01-06. " in "".join(notes(recipe, date(2027, 2, 1)))
+
+
+def test_a_recipe_says_by_which_way_it_is_made(account, monkeypatch, capsys):
+    assert not finetune._is_hosted({"recipe": {"_target_": "harness.plugins.train.recipe.Recipe"}})
+    assert finetune.job(OmegaConf.create(composed(account))) == 0
+    assert "Nothing was sent." in capsys.readouterr().out
+    with pytest.raises(ConfigError, match=r"recipe\.suffix looks like a key"):
+        finetune.job(OmegaConf.create(composed(account, f"recipe.suffix={KEY}", "submit=true")))
+    assert not account.seen["calls"]
+    with pytest.raises(ConfigError, match="leave -m out"):
+        make_here(composed(account))

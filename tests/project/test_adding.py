@@ -1,0 +1,200 @@
+"""A benchmark from outside the package, as docs/adding.md has it, through every command that runs or reads it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from support.openai_server import chat_reply
+from support.page_help import Page
+
+PAGE = (
+    Path(__file__)
+    .resolve()
+    .parents[1]
+    .joinpath("docs", "adding.md")
+    .read_text(encoding="utf-8")
+    .partition("\n## A model\n")[0]
+)
+BLOCKS = re.findall(r"`([\w/]+\.\w+)`[^`\n]*(?:`[^`\n]*`[^`\n]*)*:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
+"""The files of the page: each name stands in the line before its block."""
+PAPER = ("arrows_paper.py", "arrows.csv")
+OTHERS = re.compile(r"corr2cause|causalbench|bnlearn|jin et al|zhou et al|convention|data v2", re.IGNORECASE)
+"""What only another benchmark's views say."""
+ITEMS = 20
+
+
+@pytest.fixture
+def put(tmp_path):
+    """Return a function that writes the files of the page, with or without those about its paper, to the directory."""
+
+    def write(*, paper: bool) -> None:
+        for name, text in BLOCKS:
+            if name in PAPER and not paper:
+                continue
+            if name == "arrows.py" and paper:
+                plain = 'benchmark = Benchmark(name="arrows", title="Arrows")'
+                assert plain in text
+                text = text.replace(plain, "benchmark = BENCHMARK")
+                text = text.replace(
+                    "from harness.tasks.benchmark import Benchmark", "from arrows_paper import BENCHMARK"
+                )
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+
+    return write
+
+
+@pytest.fixture
+def ended(harness):
+    """Runs a command that has to end well, and says nothing of another benchmark; what it printed."""
+
+    def call(*arguments: str, module: str = "harness") -> str:
+        process = harness(*arguments, module=module)
+        assert process.returncode == 0, process.stderr
+        assert not OTHERS.search(process.stdout), process.stdout
+        return process.stdout
+
+    return call
+
+
+def two_runs(ended) -> None:
+    for model in ("random_uniform", "always_yes"):
+        assert f"{ITEMS} items in 3 clusters" in ended("task=arrows", f"model={model}")
+
+
+def sources(folder: Path) -> list[str]:
+    """Return where the items came from, by each run's record of Every Eval Ever."""
+    records = [json.loads(file.read_text(encoding="utf-8")) for file in folder.rglob("*.json")]
+    return [record["evaluation_results"][0]["source_data"]["source_type"] for record in records]
+
+
+def test_the_page_has_the_files_that_it_speaks_of():
+    assert [name for name, _ in BLOCKS] == [
+        "mine.csv", "prompts/questions/doctor.yaml",
+        "arrows.py", "configs/task/arrows.yaml", "arrows_paper.py", "arrows.csv", "prompts/arrows/plain.yaml",
+        "prompts/arrows/steps.yaml", "arrows_verdict.py",
+    ]  # fmt: skip
+    assert PAGE.count("```") == 2 * len(BLOCKS)
+
+
+def test_a_file_of_questions_goes_through_every_command_without_python(put, ended, tmp_path):
+    put(paper=False)
+    for file in tmp_path.rglob("*.py"):
+        file.unlink()
+    task = ("task=questions", "task.path=mine.csv", "task.name=mine")
+    assert "topic: health" in ended(*task, "model=random_uniform")
+    assert "You are a doctor. About health: Does smoking cause" in ended(
+        *task, "prompt=doctor", "model=always_yes", "dry_run=true"
+    )
+    ended(*task, "prompt=doctor", "model=always_yes")
+    ended(*task, "model=always_yes", "prompt=plain")
+    assert "3 of 3 runs hold" in ended("results", "trust=mine.csv", module="harness.verify")
+    assert "F1 health" in ended("results", "by=topic", "out=-", module="harness.leaderboard")
+    (variant,) = (tmp_path / "results/questions/mine").iterdir()
+    runs = [f"{variant}/plain/{model}" for model in ("random_uniform", "always_yes")]
+    assert "6 items of questions/mine" in ended(*runs, module="harness.compare")
+    for to in ("csv", "inspect", "eee", "lm_eval"):
+        ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
+    ended("results", "trust=mine.csv", module="harness.report")
+    page = Page(tmp_path / "report.html")
+    items = page.chunk(page.runs[f"questions/mine/{variant.name}/plain/always_yes"]["answers"]["items"])
+    assert items["words"][0] == "Does smoking cause lung cancer?" and "answers" not in items
+    command = re.search(r"`(python -m harness [^`]*task=questions[^`]*)`", PAGE)
+    assert command and set(command[1].split()[4:]) == {"task.path=mine.csv", "model=random_uniform"}
+
+
+@pytest.mark.slow
+def test_a_benchmark_without_published_numbers_goes_through_every_command(put, ended, tmp_path):
+    put(paper=False)
+    two_runs(ended)
+    runs = [f"results/arrows/default/plain/{model}" for model in ("random_uniform", "always_yes")]
+    (table,) = json.loads(ended("results", "format=json", "published=true", module="harness.leaderboard"))["tables"]
+    assert table["task"] == "arrows" and [row["model"] for row in table["rows"]] == ["always_yes", "random_uniform"]
+    assert table["rows"][0]["recall"]["value"] == 1.0 and table["rows"][0]["accuracy"]["value"] == 0.5
+    assert "|  F1 2 |" in ended("results", "by=length", "out=-", module="harness.leaderboard")
+    assert f"{ITEMS} items" in ended(*runs, "by=length", module="harness.compare")
+    assert "2 of 2 runs hold" in ended("results", "trust=arrows.Arrows", module="harness.verify")
+    for to in ("csv", "inspect", "eee", "lm_eval"):
+        ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
+    assert (tmp_path / "out/csv").read_text(encoding="utf-8").count("Does A cause B?") == 2 * 3
+    assert sources(tmp_path / "out/eee") == ["other", "other"]
+    ended("results", "trust=arrows.Arrows", module="harness.report")
+    page = Page(tmp_path / "report.html")
+    assert len(page.runs) == 2 and page.data["published"] == [] and not OTHERS.search(json.dumps(page.data))
+    assert {chart["kind"] for chart in page.data["charts"]} == {"scores", "heat", "confusion"}
+    assert [run["graphs"] for run in page.runs.values()] == [None, None]
+    items = page.chunk(page.runs["arrows/default/plain/always_yes"]["answers"]["items"])
+    assert items["words"][0] == "Does A cause B?" and len(items["ids"]) == ITEMS and items["classes"] is None
+
+
+def test_a_benchmark_with_published_numbers_has_them_in_every_view(put, ended, harness, tmp_path):
+    put(paper=True)
+    two_runs(ended)
+    output = ended("table=arrows/1", module="harness.published")
+    assert "Table 1 of Somebody, Arrows, 2025 (data v1: chains of" in output and "66.67" in output
+    assert re.search(r"\| arrows +\| 1 +\| +2 \|", harness(module="harness.published").stdout)
+    measured, paper = json.loads(ended("results", "published=true", "format=json", module="harness.leaderboard"))[
+        "tables"
+    ]
+    assert len(measured["rows"]) == 2 and [row["model"] for row in paper["rows"]] == ["Coin", "Always Yes"]
+    assert paper["rows"][1]["f1"]["value"] == 0.6667
+    preset = ended("results", "preset=arrows/1", module="harness.leaderboard")
+    assert preset == ended("results", "preset=1", module="harness.leaderboard")
+    assert "Published: Somebody, Arrows, 2025; data v1: chains of two to four variables; in percent." in preset
+    assert (
+        "Measured here" in preset and "exact labels" in preset and "| Coin" in preset and "| random_uniform" in preset
+    )
+    assert re.search("preset=1 +Arrows, Table 1: Chains", harness("preset=", module="harness.leaderboard").stdout)
+    ended("results", module="harness.report")
+    several = harness("table=1", module="harness.published")
+    assert "table=1 is a table of several papers: write table=corr2cause/1 or table=arrows/1." in several.stderr
+    (table,) = Page(tmp_path / "report.html").data["published"]
+    assert table["task"] == "arrows" and len(table["rows"]) == 2
+
+
+def test_a_run_whose_benchmark_is_nowhere_is_shown_without_published_numbers(put, ended, tmp_path):
+    put(paper=True)
+    ended("task=arrows", "model=always_yes")
+    for name in ("arrows.py", "arrows_paper.py", "configs/task/arrows.yaml"):
+        (tmp_path / name).unlink()
+    (table,) = json.loads(ended("results", "published=true", "format=json", module="harness.leaderboard"))["tables"]
+    assert [row["model"] for row in table["rows"]] == ["always_yes"]
+    ended("results", "to=eee", "out=eee", module="harness.export")
+    assert sources(tmp_path / "eee") == ["other"]
+    ended("results", module="harness.report")
+    assert Page(tmp_path / "report.html").data["published"] == []
+
+
+def test_a_config_whose_class_is_not_there_is_told_in_a_sentence(put, ended, harness, tmp_path):
+    put(paper=True)
+    ended("task=arrows", "model=always_yes")
+    (tmp_path / "arrows.py").unlink()
+    process = harness("results", "published=true", module="harness.leaderboard")
+    assert process.returncode == 1
+    sentence = "error: task._target_=arrows.Arrows cannot be imported: No module named 'arrows'."
+    assert process.stderr.splitlines()[-1] == sentence and "Traceback" not in process.stderr
+    assert harness("preset=4", module="harness.leaderboard").returncode == 0  # what is asked of others is theirs
+
+
+def test_a_prompt_with_a_parser_of_its_own_reads_the_replies(put, ended, key, serve):
+    put(paper=False)
+    server = serve(lambda path, body, number: chat_reply("A comes first.\nVerdict: Yes"))
+    output = ended("task=arrows", "prompt=steps", "model=gpt4", f"model.base_url={server.url}", "task.longest=2")
+    assert re.search(r"\| all +\| +66\.67 \| +50\.00 \| +100\.00 \| +50\.00 \|", output), output
+    assert "reply could not be read" not in output and "replies could not be read" not in output
+    assert [call["messages"][-1]["content"].splitlines()[0] for call in server.calls] == ["A causes B."] * 2
+
+
+@pytest.mark.slow
+def test_what_takes_seconds_to_import_takes_it_too(put, ended, tmp_path):
+    put(paper=False)
+    two_runs(ended)
+    for to in ("parquet", "hf"):
+        ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
+    ended("results", "format=svg", module="harness.plot")
+    figures = {file.name for file in tmp_path.glob("figures/*.svg")}
+    assert any("heat" in name for name in figures) and all("arrows" in name for name in figures)

@@ -1,0 +1,53 @@
+"""What the commands import: seconds that every user waits for, every time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from support.openai_server import chat_reply
+
+HELP = {"annotated_types", "harness", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "yaml"}
+COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "jsonlines", "omegaconf", "packaging", "tenacity"}
+SCORING = COMPOSED | {"numpy"}
+"""A run that has records needs numpy for the intervals of its scores, and neither scipy nor scikit-learn."""
+PROGRAM = """
+import json, sys
+before = set(sys.modules)
+from harness.__main__ import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+tops = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(json.dumps(sorted(tops - set(sys.stdlib_module_names) - {"cython_runtime"})), file=sys.stderr)
+"""
+
+
+def imported(folder, *arguments: str) -> set[str]:
+    """Return the packages outside the standard library that a command has imported when it ends."""
+    process = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        cwd=folder,
+        env=os.environ | {"OPENAI_API_KEY": "none"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    return {name for name in json.loads(process.stderr.splitlines()[-1]) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], []], ids=["--help", "the reasoner"])
+def test_nothing_heavy_is_imported_without_need(tmp_path, arguments):
+    assert imported(tmp_path, *arguments) <= (HELP if arguments else SCORING)
+
+
+def test_a_run_that_the_cache_answers_imports_no_sdk_and_of_the_numerical_packages_numpy_alone(serve, tmp_path):
+    asked = ["model=gpt4", f"model.base_url={serve(lambda *_: chat_reply('No')).url}", "task.limit=40"]
+    first = imported(tmp_path, *asked)
+    assert "openai" in first  # so the same test would see it the second time
+    assert imported(tmp_path, *asked) <= SCORING

@@ -1,0 +1,235 @@
+"""python -m harness.reread: stored replies read again, without asking the model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.cli_help import sentence
+from support.judge_help import VAGUE, command, replies
+from support.openai_server import KEY, chat_reply
+from support.resealing import change, lines, load, rescore, reseal, save_lines
+
+from harness.scoring.judged import summarize
+from harness.storage import records
+from harness.storage.rebuild import task_of
+from harness.storage.result_json import result_json
+
+PLACE, JUDGED_PLACE = (f"results/corr2cause/{variant}/plain/gpt4" for variant in ("limit=60", "limit=60,judge=careful"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name[0] != "."}
+
+
+def without(manifest: dict, *names: str) -> dict:
+    return {name: value for name, value in manifest.items() if name not in names}
+
+
+def as_older_rules_read(folder: Path, label: int | None = 1, *, judged: bool = False) -> int:
+    """Make a finished run one of earlier rules, which read what today's cannot; return how many of its records."""
+    changed, count = lines(folder), 0
+    for line in changed:
+        if line["response"]["text"] == VAGUE and not judged:
+            line["answer"] = {"label": label, "probability": None, "span": "lean"}
+            line["correct"] = label == line["gold"]
+            count += 1
+    save_lines(folder, changed)
+    change(folder, "manifest.json", lambda manifest: manifest.pop("reading"))
+    if not judged:
+        rescore(folder)
+    reseal(folder)
+    return count
+
+
+def _forget_one_judgement(folder: Path) -> None:
+    """Make a judged run one of earlier rules, which have read a reply as Yes that today's leave to the judge."""
+    changed = lines(folder)
+    line = next(line for line in changed if line["response"]["text"] == VAGUE)
+    del line["judge"]
+    line["answer"] = {"label": 1, "probability": None, "span": "lean"}
+    save_lines(folder, changed)
+    change(folder, "manifest.json", lambda manifest: manifest.pop("reading"))
+    task = task_of(load(folder / "manifest.json"))
+    again = summarize(task, lambda: records.read(folder / "records.jsonl"), 1, "careful")
+    change(folder, "result.json", lambda result: result.update(result_json(again)))
+    reseal(folder)
+
+
+@pytest.fixture
+def server(serve):
+    return serve(replies())
+
+
+@pytest.fixture
+def place(harness, server, tmp_path) -> Path:
+    done = harness(*command(server, judge=False), OPENAI_API_KEY=KEY)
+    assert done.returncode == 0, done.stderr
+    return tmp_path / PLACE
+
+
+def test_a_run_of_earlier_rules_is_found_and_read_again_without_its_model(harness, server, place):
+    today, asked = contents(place), len(server.calls)
+    assert load(place / "manifest.json")["reading"]["version"] >= 1
+    count = as_older_rules_read(place)
+    older = contents(place)
+    verified = harness("results", module="harness.verify")
+    assert verified.returncode == 1 and "0 of 1 runs hold." in verified.stdout
+    assert f"version 0, today's are of version 1 and {count} read otherwise today" in verified.stdout
+    assert len(verified.stdout.splitlines()) == 3 and f"python -m harness.reread {PLACE} reads" in verified.stdout
+    shown = harness("results", "dry_run=true", module="harness.reread")
+    assert shown.returncode == 0, shown.stderr
+    assert f"{count} of 60 readings would be changed (Yes → unreadable: {count}); F1" in shown.stdout
+    assert contents(place) == older
+    done = harness("results", module="harness.reread")
+    assert done.returncode == 0 and f"{count} of 60 readings changed" in done.stdout, done.stdout + done.stderr
+    now = contents(place)
+    assert now["records.jsonl"] == today["records.jsonl"] and now["result.json"] == today["result.json"]
+    manifests = [json.loads(files["manifest.json"]) for files in (today, now)]
+    assert without(manifests[0], "digest") == without(manifests[1], "digest", "reread")
+    assert harness("results", module="harness.verify").returncode == 0
+    again = harness("results", module="harness.reread")
+    assert again.returncode == 0 and "read by today's rules already" in again.stdout and contents(place) == now
+    assert len(server.calls) == asked
+
+
+def _text(folder: Path) -> None:
+    """Another reply than the model's: its digest is not made again."""
+    changed = lines(folder)
+    changed[0]["response"]["text"] = "Yes"
+    save_lines(folder, changed)
+
+
+def _gold(folder: Path) -> None:
+    """Another label than the item's, and everything that rests on it."""
+    changed = lines(folder)
+    line = next(line for line in changed if line["gold"] == 0)
+    line["labels"] = dict.fromkeys(line["labels"], 1)
+    line |= {"gold": 1, "correct": None if line["answer"]["label"] is None else not line["correct"]}
+    save_lines(folder, changed)
+    rescore(folder)
+    reseal(folder)
+
+
+def _score(folder: Path) -> None:
+    change(folder, "result.json", lambda r: r["scores"]["published"]["overall"]["all"].update(accuracy=1.0))
+    reseal(folder)
+
+
+@pytest.mark.parametrize("tamper", [_text, _gold, _score])
+def test_a_run_that_does_not_hold_is_left_as_it_is(harness, place, tamper):
+    as_older_rules_read(place)
+    tamper(place)
+    before = contents(place)
+    done = harness("results", module="harness.reread")
+    assert done.returncode == 1 and "NOT READ AGAIN: it does not hold" in done.stdout, done.stdout + done.stderr
+    assert contents(place) == before
+
+
+@pytest.mark.slow
+def test_a_judge_reads_the_rest_of_a_finished_run(harness, serve, server, place, tmp_path):
+    asked, plain = len(server.calls), contents(place)
+    settings = [part for part in command(server) if part.startswith("judge")]
+    shown = harness("results", *settings, "dry_run=true", module="harness.reread", OPENAI_API_KEY=KEY)
+    count = sum(line["answer"]["label"] is None for line in lines(place))
+    assert f"{count} replies that the rules cannot read would go to the judge careful" in shown.stdout, shown.stderr
+    assert len(server.calls) == asked and str(tmp_path) not in shown.stdout
+    done = harness("results", *settings, module="harness.reread", OPENAI_API_KEY=KEY)
+    assert done.returncode == 0 and f"left in {JUDGED_PLACE})" in done.stdout, done.stdout + done.stderr
+    assert "went to the judge careful" in done.stdout and len(server.calls) > asked
+    # It stands where the command of the judged run would leave it, which finds nothing more to do.
+    assert contents(place) == plain
+    judged, asked = contents(tmp_path / JUDGED_PLACE), len(server.calls)
+    verified = harness("results", module="harness.verify")
+    assert verified.returncode == 0 and "2 of 2 runs hold." in verified.stdout, verified.stdout
+    again = harness(*command(server), OPENAI_API_KEY=KEY)
+    assert again.returncode == 0 and len(server.calls) == asked, again.stderr
+    for name in ("result.json", "manifest.json"):
+        assert (tmp_path / JUDGED_PLACE / name).read_bytes() == judged[name]
+    # A dry run says what the command does: its judge is not asked again, whatever became of the cache.
+    (tmp_path / ".cache").rename(tmp_path / "elsewhere")
+    shown = harness(JUDGED_PLACE, *settings, "dry_run=true", module="harness.reread", OPENAI_API_KEY=KEY)
+    assert " 0 replies that the rules cannot read would go to the judge careful" in shown.stdout, shown.stdout
+    done = harness(JUDGED_PLACE, *settings, module="harness.reread", OPENAI_API_KEY=KEY)
+    assert done.returncode == 0 and len(server.calls) == asked, done.stdout + done.stderr
+    assert (tmp_path / JUDGED_PLACE / "result.json").read_bytes() == judged["result.json"]
+    # Read again without a judge it keeps what its own has said.
+    as_older_rules_read(tmp_path / JUDGED_PLACE, judged=True)
+    done = harness(JUDGED_PLACE, module="harness.reread")
+    assert done.returncode == 0 and "0 of 60 readings changed" in done.stdout, done.stdout + done.stderr
+    assert (tmp_path / JUDGED_PLACE / "result.json").read_bytes() == judged["result.json"]
+    assert harness("results", module="harness.verify").returncode == 0 and len(server.calls) == asked
+    # Where it has not been asked about a reply that today's rules cannot read, it has to be named.
+    kept = contents(tmp_path / JUDGED_PLACE)
+    _forget_one_judgement(tmp_path / JUDGED_PLACE)
+    older = contents(tmp_path / JUDGED_PLACE)
+    refused = harness(JUDGED_PLACE, module="harness.reread")
+    assert refused.returncode == 1 and "1 of the replies" in refused.stdout, refused.stdout
+    assert contents(tmp_path / JUDGED_PLACE) == older
+    assert harness(JUDGED_PLACE, "dry_run=true", module="harness.reread").stdout == refused.stdout
+    for name, content in kept.items():
+        (tmp_path / JUDGED_PLACE / name).write_bytes(content)
+    other = serve(lambda path, body, number: chat_reply("no"))
+    another = JUDGED_PLACE, "judge=gpt4", f"judge.base_url={other.url}"
+    refused = harness(*another, module="harness.reread", OPENAI_API_KEY=KEY)
+    assert "it has another judge, careful" in refused.stdout and not other.calls
+    assert harness(*another, "dry_run=true", module="harness.reread").stdout == refused.stdout
+
+
+def test_a_run_that_leaves_nothing_to_a_judge_is_left_alone(harness, serve, tmp_path):
+    assert harness("model=random_uniform", "task.limit=20").returncode == 0
+    for dry_run in ("true", "false"):
+        done = harness("results", "judge=gpt4", f"dry_run={dry_run}", module="harness.reread", OPENAI_API_KEY=KEY)
+        assert done.returncode == 0 and "today's rules leave no reply to a judge" in done.stdout, done.stderr
+    assert len(list(tmp_path.rglob("result.json"))) == 1
+
+
+def test_what_runs_need_to_be_trusted_is_said_once_for_all(harness, tmp_path):
+    for model, module in {"always_yes": "mine.Task", "always_no": "yours.Task"}.items():
+        assert harness(f"model={model}", "task.limit=20").returncode == 0
+        folder = tmp_path / f"results/corr2cause/limit=20/plain/{model}"
+        change(folder, "manifest.json", lambda manifest, to=module: manifest["config"]["task"].update(_target_=to))
+        change(folder, "manifest.json", lambda manifest: manifest.pop("reading"))
+        reseal(folder)
+    done = harness("results", "trust=other.Task", module="harness.reread")
+    assert done.returncode == 1 and done.stdout.count("NOT READ AGAIN: the run's task is") == 2, done.stdout
+    assert done.stdout.count("may come from anybody") == 1
+    assert done.stdout.endswith("add trust=other.Task,yours.Task,mine.Task\n")
+
+
+@pytest.mark.slow
+def test_what_a_judge_has_read_cannot_be_changed_unseen(harness, server, tmp_path):
+    assert harness(*command(server), OPENAI_API_KEY=KEY).returncode == 0
+    folder = tmp_path / JUDGED_PLACE
+    kept = {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    def verified(how) -> str:
+        for name, content in kept.items():
+            (folder / name).write_bytes(content)
+        changed = lines(folder)
+        how(next(line for line in changed if line["response"]["text"] == VAGUE))
+        save_lines(folder, changed)
+        reseal(folder)
+        done = harness(JUDGED_PLACE, module="harness.verify")
+        assert done.returncode == 1, done.stdout
+        return done.stdout
+
+    assert "reads otherwise today" in verified(lambda line: line["answer"].update(label=0))
+    assert "asked something else" in verified(lambda line: line["judge"].update(request="0" * 64))
+    assert "reads otherwise today" in verified(lambda line: line["judge"]["response"].update(text="no"))
+    assert "was not asked" in verified(lambda line: (line.pop("judge"), line["answer"].update(label=None, span="")))
+    assert "judge" in verified(lambda line: line["judge"]["response"]["usage"].update(input=10**6))
+
+
+def test_what_cannot_be_read_again_is_said(harness, place):
+    (place / "records.jsonl").unlink()
+    change(place, "manifest.json", lambda manifest: manifest.pop("reading"))
+    reseal(place)
+    done = harness("results", module="harness.reread")
+    assert done.returncode == 1 and "holds no records.jsonl" in done.stdout, done.stdout
+    assert harness("network=asia", module="harness.discover").returncode == 0
+    done = harness("results/causalbench", module="harness.reread")
+    assert done.returncode == 0 and "an algorithm has answered" in done.stdout, done.stdout
+    assert "choose one with judge=" in sentence(harness("results", "judge.seed=1", module="harness.reread"))
+    assert "no judge 'gpt44'" in sentence(harness("results", "judge=gpt44", module="harness.reread"))

@@ -1,0 +1,339 @@
+"""`from harness import evaluate, load_run`: what the command does, from a program or a notebook."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from support.openai_server import KEY, chat_reply, error, wait_for
+
+from harness import evaluate, load_run
+from harness.errors import ConfigError, DataError, Interrupted, RunStopped
+from harness.runtime.signals import STOP
+from harness.storage import runs
+from harness.storage.runs import Run
+from harness.types import Failure, Response
+
+OWN_MODEL = """
+from dataclasses import dataclass
+from harness.protocols import Traits
+from harness.types import ChatRequest
+
+@dataclass(frozen=True)
+class Mine:
+    name: str
+    traits = Traits()
+    accepts = (ChatRequest,)
+    identity = {"kind": "mine"}
+
+    def respond(self, requests):
+        import nobody_has_this
+        yield from nobody_has_this.answers(requests)
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def in_a_loop(call):
+    """What a notebook does: the loop of this thread is running while the cell's code is called."""
+
+    async def cell():
+        return call()
+
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(cell())
+    finally:
+        loop.close()
+
+
+def directly(call):
+    return call()
+
+
+def asking(server, **settings):
+    return evaluate(model="gpt4", task="corr2cause", **{"model.base_url": server.url}, **settings)
+
+
+def test_a_run_is_returned_with_its_scores_and_records(capsys):
+    run = evaluate(limit=40, labels="audited")
+    assert run.complete and run.folder == Path("results/corr2cause/labels=audited,limit=40/plain/reasoner").resolve()
+    assert run.scores["accuracy"].value == 1.0 and run.scores["f1"] == run.result.overall.metric("f1")
+    assert run.result.overall.items == 40
+    records = list(run.records())
+    assert len(records) == 40 and all(record.answer.label == record.labels["audited"] for record in records)
+    assert repr(run).startswith("<run corr2cause · labels=audited,limit=40 · plain · reasoner: F1 100.00")
+    assert load_run(run.folder).result == run.result
+    # The one type of a finished run, which the leaderboard and the other views read too.
+    assert type(run) is type(load_run(run.folder)) is Run and run == runs.load(run.folder) == load_run(run.folder)
+    assert (run.kind, run.settings, run.place["model"]) == (
+        "reasoner",
+        {"labels": "audited", "limit": 40},
+        "reasoner",
+    )
+    assert capsys.readouterr().out == ""
+
+
+def test_it_composes_what_the_command_composes(harness, tmp_path):
+    command = harness("model=random_uniform", "task.limit=30", "task.num_nodes=[4,5]", "results=there")
+    assert command.returncode == 0, command.stderr
+    run = evaluate("random_uniform", limit=30, num_nodes=(4, 5), results=tmp_path / "here")
+    (there,) = (tmp_path / "there").rglob("result.json")
+    assert run.folder.relative_to(tmp_path / "here") == there.parent.relative_to(tmp_path / "there")
+    for name in ("result.json", "records.jsonl"):
+        assert (run.folder / name).read_bytes() == there.with_name(name).read_bytes()
+    ours, theirs = (json.loads((folder / "manifest.json").read_text()) for folder in (run.folder, there.parent))
+    assert ours.pop("config") == theirs.pop("config") | {"results": str(tmp_path / "here")}
+    for manifest in (ours, theirs):
+        del manifest["started"], manifest["ended"], manifest["digest"]
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("around", [directly, in_a_loop])
+def test_what_was_answered_is_not_asked_again(around, serve, key, monkeypatch):
+    server = serve()
+    first = around(lambda: asking(server, limit=20))
+    assert len(server.calls) == 20 and not any(record.outcome.cached for record in first.records())
+    assert first.scores["accuracy"].value == pytest.approx(first.result.overall["accuracy"])
+    again = around(lambda: asking(server, limit=20, results="again"))
+    monkeypatch.delenv("OPENAI_API_KEY")  # a frozen cache asks nothing and needs none
+    frozen = around(lambda: asking(server, limit=20, results="frozen", cache="frozen"))
+    assert len(server.calls) == 20 and all(record.outcome.cached for record in frozen.records())
+    assert first.result == again.result == frozen.result
+
+
+def test_the_callers_loop_goes_on_afterwards(serve, key):
+    server = serve()
+
+    async def program():
+        here = asyncio.get_running_loop()
+        run = asking(server, limit=5)
+        other = await asyncio.to_thread(asking, server, limit=6)
+        await asyncio.sleep(0)
+        assert asyncio.get_running_loop() is here
+        return run, other
+
+    run, other = asyncio.run(program())
+    assert run.complete and other.complete and len(server.calls) == 6
+    assert not STOP.requested
+
+
+@pytest.mark.parametrize("around", [directly, in_a_loop])
+def test_progress_and_remarks_are_shown_on_stderr(around, serve, key, capsys, monkeypatch):
+    monkeypatch.setattr("harness.runtime.progress.EVERY", 0.0)
+    price = {"model.price": {"input": 1, "output": 1}}
+    around(lambda: asking(serve(), limit=5, budget={"usd": 5}, **price))
+    output = capsys.readouterr()
+    assert "corr2cause gpt4: 5/5" in output.err and "of $5" in output.err
+    assert "To ask: 5 calls" in output.err or "5 calls" in output.err
+    assert output.out == ""
+
+
+@pytest.mark.parametrize("around", [directly, in_a_loop])
+def test_without_a_key_nothing_begins(around, serve):
+    with pytest.raises(ConfigError, match="no API key"):
+        around(lambda: asking(serve(), limit=5))
+    assert not Path("results").exists()
+
+
+@pytest.mark.parametrize("around", [directly, in_a_loop])
+def test_a_key_that_is_refused_stops_the_run(around, serve, key):
+    server = serve(lambda path, body, number: error(401, "no such key", "invalid_api_key"))
+    with pytest.raises(RunStopped, match="401"):
+        around(lambda: asking(server, limit=5))
+    assert STOP.requested is False
+
+
+def test_what_was_answered_before_a_stop_can_be_read(serve, key):
+    server = serve(lambda path, body, number: chat_reply("No"))
+    with pytest.raises(RunStopped, match=r"budget\.requests=3") as stop:
+        asking(server, limit=10, budget={"requests": 3})
+    (note,) = stop.value.__notes__
+    run = load_run(next(Path("results").rglob("result.json")).parent)
+    assert str(run.folder.relative_to(Path.cwd())) in note
+    assert not run.complete and len(list(run.records())) == 3 and "NOT COMPLETE" in repr(run)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"model": "gtp4"}, "there is no model 'gtp4' (did you mean 'gpt4'?)"),
+        ({"task": "corr2caus"}, "there is no task 'corr2caus' (did you mean 'corr2cause'?)"),
+        ({"cache": "of"}, "there is no cache 'of' (did you mean 'off'?)"),
+        ({"limt": 3}, "there is no setting 'limt' (did you mean 'limit'?)"),
+        ({"sample": 3}, "there is no setting 'sample' (did you mean 'samples'?)"),
+        ({"task.limt": 3}, "there is no setting 'task.limt' (did you mean 'task.limit'?)"),
+        ({"models.name": "m"}, "there is no setting 'models' (did you mean 'model'?)"),
+        ({"model": "gpt4", "model.temperatur": 1}, "(did you mean 'model.temperature'?)"),
+        ({"model": "gpt4", "seed": 1}, 'seed= may be task.seed or model.seed: write **{"task.seed": …}'),
+        ({"overrides": ["task.limt=3"]}, "there is no setting 'task.limt' (did you mean 'task.limit'?)"),
+        ({"overrides": ["model=gtp4"]}, "there is no model 'gtp4' (did you mean 'gpt4'?)"),
+        ({"overrides": "task.limit=3"}, "overrides='task.limit=3': it takes a list of settings"),
+        ({"overrides": [3]}, "overrides=[3]: it takes a list of settings"),
+        ({"overrides": ["task.limit"]}, "Write key=value"),
+        ({"limit": "many"}, "task.limit=many"),
+        ({"limit": object}, "task.limit=<class 'object'> is no setting"),
+        ({"prompt": "plian"}, "there is no corr2cause prompt 'plian' (did you mean 'plain'?)"),
+        ({"dry_run": True}, "dry_run"),
+        ({"overrides": ["dry_run=true"]}, "dry_run"),
+    ],
+)
+def test_what_does_not_fit_is_one_sentence_with_the_nearest_name(settings, sentence, capsys):
+    with pytest.raises(ConfigError) as refused:
+        evaluate(**settings)
+    assert sentence in str(refused.value), refused.value
+    assert capsys.readouterr() == ("", "") and not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"api_key_env": KEY}, {"model.extra": {"api_key": KEY}}, {"overrides": [f"+k={KEY}"]}]
+)
+def test_a_key_in_a_setting_is_refused_and_not_shown(settings, key):
+    with pytest.raises(ConfigError, match="looks like a key") as refused:
+        evaluate("gpt4", **settings)
+    assert KEY not in str(refused.value)
+
+
+def test_a_package_that_is_missing_is_said_of_a_model_of_ones_own(tmp_path):
+    """A file below ./configs and a class beside it, as for the command."""
+    tmp_path.joinpath("own_model_of_a_test.py").write_text(OWN_MODEL)
+    tmp_path.joinpath("configs/model").mkdir(parents=True)
+    tmp_path.joinpath("configs/model/mine.yaml").write_text("_target_: own_model_of_a_test.Mine\nname: mine\n")
+    with pytest.raises(ConfigError, match="the package nobody_has_this is not installed"):
+        evaluate("mine", limit=2)
+
+
+@pytest.mark.parametrize("around", [directly, in_a_loop])
+def test_ctrl_c_ends_in_order_and_keeps_what_was_answered(around, serve, key):
+    server = serve(together=4)
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+
+    def press():
+        server.wait_for_calls(4)
+        os.kill(os.getpid(), signal.SIGINT)
+        wait_for(lambda: STOP.requested)
+        server.held = float("inf")
+
+    server.held = 0
+    pressing = threading.Thread(target=press)
+    pressing.start()
+    with pytest.raises(Interrupted, match="every answer so far is stored"):
+        around(lambda: asking(server, limit=400, max_concurrency=4))
+    pressing.join()
+    calls = len(server.calls)
+    assert 4 <= calls < 400 and not STOP.requested
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    assert len(list(load_run(next(Path("results").rglob("result.json")).parent).records())) == calls
+    assert around(lambda: asking(server, limit=400, max_concurrency=4)).complete and len(server.calls) == 400
+
+
+def test_a_second_ctrl_c_gives_a_notebook_back_at_once_and_the_next_run_goes_on(serve, key):
+    server = serve(together=4, held=0)
+
+    def press():
+        server.wait_for_calls(4)
+        os.kill(os.getpid(), signal.SIGINT)
+        wait_for(lambda: STOP.requested)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    pressing = threading.Thread(target=press)
+    pressing.start()
+    with pytest.raises(KeyboardInterrupt):  # while no call has got its answer
+        in_a_loop(lambda: asking(server, limit=100, max_concurrency=4))
+    pressing.join()
+    assert STOP.requested and len(server.calls) == 4  # what is under way goes on, and asks nothing more
+    server.held = float("inf")
+    assert in_a_loop(lambda: asking(server, limit=100)).complete
+    assert len(server.calls) == 100 and not STOP.requested
+
+
+def test_to_pandas_has_a_line_for_each_record(serve, key):
+    pandas = pytest.importorskip("pandas")
+
+    def reply(path, body, number):
+        return error(400, "no", "content_filter") if number == 1 else chat_reply("No" if number > 2 else "Hm.")
+
+    frame = asking(serve(reply), limit=8, max_concurrency=1).to_pandas()
+    assert len(frame) == 8 and set(frame["model"]) == {"gpt4"}
+    assert {"item", "cluster", "gold", "answer", "correct", "failure", "asked", "text", "group_relation"} <= {*frame}
+    assert frame["answer"].dtype == pandas.Int64Dtype()
+    assert frame["failure"].notna().sum() == 1 and frame["answer"].isna().sum() == 2
+    assert frame["asked"].str.contains("Suppose").all()
+
+
+def test_without_pandas_it_is_said_in_a_sentence(monkeypatch):
+    run = evaluate("always_no", limit=4)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ConfigError, match=r"python -m pip install pandas, or use records\(\)"):
+        run.to_pandas()
+    assert [type(record.outcome) for record in run.records()] == [Response] * 4
+
+
+def test_load_run_says_what_is_not_a_run(tmp_path):
+    with pytest.raises(DataError, match="there is no folder nowhere"):
+        load_run("nowhere")
+    run = evaluate("always_no", limit=4)
+    with pytest.raises(DataError, match=r"results holds no result.json.*such as results/corr2cause"):
+        load_run("results")
+    (run.folder / "records.jsonl").unlink()
+    with pytest.raises(DataError, match=r"holds no records.jsonl"):
+        list(load_run(run.folder).records())
+    (run.folder / "result.json").write_text("{")
+    with pytest.raises(DataError, match=r"result\.json"):
+        load_run(str(run.folder))
+
+
+def test_a_failed_call_is_a_record_and_no_answer(serve, key):
+    server = serve(lambda path, body, number: error(400, "no", "content_filter") if number == 1 else chat_reply("No"))
+    (record,) = [record for record in asking(server, limit=2).records() if isinstance(record.outcome, Failure)]
+    assert record.answer is None
+
+
+def test_the_callers_own_hydra_is_left_as_it_was():
+    from hydra import compose, initialize_config_dir
+    from hydra.core.hydra_config import HydraConfig
+
+    from harness.config_files import CONFIGS
+
+    before = HydraConfig.instance().cfg
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        evaluate("always_no", limit=4)
+        assert compose("config", ["model=always_yes"]).model.name == "always_yes"
+    assert HydraConfig.instance().cfg is before
+
+
+def test_importing_the_package_imports_nothing_else():
+    program = """
+import sys
+before = set(sys.modules)
+import harness
+print(sorted(set(sys.modules) - before))
+from harness import evaluate
+print(callable(evaluate))
+"""
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert process.stdout.splitlines() == ["['harness']", "True"]
+    with pytest.raises(ImportError):
+        from harness import evaluat  # noqa: F401
+
+
+def test_the_documents_example_runs(serve, key, capsys):
+    page = Path(__file__).resolve().parents[1].joinpath("docs", "python.md").read_text(encoding="utf-8")
+    blocks = [part.partition("```")[0] for part in page.split("```python\n")[1:]]
+    server = serve()
+    assert len(blocks) >= 4 and any("http://localhost:8000/v1" in block for block in blocks)
+    names: dict[str, object] = {}
+    for block in blocks:
+        source = block.replace("http://localhost:8000/v1", server.url)
+        in_a_loop(lambda source=source: exec(compile(source, "docs/python.md", "exec"), names))
+    assert server.calls and "95% interval" in capsys.readouterr().out

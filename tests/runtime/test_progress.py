@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import math
+import re
+import sys
+import time
+
+import pytest
+from support.causalbench_help import causalbench
+from support.openai_server import KEY
+from support.pseudo_terminal import child, terminal
+from support.scripted import Scripted
+
+from harness.prompting import prompts
+from harness.run import ask
+from harness.runtime import progress, progress_bar, retries
+from harness.runtime.progress import Progress
+from harness.runtime.steps import Steps
+from harness.types import Answer, ChatRequest, Failure, Record, Response
+
+
+def record(outcome, answer=None) -> tuple[Record, None]:
+    return Record("1", "c", {}, {"gold": 1}, None, outcome, answer), None
+
+
+RECORDS = [
+    record(Response("Yes", cached=True), Answer(1)),
+    record(Response("?"), Answer(None)),
+    record(Failure("timeout", "late")),
+    record(Response("No"), Answer(0)),
+]
+
+
+@pytest.fixture(autouse=True)
+def drawable(monkeypatch):
+    for name in ("NO_COLOR", "COLUMNS", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(progress_bar, "LONGEST_WAIT", 120.0)
+
+
+def test_records_pass_unchanged_and_are_counted():
+    counting = Progress("t")
+    assert list(counting.track(iter(RECORDS), RECORDS)) == RECORDS
+    assert (counting.done, counting.cached, counting.unreadable, counting.failed) == (4, 1, 1, 1)
+
+
+class InFlight(Scripted):
+    """Has all requests under way before the first answer lands."""
+
+    def respond(self, requests):
+        return super().respond(list(requests))
+
+
+def test_an_answer_that_several_items_wait_for_was_asked_once():
+    task = causalbench("Causality", networks=["asia", "cancer"], method=2)
+    scripted, counting = InFlight(lambda request: Response("Yes")), Progress("t")
+    prompt = prompts.load(task.name, "closed", ())
+    assert len(list(counting.track(ask(task.items(), prompt, scripted, ChatRequest), task.items()))) == 456
+    assert len(scripted.asked) == 380
+    assert counting.where_from() == (
+        "0 answers came from the cache, 380 were asked now; 76 items ask, word for word, what another one was asked, "
+        "and share its answer."
+    )
+    stored = Progress("t")
+    list(stored.track(iter(RECORDS[:1]), RECORDS[:1]))
+    assert stored.where_from() == "1 answers came from the cache, 0 were asked now."
+    assert Progress("t").where_from() == ""
+
+
+def test_without_a_terminal_there_are_plain_lines(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    counting = Progress("corr2cause gpt4", lambda: "$0.0312")
+    list(counting.track(iter(RECORDS), RECORDS))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "corr2cause gpt4: 1/4 · $0.0312 · 1 cached"  # of asking nothing is known yet
+    assert lines[1].startswith("corr2cause gpt4: 2/4 · ") and "/s · 0:00:01 left · $0.0312 · 1 cached" in lines[1]
+    assert lines[-1].endswith("/s · $0.0312 · 1 cached · 1 unreadable · 1 failed")
+    assert "\x1b" not in "".join(lines)
+
+
+class At(Progress):
+    """Looked at from outside, at made-up times."""
+
+    def __init__(self, total: int) -> None:
+        super().__init__("t")
+        self.total = total
+        self.start = time.monotonic()
+
+    def after(self, seconds: float, *, asked: int = 0, cached: int = 0) -> dict[str, str]:
+        self.cached, self.done = cached, asked + cached
+        return self.facts(self.start + seconds)
+
+
+def test_a_burst_of_stored_answers_is_in_no_rate():
+    run = At(1162)
+    assert run.after(20, cached=500) == {"done": "500/1,162", "cached": "500 cached"}
+    assert run.after(25, cached=500, asked=50)["rate"] == "10.0/s"  # the clock begins when the burst is over
+    assert run.after(30, cached=562, asked=100)["rate"] == "10.0/s"  # nor one in the middle
+    assert run.after(30, cached=562, asked=100)["left"] == "0:00:50 left"
+
+
+def test_the_rate_is_that_of_the_last_half_minute_or_of_ten_answers():
+    run = At(10_000)
+    for second in range(1, 101):
+        run.after(second, asked=second)
+    for second in range(101, 141):
+        run.after(second, asked=100 + 20 * (second - 100))
+    assert run.after(140, asked=900)["rate"] == "20.0/s"
+    assert run.after(170, asked=900)["rate"] == "38.7/min"  # a standstill is seen while it lasts
+    slow = At(100)
+    for number in range(1, 31):
+        slow.after(20 * number, asked=number)
+    assert slow.after(600, asked=30) == {"done": "30/100", "rate": "3.0/min", "left": "0:23:20 left"}
+
+
+def test_a_paid_run_tells_its_cost_and_its_budget_on_the_way(serve, tmp_path):
+    server = serve(held=16)
+    priced = ("model=gpt4", "model.price.input=1", "model.price.output=10", "model.max_concurrency=10")
+    command = (sys.executable, "-m", "harness", *priced, f"model.base_url={server.url}", "task.limit=24")
+    cost = f"${16 * (11 * 1 + 2 * 10) / 1e6:.6f}"
+    line = re.compile(rf"16/24 · [\d.,]+/(s|min) · \d+:\d\d:\d\d left · {re.escape(cost)} of \$5")
+
+    def watching(screen) -> None:
+        if line.search(screen.text):  # else the calls that are held are answered in the end, and it never comes
+            server.held = math.inf
+
+    child(120, *command, "budget.usd=5", cwd=tmp_path, OPENAI_API_KEY=KEY, watching=watching)
+    assert server.held == math.inf and len(server.calls) == 24
+
+
+def answers():
+    for number in range(20):
+        yield record(Response("No", cached=number < 5), Answer(None if number == 7 else 0))
+
+
+@pytest.mark.parametrize("colour", [True, False], ids=["", "NO_COLOR"])
+@pytest.mark.parametrize("width", [120, 40])
+def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
+    if not colour:
+        monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(progress_bar, "AFTER", 0.0)
+    monkeypatch.setattr(progress_bar, "REFRESH", 0.02)
+    counting = Progress("corr2cause [gpt4]", lambda: "$0.0312")
+    with terminal(width) as screen:
+        for number, _ in enumerate(counting.track(answers(), range(20))):
+            if number == 9:
+                screen.wait(" 10/20 · ")
+                counting.say("a line beside it")
+            if number == 16:
+                then = screen.wait(" 17/20 · ")
+    (line,) = [line for line in then.lines if "corr2cause" in line]
+    assert line.startswith("corr2cause [gpt4] ") and "left" in line
+    rate, counts = re.search(r"/(s|min) ", line), "$0.0312 · 5 cached · 1 unreadable" in line
+    assert (width == 120) == ("━━" in line) == bool(rate) == counts
+    assert bool(then.colours) == (colour and width == 120)
+    assert screen.text == "a line beside it"  # nothing else stays
+
+
+def test_the_bar_leaves_stdout_alone(monkeypatch, capfd):
+    monkeypatch.setattr(progress_bar, "AFTER", 0.0)
+    monkeypatch.setattr(progress_bar, "REFRESH", 0.01)
+    with terminal(80, stdout=False) as screen:
+        for number in Progress("t").watch(iter(range(5)), range(5)):
+            screen.wait(f"{number + 1}/5")
+            print("for the pipe", flush=True)
+    assert capfd.readouterr().out == "for the pipe\n" * 5
+    assert b"pipe" not in screen.raw
+
+
+def test_what_is_over_within_a_second_has_no_bar(monkeypatch):
+    assert progress_bar.AFTER == 1
+    monkeypatch.setattr(progress_bar, "AFTER", 60.0)  # on a slow day four records take more than a second
+    with terminal(80) as screen:
+        list(Progress("t").track(iter(RECORDS), RECORDS))
+    assert screen.raw == b""
+
+
+def test_an_error_ends_the_bar(monkeypatch):
+    monkeypatch.setattr(progress_bar, "AFTER", 0.0)
+    monkeypatch.setattr(progress_bar, "REFRESH", 0.01)
+
+    def broken():
+        yield 1
+        screen.wait("1/3")
+        raise ValueError("no more")
+
+    with terminal(80) as screen, pytest.raises(ValueError, match="no more"):
+        list(Progress("t").watch(broken(), range(3)))
+    assert screen.text == "" and not screen.screen.cursor.hidden
+
+
+def test_a_step_that_ends_in_an_error_is_under_way_no_more():
+    steps = Steps()
+    with pytest.raises(KeyboardInterrupt), steps.about("cancer"):
+        steps.tell(1, 8, "families scored")
+        assert steps.sentence == "cancer: 1 of 8 families scored"
+        raise KeyboardInterrupt
+    steps.tell(1, 2, "searches")
+    assert steps.sentence == "1 of 2 searches"
+
+
+def test_what_waits_for_a_retry_is_told_in_lines_and_below_the_bar(monkeypatch, capsys):
+    from rich.console import Console
+
+    board = retries.Retries()
+    monkeypatch.setattr(progress, "RETRIES", board)
+    monkeypatch.setattr(progress, "FIRST_WAIT", 0.0)
+    counting = Progress("corr2cause gpt4")
+    watched = counting.watch(iter([1, 2]), [1, 2])
+    next(watched)
+    assert counting.waiting == ""
+    for call in range(7):
+        board.begin(call, retries.Waiting("500: Internal Server Error", 3 + (call == 6), 10))
+    board.begin("other", retries.Waiting("no answer in time", 2, 2))
+    told = "7 calls wait: 500: Internal Server Error, try 4 of 10; 1 more for other reasons"
+    board.show()
+    board.show()  # no second line within ten seconds
+    board.say("one address is down")
+    assert capsys.readouterr().err.splitlines() == [f"corr2cause gpt4: {told}", "one address is down"]
+    console = Console(width=60, file=sys.stderr)
+    console.print(progress_bar.line(counting, 60))
+    assert capsys.readouterr().err.splitlines()[1].startswith("7 calls wait: 500: Internal Server Error, try 4 of")
+    for call in (*range(7), "other"):
+        board.end(call)
+    assert counting.waiting == "" and list(watched) == [2]
+    board.show()
+    board.say("nobody listens any more")
+    assert "listens" not in capsys.readouterr().err

@@ -1,0 +1,145 @@
+"""What stands on a terminal: read from a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import pytest
+from support.manifest_help import write_manifest
+from support.pseudo_terminal import child, terminal
+from support.row_help import board_row
+
+from harness.leaderboard import __main__ as leaderboard
+from harness.leaderboard.build import Choice, build
+from harness.storage.result_json import result_json
+from harness.tables.markdown_csv_json import markdown
+from harness.tables.table import Table
+from harness.tables.terminal import show
+from harness.types import Metric, Result, Scores, Usage
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch):
+    for name in ("NO_COLOR", "COLUMNS", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
+def run(model, f1=0.5, *, unreadable=0, prompt="plain", **more):
+    interval = (max(f1 - 0.1, 0.0), min(f1 + 0.1, 1.0))
+    values = {"f1": f1, "precision": f1 / 2, "recall": 1 - f1, "accuracy": f1 / 3, **more}
+    metrics = tuple(Metric(name, value, interval) for name, value in values.items())
+    overall = Scores(1162, 180, unreadable, 0, metrics, clusters=21, resamples=10_000)
+    result = Result("published", {"published": {"overall": {"all": overall}}}, 21, {}, {}, Usage())
+    return board_row("corr2cause", "default", prompt, model, True, result)
+
+
+BOARD = [run("gpt4", 0.9123), run("always_yes", 0.2683), run("a_model_with_quite_a_long_name_v2", 0.5)]
+
+
+def rendered_on(parts, width, **more):
+    with terminal(width) as screen:
+        show(parts, **more)
+    return screen
+
+
+def numbers(text):
+    return set(re.findall(r"[\d.,]*\d", text))
+
+
+@pytest.mark.parametrize("colour", [True, False], ids=["", "NO_COLOR"])
+@pytest.mark.parametrize("width", [160, 120, 80, 60, 40])
+def test_a_leaderboard_at_every_width(monkeypatch, width, colour):
+    if not colour:
+        monkeypatch.setenv("NO_COLOR", "1")
+    screen = rendered_on(build(BOARD), width)
+    rows = screen.lines[screen.lines.index(next(line for line in screen.lines if line.startswith("──"))) :]
+    table = "\n".join(rows[: rows.index("")])
+    assert "91.23" in table and "[81.2, 100.0]" in table  # the best, and its interval, at any width
+    assert numbers(table) <= numbers(markdown(build(BOARD)))  # no number is cut or broken
+    assert screen.having("91.23", bold=True) and screen.having("50.00", underscore=True)
+    assert not screen.having("26.83", bold=True)
+    assert "In brackets: 95% intervals" in screen.text.replace("\n", " ")
+    assert not screen.colours
+    hidden = " ".join(screen.text.split()).partition("Hidden at this width: ")[2].partition(". A ")[0]
+    assert "1,162 items, 180 positives, 21 clusters; none unreadable, none failed." in " ".join(screen.text.split())
+    for column in ("recall", "accuracy"):
+        assert (column in screen.text.split("Hidden")[0].split("model ")[1]) != (column in hidden), column
+    assert ("a_model_with_quite_a_long_name_v2" in table) == (width >= 120)
+    assert bool(hidden) == (width < 80)
+
+
+def test_counts_go_before_intervals_move_and_intervals_move_before_metrics_go():
+    below = [run("model", 0.5, unreadable=3), run("other", 0.25)]
+    wide, narrow = rendered_on(build(below), 78), rendered_on(build(below), 60)
+    (line,) = [line for line in wide.lines if line.startswith("model  ") and "50.00" in line]
+    assert line.split() == ["model", "50.00", "[40.0,", "60.0]", "25.00", "50.00", "16.67", "[40.0,", "60.0]", "3"]
+    at = next(place for place, line in enumerate(narrow.lines) if line.startswith("model  ") and "50.00" in line)
+    assert narrow.lines[at].split() == ["model", "50.00", "25.00", "16.67", "3"]  # what went wrong stays
+    assert narrow.lines[at + 1].split() == ["[40.0,", "60.0]", "[40.0,", "60.0]"]
+    assert "none failed" in " ".join(narrow.text.split()) and "none unreadable" not in narrow.text
+
+
+def test_names_are_cut_where_they_stay_different():
+    names = [f"meta-llama/Llama-3.1-{size}B-Instruct-{kind}" for size in (8, 70) for kind in ("base", "tuned")]
+    screen = rendered_on(build([run(name, k / 5) for k, name in enumerate(names)]), 44)
+    shortened = [line.split()[0] for line in screen.lines if "…" in line]
+    assert len(shortened) == len(set(shortened)) == 4
+
+
+def test_groups_stand_above_their_rows():
+    screen = rendered_on(build(BOARD, Choice(families=True)), 120)
+    assert screen.text.index("Random Baselines") < screen.text.index("always_yes") < screen.text.index("GPT-Based")
+    assert screen.having("GPT-Based Models", italics=True) and "**" not in screen.text
+
+
+def test_columns_are_respected(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, rendered_on(build(BOARD), 120).lines)) <= 60
+
+
+def test_elsewhere_it_is_markdown(monkeypatch, capsys):
+    show(["words", *build(BOARD)], title="a title")
+    assert capsys.readouterr().out == f"words\n\n{markdown(build(BOARD))}\n"
+    monkeypatch.setenv("TERM", "dumb")
+    dumb = rendered_on(build(BOARD), 200)
+    assert dumb.text == markdown(build(BOARD)) and b"\x1b" not in dumb.raw
+
+
+def test_names_and_replies_are_neither_markup_nor_obeyed():
+    table = Table.of(["item", "words"], [["[bold]a[/bold]", "\x1b[2J\x1b]0;owned\x07no \ud83d"]], text_columns=2)
+    screen = rendered_on(["[red]said[/red] \x1b[31mx", table], 80, title="[b]title")
+    assert "[red]said[/red]" in screen.text and "[bold]a[/bold]" in screen.text and "[b]title" in screen.text
+    assert b"\x1b[2J" not in screen.raw and b"\x1b[31m" not in screen.raw and b"\x07" not in screen.raw
+    assert "no �" in screen.text
+
+
+def test_a_command_draws_unless_a_format_is_asked_for(tmp_path):
+    for row in BOARD:
+        folder = tmp_path / row.model
+        folder.mkdir()
+        place = {"task": row.task, "variant": row.variant, "prompt": row.prompt, "model": row.model}
+        content = {"run": place, "complete": True, **result_json(row.result)}
+        (folder / "result.json").write_text(json.dumps(content), encoding="utf-8")
+        write_manifest(folder, place, row.result)
+    with terminal(100) as with_graphics:
+        assert leaderboard.main([str(tmp_path)]) == 0
+    assert (
+        "│" not in with_graphics.text and "|  " not in with_graphics.text and with_graphics.having("91.23", bold=True)
+    )
+    assert "| gpt4 " in (tmp_path / "LEADERBOARD.md").read_text(encoding="utf-8")
+    with terminal(100) as as_markdown:
+        assert leaderboard.main([str(tmp_path), "format=csv"]) == 0
+    assert as_markdown.text.startswith("task,") and b"\x1b" not in as_markdown.raw
+
+
+def test_a_run_shows_its_table(tmp_path):
+    command = (sys.executable, "-m", "harness", "model=always_no", "task.limit=60")
+    screen = child(80, *command, cwd=tmp_path, NO_COLOR="1")
+    assert screen.lines[0] == "corr2cause · limit=60 · plain · always_no"
+    assert screen.lines[2].split()[:4] == ["published", "labels", "F1", "precision"]
+    assert screen.having("corr2cause", bold=True) and not screen.colours
+    assert "relation: descendant" in screen.text and "Hidden at this width: " in screen.text
+    assert "holds manifest.json" in screen.text.replace("\n", "")

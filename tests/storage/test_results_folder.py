@@ -1,0 +1,474 @@
+"""One run's folder: what it takes, what it keeps, what it refuses."""
+
+import gzip
+import json
+import os
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from harness import __main__
+from harness.errors import ConfigError, DataError, StoreError
+from harness.plugins.discovery import discover
+from harness.storage.places import safe, variant
+from harness.storage.result_json import result_from_json, result_json
+from harness.storage.run_folder import Folder, records_in
+from harness.types import Answer, Failure, Metric, Record, Response, Result, Scores, Usage
+
+RUN = {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "gpt4"}
+CONFIGURATION = {"model": {"name": "gpt4", "temperature": 0.0, "stop": ["a", "b"]}, "task": {"seed": 0}}
+
+
+def result_with(f1=0.5):
+    metrics = (Metric("f1", f1, (0.1, 0.7), bounds=(0.2, 0.8)), Metric("precision", None), Metric("brier", 0.25))
+    counts = {"tp": 1, "fp": 1, "fn": 0, "tn": 1, "unreadable_positive": 1, "failed_negative": 1}
+    rows = {"all": Scores(5, 2, 1, 1, metrics, clusters=7, resamples=10_000, confusion=counts)}
+    without = (Metric("f1", 0.1, no_interval="few"), Metric("precision", 1.0, no_interval="few"))
+    by_relation = {"parent": Scores(3, 1, 0, 0, without, clusters=3, unit="pair")}
+    return Result(
+        headline="published",
+        scores={"published": {"overall": rows, "relation": by_relation}, "audited": {"overall": rows}},
+        clusters=3,
+        failures={"timeout": 1},
+        finish_reasons={"stop": 3, "length": 1},
+        usage=Usage(input=1234, output=0),
+    )
+
+
+def folder_at(path, configuration=CONFIGURATION, form=None):
+    return Folder(path, RUN, configuration, {"commit": "abc"}, form=form)
+
+
+@contextmanager
+def open_writer(folder):
+    with folder.lock(), folder.open_records("published") as writer:
+        yield writer
+
+
+def leave(folder, *, complete, f1=0.5, words="records"):
+    """Carry out a run from beginning to end; its records are one line of any words."""
+    with open_writer(folder) as writer:
+        writer._file.write(words + "\n")
+    folder.finish(result_with(f1), items={}, complete=complete)
+
+
+def records_in_folder(path):
+    """Return the names of the files of records in the folder, with their content."""
+    files = {file.name: file for file in path.glob("*records*")}
+    return {name: (gzip.open(file) if name.endswith(".gz") else file.open("rb")).read() for name, file in files.items()}
+
+
+def manifest_of(path):
+    return json.loads((path / "result.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({}, "default"),
+        ({"split": "dev"}, "split=dev"),
+        ({"limit": 100, "split": "dev"}, "limit=100,split=dev"),
+        ({"split": ["dev", "test"]}, "split=dev+test"),
+        ({"path": "my/data.csv"}, "path=my__data.csv"),
+        ({"limit": 0, "new": True}, "limit=0,new=True"),
+    ],
+)
+def test_the_variant_names_the_settings(settings, name):
+    assert variant(settings) == name
+
+
+def test_a_variant_too_long_for_a_folder_ends_in_a_digest():
+    names = {safe(variant({"path": f"{'long/' * 80}{k}.csv"})) for k in range(2)}
+    assert len(names) == 2 and all(len(name) < 160 for name in names)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("gpt-4", "gpt-4"),
+        ("meta/llama_7b", "meta__llama_7b"),
+        ("../../etc", "__..__etc"),
+        ("..", "-"),
+        (".", "-"),
+        ("", "-"),
+        (".hidden", "hidden"),
+        ("a b:c\\d\n*?", "a-b-c-d---"),
+        ("limit=10,relations=[a+b]", "limit=10,relations=[a+b]"),
+        ("模型", "模型"),
+    ],
+)
+def test_a_name_becomes_one_part_of_a_path(name, part):
+    assert safe(name) == part
+
+
+def test_a_safe_name_stays_in_its_folder(tmp_path):
+    for name in ("../up", "/etc/passwd", "..", "a/../../b", "."):
+        assert (tmp_path / safe(name)).resolve().parent == tmp_path.resolve()
+
+
+def test_a_result_survives_json():
+    result = result_with()
+    content = json.loads(json.dumps(result_json(result), allow_nan=False))
+    assert result_from_json(content) == result
+    assert result_from_json(content).overall["precision"] is None
+
+
+def test_metrics_are_plain_numbers_and_what_is_known_of_them_stands_beside():
+    content = result_json(result_with())
+    assert content["interval"]["level"] == 0.95 and content["interval"]["seed"] == 0
+    assert content["scores"]["published"]["overall"]["all"] == {
+        "items": 5,
+        "positives": 2,
+        "unreadable": 1,
+        "failed": 1,
+        "f1": 0.5,
+        "precision": None,
+        "brier": 0.25,
+        "clusters": 7,
+        "resamples": 10_000,
+        "confusion": {"tp": 1, "fp": 1, "fn": 0, "tn": 1, "unreadable_positive": 1, "failed_negative": 1},
+        "intervals": {"f1": [0.1, 0.7]},
+        "bounds": {"f1": [0.2, 0.8]},
+    }
+    parent = content["scores"]["published"]["relation"]["parent"]
+    assert parent["no_interval"] == {"few": ["f1", "precision"]} and parent["unit"] == "pair"
+
+
+def test_parts_of_a_row_that_are_empty_are_left_out_and_read_as_empty():
+    row = Scores(5, 2, 0, 0, (Metric("f1", 0.5),))
+    result = Result("published", {"published": {"overall": {"all": row}}}, 21, {}, {}, Usage())
+    content = result_json(result)
+    assert content["scores"]["published"]["overall"]["all"] == {
+        "items": 5, "positives": 2, "unreadable": 0, "failed": 0, "f1": 0.5,
+    }  # fmt: skip
+    assert result_from_json(content).overall == row
+
+
+def test_a_complete_run_leaves_records_result_and_manifest(tmp_path):
+    folder = folder_at(tmp_path / "a" / "b")
+    leave(folder, complete=True)
+    assert manifest_of(folder.path)["complete"] is True
+    assert manifest_of(folder.path)["run"] == RUN
+    assert result_from_json(manifest_of(folder.path)) == result_with()
+    assert (folder.path / "records.jsonl").read_text() == "records\n"
+    manifest = json.loads((folder.path / "manifest.json").read_text())
+    assert manifest["configuration"] == CONFIGURATION
+    assert (manifest["commit"], manifest["complete"]) == ("abc", True)
+    assert not (folder.path / "records.partial.jsonl").exists()
+
+
+def test_a_row_of_scores_is_one_line_of_the_file(tmp_path):
+    folder = folder_at(tmp_path, {"model": {"name": "[\n  1,\n  2\n]", "sizes": [1, 2], "häufig": {}}})
+    leave(folder, complete=True)
+    lines = (tmp_path / "result.json").read_text(encoding="utf-8").splitlines()
+    (parent,) = (line for line in lines if '"parent": ' in line)
+    row = manifest_of(tmp_path)["scores"]["published"]["relation"]["parent"]
+    assert json.loads(parent.partition('"parent": ')[2]) == row
+    manifest = (tmp_path / "manifest.json").read_text(encoding="utf-8")
+    assert '\n      "sizes": [1, 2],\n' in manifest
+    assert json.loads(manifest)["configuration"] == folder.configuration
+
+
+def test_an_incomplete_run_says_so(tmp_path):
+    leave(folder_at(tmp_path), complete=False)
+    assert manifest_of(tmp_path)["complete"] is False
+    assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is False
+
+
+def test_before_its_end_a_run_has_no_result(tmp_path):
+    folder = folder_at(tmp_path)
+    with open_writer(folder):
+        assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is False
+        assert not (tmp_path / "result.json").exists()
+        assert folder.records_file == tmp_path / "records.partial.jsonl"
+    assert not (tmp_path / "records.jsonl").exists()
+
+
+def test_an_incomplete_run_never_replaces_a_complete_one(tmp_path):
+    leave(folder_at(tmp_path), complete=True, f1=0.75, words="all of them")
+    leave(folder_at(tmp_path), complete=False, f1=0.25, words="some")
+    assert manifest_of(tmp_path)["complete"] is True
+    assert result_from_json(manifest_of(tmp_path)).overall["f1"] == 0.75
+    assert (tmp_path / "records.jsonl").read_text() == "all of them\n"
+    assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is True
+
+
+def test_a_run_that_has_only_begun_leaves_the_complete_one_as_it_was(tmp_path):
+    leave(folder_at(tmp_path), complete=True, words="all of them")
+    with pytest.raises(ZeroDivisionError), open_writer(folder_at(tmp_path)):
+        1 / 0  # noqa: B018
+    assert manifest_of(tmp_path)["complete"] is True
+    assert (tmp_path / "records.jsonl").read_text() == "all of them\n"
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_complete_run_replaces_any(tmp_path, before):
+    leave(folder_at(tmp_path), complete=before, f1=0.25, words="old")
+    leave(folder_at(tmp_path), complete=True, f1=0.75, words="new")
+    assert manifest_of(tmp_path)["complete"] is True
+    assert result_from_json(manifest_of(tmp_path)).overall["f1"] == 0.75
+    assert (tmp_path / "records.jsonl").read_text() == "new\n"
+
+
+def test_an_incomplete_run_replaces_an_incomplete_one(tmp_path):
+    leave(folder_at(tmp_path), complete=False, f1=0.25)
+    leave(folder_at(tmp_path), complete=False, f1=0.75)
+    assert result_from_json(manifest_of(tmp_path)).overall["f1"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        ({"name": "gpt4", "temperature": 0.7, "stop": ["a", "b"]}, r"model\.temperature: 0\.0 there, 0\.7 now"),
+        ({"name": "gpt4", "temperature": 0.0, "stop": ["a"]}, r'model\.stop: \["a", "b"\] there, \["a"\] now'),
+        ({"name": "gpt4", "temperature": 0.0}, r'model\.stop: \["a", "b"\] there, nothing now'),
+        (CONFIGURATION["model"] | {"seed": 1}, r"model\.seed: nothing there, 1 now"),
+        # No setting is called rank: that it is there is what model.method=rank makes of a model.
+        (CONFIGURATION["model"] | {"rank": "next token"}, r'model\.method=rank: nothing there, "next token" now'),
+        # A setting that came with a later version, and is off.
+        (CONFIGURATION["model"] | {"quantisation": None}, r"model\.quantisation"),
+        ("gpt4", r'model: \{.*\} there, "gpt4" now'),
+    ],
+)
+def test_another_configuration_is_refused_and_the_setting_is_named(tmp_path, model, sentence):
+    leave(folder_at(tmp_path), complete=True, words="mine")
+    other = folder_at(tmp_path, CONFIGURATION | {"model": model})
+    with pytest.raises(ConfigError, match=rf"another configuration \({sentence}"), open_writer(other):
+        pytest.fail("the folder was opened")
+    assert (tmp_path / "records.jsonl").read_text() == "mine\n"
+    assert json.loads((tmp_path / "manifest.json").read_text())["configuration"] == CONFIGURATION
+
+
+def test_an_incomplete_run_takes_its_folder_too(tmp_path):
+    leave(folder_at(tmp_path), complete=False)
+    with pytest.raises(ConfigError), open_writer(folder_at(tmp_path, {"model": {}})):
+        pytest.fail("the folder was opened")
+
+
+def test_a_run_without_a_single_answer_does_not_take_its_folder(tmp_path):
+    folder = folder_at(tmp_path)
+    with open_writer(folder):
+        pass
+    folder.finish(result_with(), items={}, complete=False)
+    assert not (tmp_path / "result.json").exists()
+    leave(folder_at(tmp_path, {"model": "other"}), complete=True)
+    assert json.loads((tmp_path / "manifest.json").read_text())["configuration"] == {"model": "other"}
+
+
+def test_a_result_whose_records_were_removed_keeps_its_manifest(tmp_path):
+    # Records are large, so people delete them; the result must not end up beside another run's manifest.
+    leave(folder_at(tmp_path), complete=True)
+    (tmp_path / "records.jsonl").unlink()
+    with pytest.raises(ConfigError), open_writer(folder_at(tmp_path, {"model": {}})):
+        pytest.fail("the folder was opened")
+
+
+def test_the_same_configuration_with_tuples_is_the_same(tmp_path):
+    leave(folder_at(tmp_path), complete=True)
+    model = CONFIGURATION["model"] | {"stop": ("a", "b")}
+    leave(folder_at(tmp_path, CONFIGURATION | {"model": model}), complete=True, words="again")
+    assert (tmp_path / "records.jsonl").read_text() == "again\n"
+
+
+def test_two_writers_at_once_are_refused(tmp_path):
+    with open_writer(folder_at(tmp_path)) as writer:
+        writer._file.write("first\n")
+        with pytest.raises(StoreError, match="another run is writing"), open_writer(folder_at(tmp_path)):
+            pytest.fail("two writers at once")
+    assert (tmp_path / "records.partial.jsonl").read_text() == "first\n"
+
+
+def test_writers_one_after_the_other_are_fine(tmp_path):
+    for words in ("first\n", "second\n"):
+        with open_writer(folder_at(tmp_path)) as writer:
+            writer._file.write(words)
+    assert (tmp_path / "records.partial.jsonl").read_text() == "second\n"
+
+
+@pytest.mark.parametrize("below", ["", "plain/gpt4"])
+def test_a_file_where_the_folder_should_be(tmp_path, below):
+    (tmp_path / "results").write_text("I am a file.")
+    folder = folder_at(tmp_path / "results" / below)
+    with pytest.raises(StoreError, match=r"cannot be written .*choose another results="), open_writer(folder):
+        pytest.fail("the folder was opened")
+
+
+def test_a_folder_where_the_result_should_be(tmp_path):
+    leave(folder_at(tmp_path), complete=True)
+    (tmp_path / "result.json").unlink()
+    (tmp_path / "result.json").mkdir()
+    with pytest.raises(StoreError):
+        leave(folder_at(tmp_path), complete=True)
+
+
+def test_trouble_of_the_run_itself_is_not_put_on_the_folder(tmp_path):
+    # A model that cannot open its weights raises OSError too, from inside the with block.
+    with pytest.raises(FileNotFoundError, match="weights"), open_writer(folder_at(tmp_path)):
+        raise FileNotFoundError(2, "no such file", "model.weights")
+
+
+HALVES = [b'{"run": {', b"", b"{}", b"[1]", b"null", b'{"configuration": []}', b'{"a": "\xe2\x80', b"[" * 100_000]
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_manifest_that_no_run_leaves_is_a_sentence(tmp_path, half):
+    leave(folder_at(tmp_path), complete=True)
+    (tmp_path / "manifest.json").write_bytes(half)
+    expected = pytest.raises(StoreError, match=r"manifest\.json is cut off or damaged: move its folder away")
+    with expected, open_writer(folder_at(tmp_path)):
+        pytest.fail("the folder was opened")
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_manifest_is_written_anew_where_nothing_else_is_there(tmp_path, half):
+    (tmp_path / "manifest.json").write_bytes(half)
+    leave(folder_at(tmp_path), complete=True)
+    assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is True
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_result_that_no_run_leaves_is_made_again_by_a_complete_run_only(tmp_path, half):
+    leave(folder_at(tmp_path), complete=True, words="all")
+    original = (tmp_path / "result.json").read_bytes()
+    (tmp_path / "result.json").write_bytes(half)
+    leave(folder_at(tmp_path), complete=False, words="some")
+    assert (tmp_path / "records.jsonl").read_text() == "all\n"
+    leave(folder_at(tmp_path), complete=True, words="all")
+    assert (tmp_path / "result.json").read_bytes() == original
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"complete": False}, {"items": {"count": 1}}, {"counts": {}}, {"run": {}}, {"configuration_digest": "0"}],
+)
+def test_a_manifest_that_does_not_tell_of_the_result_beside_it_is_written_anew(tmp_path, change):
+    leave(folder_at(tmp_path), complete=True)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | change))
+    leave(folder_at(tmp_path), complete=True)
+    own = {name: manifest[name] for name in ("ended", "digest")}  # the digest is of the moment too
+    assert json.loads((tmp_path / "manifest.json").read_text()) | own == manifest
+
+
+def test_the_same_records_by_another_zlib_stay_as_they_are(tmp_path):
+    leave(folder_at(tmp_path, form="gzip"), complete=True, words="mine")
+    there = tmp_path / "records.jsonl.gz"
+    there.write_bytes(other := gzip.compress(b"mine\n", compresslevel=1))
+    leave(folder_at(tmp_path), complete=True, words="mine")
+    assert there.read_bytes() == other
+    leave(folder_at(tmp_path), complete=True, words="others")
+    assert records_in_folder(tmp_path) == {"records.jsonl.gz": b"others\n"}
+
+
+def test_a_run_without_its_manifest_is_not_written_over(tmp_path):
+    leave(folder_at(tmp_path), complete=True)
+    (tmp_path / "manifest.json").unlink()
+    with pytest.raises(StoreError, match=r"without its manifest\.json"), open_writer(folder_at(tmp_path)):
+        pytest.fail("the folder was opened")
+
+
+@pytest.mark.parametrize(
+    ("forms", "name"),
+    [
+        ([None], "records.jsonl"),
+        (["plain"], "records.jsonl"),
+        (["gzip"], "records.jsonl.gz"),
+        # Without a word the records stay in the form that is there, so that git tells no difference.
+        (["gzip", None], "records.jsonl.gz"),
+        (["plain", None], "records.jsonl"),
+        (["plain", "gzip"], "records.jsonl.gz"),
+        (["gzip", "plain"], "records.jsonl"),
+    ],
+)
+def test_a_run_leaves_its_records_in_one_form(tmp_path, forms, name):
+    for form in forms:
+        leave(folder_at(tmp_path, form=form), complete=True, words=f"by {form}")
+    assert records_in_folder(tmp_path) == {name: f"by {forms[-1]}\n".encode()}
+    assert records_in(tmp_path) == tmp_path / name
+
+
+def test_an_incomplete_run_leaves_compressed_records_too_and_keeps_those_of_a_complete_one(tmp_path):
+    for complete, words in ((False, "some"), (True, "all"), (False, "some again")):
+        leave(folder_at(tmp_path, form="gzip"), complete=complete, words=words)
+        record_line = records_in_folder(tmp_path)["records.jsonl.gz"].decode().strip()
+        assert record_line == ("some" if words == "some" else "all")
+
+
+def test_compressed_records_without_a_manifest_are_not_written_over(tmp_path):
+    (tmp_path / "records.jsonl.gz").write_bytes(gzip.compress(b"mine\n"))
+    with pytest.raises(StoreError, match=r"without its manifest\.json"), open_writer(folder_at(tmp_path)):
+        pytest.fail("the folder was opened")
+
+
+def test_records_in_two_forms_are_refused_until_one_is_removed(tmp_path):
+    assert records_in(tmp_path) is None
+    for name in ("records.jsonl", "records.jsonl.gz"):
+        (tmp_path / name).touch()
+    with pytest.raises(DataError, match=r"records\.jsonl and records\.jsonl\.gz.*remove one"):
+        records_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "place"),
+    [
+        (__main__, "model=reasoner task.limit=12", "corr2cause/limit=12/plain/reasoner"),
+        (__main__, "model=random_uniform task.limit=12", "corr2cause/limit=12/plain/random_uniform"),
+        (discover, "network=cancer", "causalbench/causality/method=2,networks=cancer/samples=500,seed=0/hc"),
+    ],
+)
+def test_what_needs_no_server_leaves_the_same_bytes_each_time(tmp_path, monkeypatch, command, arguments, place):
+    """So that `make results` changes no file of the project where no number has changed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["harness", *arguments.split(), "records=gzip"])
+    contents = []
+    for _ in range(2):
+        with pytest.raises(SystemExit, match="0"):
+            command.main()
+        files = (file for file in (tmp_path / "results" / place).rglob("*") if file.is_file())
+        contents.append({file.name: file.read_bytes() for file in files})
+        (tmp_path / "results" / place / "records.jsonl.gz").unlink()
+    assert contents[0] == contents[1] and set(contents[0]) >= {"records.jsonl.gz", "result.json", "manifest.json"}
+
+
+def test_a_run_in_a_folder_that_somebody_sent_waits_for_no_pipe(tmp_path, harness):
+    """The place of the run holds a manifest that would never end: one sentence, and nothing is asked."""
+    place = tmp_path / "results/corr2cause/limit=4/plain/always_no"
+    place.mkdir(parents=True)
+    (place / "result.json").write_text("{}")
+    os.mkfifo(place / "manifest.json")
+    process = harness("model=always_no", "task.limit=4")
+    assert process.returncode == 1 and "manifest.json" in process.stderr and "Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize("form", [None, "gzip"])
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_folder_without_an_answer_blocks_no_other_configuration(tmp_path, form, complete):
+    def left(seed, *outcomes):
+        folder = folder_at(tmp_path, CONFIGURATION | {"task": {"seed": seed}}, form)
+        with open_writer(folder) as writer:
+            for number, outcome in enumerate(outcomes):
+                answer = None if isinstance(outcome, Failure) else Answer(1)
+                writer.write(
+                    Record(
+                        str(number),
+                        "c",
+                        groups={},
+                        labels={"published": 1},
+                        request=None,
+                        outcome=outcome,
+                        answer=answer,
+                    ),
+                    None,
+                )
+        folder.finish(result_with(), items={}, complete=complete)
+
+    refused = Failure("bad_request", "400: seed is not known here")
+    left(0, refused, refused)
+    left(1, refused, refused)  # the corrected command, which is not right either
+    left(2, refused, Response("Yes"))
+    with pytest.raises(ConfigError, match=r"another configuration \(task\.seed: 2 there, 3 now\)"):
+        left(3, Response("Yes"))
+    names = sorted(file.name for file in tmp_path.iterdir() if not file.name.startswith("."))
+    assert names == ["manifest.json", "records.jsonl.gz" if form else "records.jsonl", "result.json"]
+    assert json.loads((tmp_path / "manifest.json").read_text())["configuration"]["task"] == {"seed": 2}

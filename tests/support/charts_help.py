@@ -1,0 +1,60 @@
+"""Results folders for charts: written by hand, with what a run's own code writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from harness.storage.result_json import result_json
+from harness.types import Metric, Result, Scores, Usage
+from support.manifest_help import write_manifest
+
+
+def scores(f1, *, items=100, positives=20, confusion=None, **more):
+    interval = None if f1 is None else (max(0.0, f1 - 0.1), min(1.0, f1 + 0.2))
+    rest = {"precision": 0.5, "recall": None, "accuracy": 0.75, **more}
+    metrics = (Metric("f1", f1, interval), *(Metric(name, value) for name, value in rest.items()))
+    return Scores(
+        items, positives, 0, 0, metrics, clusters=9, resamples=1000, confusion=confusion or {"tp": 9, "fn": 11}
+    )
+
+
+def put(
+    results: Path,
+    model: str,
+    f1: float | None = 0.5,
+    *,
+    task: str = "corr2cause",
+    variant: str = "default",
+    prompt: str = "plain",
+    kind: str = "openai",
+    headline: str = "published",
+    items: str | None = "a",
+    parts: dict | None = None,
+    usage: Usage = Usage(),  # noqa: B008 (frozen)
+    cost: dict | None = None,
+    complete: bool = True,
+    data: tuple[int, int] | None = None,
+) -> Path:
+    """Write a run's folder with result.json and manifest.json; without `items`, it has neither these nor settings.
+
+    Of an algorithm, `data` are the observations and the seed that it has learned from.
+    """
+    prompt = f"samples={data[0]},seed={data[1]}" if data else prompt
+    place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
+    folder = results.joinpath(*task.split("/"), variant, prompt, model)
+    folder.mkdir(parents=True)
+    score_sets = {headline: {"overall": {"all": scores(f1)}, **(parts or {})}}
+    result = Result(headline, score_sets, 9, {}, {}, usage)
+    result_content = {"run": place, "complete": complete, **result_json(result), **({"cost": cost} if cost else {})}
+    (folder / "result.json").write_text(json.dumps(result_content), encoding="utf-8")
+    configuration, config = {}, {}
+    if items:
+        settings = dict(part.split("=") for part in variant.split(",")) if variant != "default" else {}
+        configuration = {"task": settings, "data": {}, "prompt": {"name": prompt}, "model": {"kind": kind}}
+        if data:
+            configuration["data"], config = {"observations": data[0], "seed": data[1]}, {"algorithm": {"name": model}}
+    sha256 = items and items * 64
+    result_content = {"items": sha256, "configuration": configuration, "config": config}
+    write_manifest(folder, place, result, complete=complete, **result_content)
+    return folder

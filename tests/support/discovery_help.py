@@ -1,0 +1,59 @@
+"""Data from random networks, and what can be learned from data: the equivalence class, from the definition."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from harness.causal.dag import DAG, bits, topological_order
+from harness.causal.equivalence import members
+from harness.causal.learned_graph import Pattern
+from support.brute_force import graph_of
+
+
+def observations(dag: DAG, arities, rows: int, seed: int, strength: float = 0.3) -> np.ndarray:
+    """Draw observations from a network with random tables; a smaller `strength` brings them closer to one state."""
+    draw = np.random.RandomState(seed)
+    data = np.zeros((rows, len(dag)), dtype=np.int64)
+    for v in topological_order(dag):
+        above = list(bits(dag[v]))
+        table = draw.dirichlet(np.full(arities[v], strength), size=prod(arities[u] for u in above))
+        at = np.zeros(rows, dtype=np.int64)
+        for u in above:
+            at = at * arities[u] + data[:, u]
+        thresholds = table[at].cumsum(axis=1)
+        data[:, v] = (draw.random_sample(rows)[:, None] > thresholds[:, :-1]).sum(axis=1)
+    return data
+
+
+def noisy_copies(rows: int, seed: int, columns: int = 3) -> np.ndarray:
+    """Draw observations of a chain 0 → 1 → 2 → …: each column is the one before, one cell of ten flipped."""
+    draw = np.random.RandomState(seed)
+    flips = draw.random_sample((rows, columns)) < 0.1
+    flips[:, 0] = draw.random_sample(rows) < 0.5
+    return flips.cumsum(axis=1) % 2
+
+
+def class_of(dag: DAG) -> Pattern:
+    """Return the edges that all Markov equivalent DAGs direct alike, and the others without direction."""
+    graphs = [set(graph_of(member).edges) for member in members(dag)]
+    always, ever = set.intersection(*graphs), set.union(*graphs)
+    n = len(dag)
+    directed = tuple(sum(2**u for u in range(n) if (u, v) in always) for v in range(n))
+    undirected = tuple(sum(2**u for u in range(n) if {(u, v), (v, u)} <= ever) for v in range(n))
+    return Pattern(directed, undirected)
+
+
+def skeleton_of(pattern: Pattern) -> set[frozenset[int]]:
+    return {frozenset((u, v)) for v, neighbours in enumerate(pattern.adjacency()) for u in bits(neighbours)}
+
+
+def distance(pattern: Pattern, dag: DAG) -> int:
+    """Return the structural Hamming distance: how many pairs of nodes are joined differently."""
+    learned, true, n = pattern.adjacency(), dag, len(dag)
+    return sum(
+        (learned[v] >> u & 1, learned[u] >> v & 1) != (true[v] >> u & 1, true[u] >> v & 1)
+        for v in range(n)
+        for u in range(v)
+    )

@@ -1,0 +1,186 @@
+"""`python -m harness …` in processes of their own, forked from one that has imported what they import.
+
+Folder, environment, output, signals and exit code are those of a user's process. Three things are not, and tests of
+these start a fresh one: what is imported when the command begins, the seed of hashes, which all forks share, and that
+nothing is said of how far a command is.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+EVERY = (
+    "hydra", "hydra.core.plugins", "numpy", "openai", "aiohttp", "filelock",
+    "harness.cache.commands", "harness.compare.measure", "harness.compare.tables", "harness.plugins.discovery.discover",
+    "harness.runtime.interrupt", "harness.items", "harness.leaderboard.__main__", "harness.models.baselines",
+    "harness.models.api.openai",
+    "harness.tasks.corr2cause.reasoner", "harness.cost.plan_text", "harness.cost.account", "harness.run",
+    "harness.sweep.carry_out", "harness.sweep.plan",
+    "harness.tasks.causalbench.task", "harness.tasks.corr2cause.task", "harness.verify.__main__",
+)  # fmt: skip
+LOCAL = (
+    *EVERY, "torch", "transformers", "transformers.models.auto.modeling_auto", "transformers.generation.utils",
+    "transformers.models.bert.modeling_bert", "transformers.models.gpt2.modeling_gpt2", "harness.models.local.nli",
+    "harness.models.local.causal_lm",
+)  # fmt: skip
+"""What commands with a local checkpoint import: seconds, and more to fork."""
+
+
+class Command:
+    """A command that has been started; its methods are those of subprocess.Popen."""
+
+    def __init__(self, module: str, arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
+        self.args = [sys.executable, "-m", module, *arguments]
+        self.returncode: int | None = None
+        self._output = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
+        self._reply, theirs = socket.socketpair()
+        with theirs, tempfile.TemporaryFile() as input_file:
+            input_file.write(json.dumps([module, list(arguments), str(cwd), dict(env)]).encode())
+            input_file.flush()
+            files = [input_file.fileno(), *(file.fileno() for file in self._output), theirs.fileno()]
+            socket.send_fds(_server(LOCAL if _is_local(arguments) else EVERY), [b"."], files)
+        self.pid = int(self._line())
+
+    def poll(self) -> int | None:
+        """Return the exit code, minus the signal's number if it was killed; None while it runs."""
+        if self.returncode is None and select.select([self._reply], [], [], 0)[0]:
+            self.returncode = int(self._line())
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._reply], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            self.returncode = int(self._line())
+        return self.returncode
+
+    @property
+    def output(self) -> str:
+        """What it has written to stderr so far."""
+        return self._text(self._output[1])
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait for the end; return what it wrote to stdout and to stderr."""
+        self.wait(timeout)
+        return self._text(self._output[0]), self._text(self._output[1])
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _line(self) -> str:
+        line = b""
+        while not line.endswith(b"\n"):
+            if not (part := self._reply.recv(1)):
+                raise RuntimeError(f"the process that forks {self.args} has ended; its stderr says why")
+            line += part
+        return line.decode()
+
+    @staticmethod
+    def _text(file: IO[bytes]) -> str:
+        # Without moving the place in the file, which is that of the command too.
+        return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode()
+
+
+def run(
+    module: str, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float = 300
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a fork, like subprocess.run(..., capture_output=True, text=True)."""
+    command = Command(module, arguments, cwd, env)
+    try:
+        output = command.communicate(timeout)
+    except subprocess.TimeoutExpired:
+        command.kill()
+        raise
+    return subprocess.CompletedProcess(command.args, command.wait(), *output)
+
+
+def _is_local(arguments: Sequence[str]) -> bool:
+    paths = (argument.partition("=")[2] for argument in arguments if argument.startswith("model.path="))
+    return any(Path(path).is_dir() for path in paths)
+
+
+@cache
+def _server(modules: tuple[str, ...]) -> socket.socket:
+    """Start the server, which takes orders as long as this process holds its end of the socket."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, __file__, str(theirs.fileno()), *modules],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+    return ours
+
+
+def serve(orders: socket.socket) -> tuple[str, str] | None:
+    """Fork a command for every order; return its module and folder in the fork, None once orders end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal reaches the whole group
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
+    while (order := socket.recv_fds(orders, 1, 4))[0]:
+        input_file, out, err, reply = order[1]
+        if os.fork():
+            for file in order[1]:
+                os.close(file)
+            continue
+        orders.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if pid := os.fork():  # its parent tells how it ends
+            os.write(reply, f"{pid}\n".encode())
+            os.write(reply, f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n".encode())
+            os._exit(0)
+        os.close(reply)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        module, arguments, folder, environment = json.loads(os.pread(input_file, os.fstat(input_file).st_size, 0))
+        for file in (input_file, out, err):
+            os.close(file)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.argv[1:] = arguments
+        return module, folder
+    return None
+
+
+if __name__ == "__main__":
+    from support import remarks
+
+    sys.path.pop(0)  # this file's folder, where -m has the working directory
+    remarks.silence()
+    for name in sys.argv[2:]:
+        importlib.import_module(name)
+    from hydra import compose, initialize_config_dir
+    from hydra.core.plugins import Plugins
+
+    from harness.config_files import CONFIGS
+
+    Plugins.instance()
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        compose("config", ["model=gpt4", "model.name='a b'", "task.limit=5"])  # its parser learns as it reads
+    gc.collect()
+    gc.freeze()  # or a collection in a fork would copy every page
+    if (order := serve(socket.socket(fileno=int(sys.argv[1])))) is not None:
+        sys.path.insert(0, order[1])
+        sys.modules.pop(order[0] if order[0] != "harness" else "", None)  # runpy warns of a module that was imported
+        sys.modules.pop(f"{order[0]}.__main__", None)
+        runpy.run_module(order[0], run_name="__main__", alter_sys=True)

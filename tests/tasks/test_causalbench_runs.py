@@ -1,0 +1,237 @@
+"""CausalBench from end to end: openings, what does not fit, and what is left on disk."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from support.causalbench_help import causalbench
+from support.causalbench_runs_help import RECEIVED, SENTENCE, answers, is_part, last, load, result_in
+from support.cli_help import sentence
+from support.openai_server import KEY, error
+from support.scripted import Scripted
+
+from harness.config_files import PROMPTS
+from harness.run import ask
+from harness.storage import records
+from harness.types import ChatRequest, Failure, Response
+
+DATA = ("task=causalbench/causality", "task.networks=[asia,cancer]", "task.format=data", "task.limit=40")
+
+
+def network_of(call: dict) -> str:
+    """Return the network that the first user turn names."""
+    first = next(m["content"] for m in call["messages"] if m["role"] == "user")
+    return first.partition("Bayesian network named ")[2].partition(".")[0]
+
+
+def model(server, *more: str) -> tuple[str, ...]:
+    # Of a model that is not known nobody knows the context either.
+    return "model=openai", "model.model=gpt4", f"model.base_url={server.url}", *more
+
+
+def test_an_opening_is_played_once_a_network_and_never_again(harness, serve, tmp_path):
+    server = serve(answers)
+    first = harness(*DATA, *model(server), OPENAI_API_KEY=KEY)
+    assert first.returncode == 0, first.stderr
+    parts = [call for call in server.calls if is_part(call)]
+    assert Counter(map(network_of, parts)) == {"Asia": 5, "Cancer": 5}
+    assert len(server.calls) == 10 + 40
+    place = tmp_path / "results/causalbench/causality/format=data,limit=40,networks=asia+cancer/closed/gpt4"
+    assert result_in(place)["complete"] is True and result_in(place)["failures"] == {}
+    again = harness(*DATA, *model(server), OPENAI_API_KEY=KEY)
+    assert again.returncode == 0 and len(server.calls) == 50
+    assert "40 answers came from the cache, 0 were asked now." in again.stdout
+    # More questions about the same data find the opening answered.
+    more = harness(*DATA[:3], "task.limit=50", *model(server), OPENAI_API_KEY=KEY)
+    assert more.returncode == 0, more.stderr
+    assert not any(is_part(call) for call in server.calls[50:]) and 50 < len(server.calls) <= 100
+
+
+def test_a_conversation_of_five_parts_and_a_question():
+    task = causalbench("Causality", networks="asia", format="data", columns="file")
+    scripted = Scripted(lambda r: Response("Yes" if "question" in r.messages[-1].content else f"r{len(r.messages)}"))
+    pairs = list(ask(task.items(), load(task, "closed"), scripted, ChatRequest))
+    assert len(scripted.asked) == 5 + 280 and len(pairs) == 280
+    item = next(item for item in task.items() if item.id == "asia/cause/asia/tub")
+    request = next(request for record, request in pairs if record.item == item.id)
+    roles = [message.role for message in request.messages]
+    assert roles == ["system", *["user", "assistant"] * 5, "user"]
+    contents = [message.content for message in request.messages]
+    assert contents[0] == SENTENCE
+    # Figure 21, and after each part what the model said to it.
+    for number, part in enumerate(item.fields["parts"], start=1):
+        assert contents[2 * number - 1] == (
+            "There are a total of five parts matrices, together forming an input sample of the Bayesian network named "
+            "Asia. You need to combine the five input matrix into a unified input sample of the Bayesian network "
+            f"matrix in the order of input. Here is the part {number} of the matrix:\n{part}"
+        )
+        assert contents[2 * number] == f"r{2 * number}"
+        assert part.startswith("asia | tub | smoke | lung | bronc | either | xray | dysp\n") and part.count("\n") == 100
+    assert contents[-1] == (
+        "Please answer the following question: Does asia cause tub? Just answer Yes or No. No explanation."
+    )
+    # Turn by turn the opening has room for more than a word.
+    assert [r.max_tokens for r in scripted.asked[:6]] == [512] * 5 + [100]
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_an_opening_goes_on_from_one_block_of_questions_to_the_next(failing, monkeypatch):
+    monkeypatch.setattr("harness.run.BLOCK", 30)
+    task = causalbench("Causality", networks=["asia", "cancer"], format="data", rows=10)
+
+    def says(request):
+        third = "named Asia" in request.messages[1].content and "part 3 of" in request.messages[-1].content
+        return Failure("timeout", "late") if failing and third else Response("Yes")
+
+    scripted = Scripted(says)
+    answered = [record for record, _ in ask(task.items(), load(task, "closed"), scripted, ChatRequest)]
+    assert [record.item for record in answered] == [item.id for item in task.items()]
+    turns = [r for r in scripted.asked if "Please answer" not in r.messages[-1].content]
+    assert Counter("named Asia" in r.messages[1].content for r in turns) == {True: 3 if failing else 5, False: 5}
+    assert sum(isinstance(record.outcome, Failure) for record in answered) == (280 if failing else 0)
+
+
+@pytest.mark.parametrize(
+    ("broken", "kind", "complete"),
+    [
+        (lambda: error(500, "oops"), "server_error", False),
+        (lambda: error(400, "what is this"), "bad_request", False),
+        (lambda: error(400, "too long", code="context_length_exceeded"), "context_length", True),
+    ],
+)
+def test_a_turn_that_fails_fails_the_questions_of_its_network(harness, serve, tmp_path, broken, kind, complete):
+    down = [True]
+
+    def reply(path, body, number):
+        third = network_of(body) == "Asia" and "Here is the part 3 of" in last(body)
+        return broken() if third and down else answers(path, body, number)
+
+    server = serve(reply)
+    arguments = (*DATA[:3], "task.rows=20", *model(server, "model.attempts=1"))
+    process = harness(*arguments, OPENAI_API_KEY=KEY)
+    place = tmp_path / "results/causalbench/causality/format=data,networks=asia+cancer,rows=20/closed/gpt4"
+    answered = list(records.read(place / "records.jsonl"))
+    assert Counter((record.cluster, isinstance(record.outcome, Failure)) for record in answered) == {
+        ("asia", True): 280,
+        ("cancer", False): 100,
+    }
+    for record in answered:
+        if record.cluster == "asia":
+            assert record.outcome.kind == kind and record.outcome.detail.startswith("opening, turn 3: ")
+            assert record.answer is None and record.request is None
+    result = result_in(place)
+    assert result["complete"] is complete and result["failures"] == {kind: 280}
+    networks = result["scores"]["exact"]["network"]
+    assert (networks["asia"]["failed"], networks["cancer"]["failed"]) == (280, 0)
+    assert networks["asia"]["shd"] is None and networks["cancer"]["shd"] is not None
+    assert process.returncode == (0 if complete else 1)
+    assert process.stdout.startswith("NOT COMPLETE") is not complete
+    # No turn after the third, and no question about a network that the model does not know.
+    calls = [network_of(call) for call in server.calls]
+    assert Counter(calls) == {"Asia": 3, "Cancer": 5 + 100}
+    if not complete:
+        assert f"280 {kind}" in process.stderr
+    if kind == "server_error":
+        down.clear()
+        again = harness(*arguments, OPENAI_API_KEY=KEY)
+        assert again.returncode == 0, again.stderr
+        assert Counter(network_of(call) for call in server.calls[len(calls) :]) == {"Asia": 3 + 280}
+        assert result_in(place)["complete"] is True
+
+
+def test_fixed_replies_need_no_opening_call_and_have_a_place_of_their_own(harness, serve, tmp_path):
+    server = serve(answers)
+    arguments = (*DATA, "task.rows=20", *model(server))
+    assert harness(*arguments, OPENAI_API_KEY=KEY).returncode == 0
+    before = len(server.calls)
+    process = harness(*arguments, "replies=fixed", OPENAI_API_KEY=KEY)
+    assert process.returncode == 0, process.stderr
+    calls = server.calls[before:]
+    assert len(calls) == 40 and not any(map(is_part, calls))
+    for call in calls:
+        assert [m["role"] for m in call["messages"]] == ["system", *["user", "assistant"] * 5, "user"]
+        assert {m["content"] for m in call["messages"] if m["role"] == "assistant"} == {RECEIVED}
+    manifests = {
+        file.parts[-4]: json.loads(file.read_text())["configuration"]
+        for file in tmp_path.glob("results/causalbench/causality/*/closed/gpt4/manifest.json")
+    }
+    plain = "format=data,limit=40,networks=asia+cancer"
+    assert set(manifests) == {f"{plain},rows=20", f"{plain},rows=20,replies=fixed"}
+    fixed, played = manifests[f"{plain},rows=20,replies=fixed"], manifests[f"{plain},rows=20"]
+    assert fixed["task"]["replies"] == "fixed" and "replies" not in played["task"]
+    assert fixed["prompt"]["digest"] != played["prompt"]["digest"]
+
+
+def test_without_an_opening_fixed_replies_change_nothing(harness, serve, tmp_path):
+    arguments = ("task=causalbench/causality", "task.networks=cancer", "task.limit=5", "model=always_no")
+    assert harness(*arguments, "replies=fixed").returncode == 0
+    places = list(tmp_path.glob("results/causalbench/causality/*/closed/always_no/manifest.json"))
+    assert [place.parts[-4] for place in places] == ["limit=5,networks=cancer"]
+
+
+def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve, tmp_path):
+    server = serve(answers)
+    # Five parts of cancer fit, with its five variables. Of asia's eight each part alone would; all five do not.
+    process = harness(*DATA, *model(server, "model.context=9000"), OPENAI_API_KEY=KEY)
+    assert process.returncode == 0, process.stderr
+    place = tmp_path / "results/causalbench/causality/format=data,limit=40,networks=asia+cancer/closed/gpt4"
+    answered = list(records.read(place / "records.jsonl"))
+    failed = [record for record in answered if isinstance(record.outcome, Failure)]
+    assert Counter(record.cluster for record in failed) == {
+        "asia": sum(record.cluster == "asia" for record in answered)
+    }
+    assert {(record.outcome.kind, record.request) for record in failed} == {("context_length", None)}
+    assert all(record.outcome.detail.startswith("opening, turn 1: at least 1") for record in failed)
+    assert "model.context" in failed[0].outcome.detail
+    assert Counter(map(network_of, server.calls)) == {"Cancer": 5 + 40 - len(failed)}
+    result = result_in(place)
+    assert result["complete"] is True and result["failures"] == {"context_length": len(failed)}
+    assert f"{len(failed)} context_length" in process.stdout
+    before = len(server.calls)
+    small = harness(*DATA, *model(server, "model.context=3000", "results=other", "cache.path=new"), OPENAI_API_KEY=KEY)
+    assert small.returncode == 1, small.stderr
+    assert "no item was answered (40 context_length)" in small.stderr and len(server.calls) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("prompt=pair task.format=data", "prompt pair has no words for task.format=data; it has them for background."),
+        ("prompt=mine.yaml task.format=background", "prompt mine has no words for task.format=background."),
+        ("prompt=pair task.format=background model=always_no", "These do: closed, open."),
+        ("prompt=unsaid.yaml task.format=data replies=fixed", "replies=fixed: unsaid.yaml has no opening_reply"),
+        ("prompt=torn.yaml", "torn.yaml: there is no setting"),
+        ("prompt=number.yaml", "opening_for_each names pars"),
+        ("task.networks=assia", "did you mean asia?"),
+        ("task=causalbench/causalty", "did you mean 'causalbench/causality'"),
+    ],
+)
+def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, message):
+    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{question}'\n")
+    closed = (PROMPTS / "causalbench/closed.yaml").read_text()
+    lines = [line for line in closed.splitlines() if "opening_reply" not in line]
+    (tmp_path / "unsaid.yaml").write_text("\n".join(lines))
+    (tmp_path / "torn.yaml").write_text(closed.replace("    opening_reply", "    opening_repy"))
+    (tmp_path / "number.yaml").write_text(
+        "source: mine\nmakes: [chat]\nuser: '{question}'\nopening_for_each: pars\nopening: ['{value}']\n"
+    )
+    task = () if arguments.startswith("task=") else ("task=causalbench/causality",)
+    model_given = () if "model=" in arguments else ("model=always_no",)
+    assert message in sentence(harness(*task, *model_given, *arguments.split()))
+
+
+def test_graphs_and_the_leaderboard_from_the_command_line(harness, tmp_path):
+    process = harness("task=causalbench/causality", "task.networks=cancer", "task.method=2", "model=always_yes")
+    assert process.returncode == 0, process.stderr
+    assert "| exact labels" in process.stdout and "| paper labels" in process.stdout and "SHD" in process.stdout
+    place = tmp_path / "results/causalbench/causality/method=2,networks=cancer/closed/always_yes"
+    files = {file.relative_to(place).as_posix() for file in place.glob("graphs/**/*.*")}
+    structures = ("direct", "indirect", "reversed_direct", "reversed_indirect", "common_effect", "common_cause")
+    assert files == {f"graphs/cancer/{name}.csv" for name in structures} | {
+        "graphs/cancer/direct.graphml",
+        "graphs/cancer/reversed_direct.graphml",
+    }
+    board = harness(module="harness.leaderboard").stdout
+    assert "## causalbench/causality" in board and "| always_yes" in board
