@@ -118,4 +118,4 @@ def harness(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     return call
 
 
-pytest_plugins = ["conftest_models"]
+pytest_plugins = ["support.conftest_models"]

@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_compare import always, put
+from support.compared_runs import always, put
 
 from harness.codec import request_digest, text_digest
-from harness.export.__main__ import BARE, FILES, TARGETS, main
+from harness.export.__main__ import main, targets
 from harness.runtime.signals import INTERRUPTED
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
@@ -200,7 +200,7 @@ def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, c
     assert [file.name for file in (tmp_path / "o").iterdir()] == ["mine"]
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", targets())
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -221,7 +221,7 @@ def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, tar
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("target", [target for target in TARGETS if target not in BARE])
+@pytest.mark.parametrize("target", [name for name, target in targets().items() if not target.takes_bare_runs])
 def test_a_run_without_the_records_that_are_needed_is_one_sentence(folder, tmp_path, capsys, target):
     (folder / RECORDS).unlink()
     assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
@@ -230,7 +230,7 @@ def test_a_run_without_the_records_that_are_needed_is_one_sentence(folder, tmp_p
     assert not (tmp_path / "o").exists()
 
 
-@pytest.mark.parametrize("target", [target for target in TARGETS if target not in BARE])
+@pytest.mark.parametrize("target", [name for name, target in targets().items() if not target.takes_bare_runs])
 def test_runs_without_records_are_left_out_and_counted(folder, tmp_path, capsys, target):
     for name in ("b1", "b2"):
         shutil.copytree(folder, folder.parent / name)
@@ -245,7 +245,7 @@ def test_runs_without_records_are_left_out_and_counted(folder, tmp_path, capsys,
     assert "error: none of the 2 runs has its records.jsonl" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", targets())
 def test_an_interruption_leaves_nothing_and_the_same_command_works(folder, tmp_path, capsys, monkeypatch, target):
     def interrupted(self):
         raise KeyboardInterrupt
@@ -257,8 +257,10 @@ def test_an_interruption_leaves_nothing_and_the_same_command_works(folder, tmp_p
     assert capsys.readouterr().err == "interrupted: nothing was written; the same command begins again.\n"
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and "runs" not in path.parts]
     (tmp_path / "out" / "o.d" / ".unfinished").mkdir(parents=True)  # of one that was killed
-    assert main([*command[:2], f"out={tmp_path / 'out' / 'o.d'}" if target not in FILES else command[2]]) == 0
-    assert not list(tmp_path.rglob(".*.tmp")) and (target in FILES or not list((tmp_path / "out" / "o.d").glob(".*")))
+    assert main([*command[:2], f"out={tmp_path / 'out' / 'o.d'}" if not targets()[target].is_file else command[2]]) == 0
+    assert not list(tmp_path.rglob(".*.tmp")) and (
+        targets()[target].is_file or not list((tmp_path / "out" / "o.d").glob(".*"))
+    )
 
 
 def test_lm_eval_has_the_scores_of_a_run_without_records(folder, tmp_path, capsys):

@@ -163,9 +163,10 @@ def serve(orders: socket.socket) -> tuple[str, str] | None:
 
 
 if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
     from support import remarks
 
-    sys.path.pop(0)  # this file's folder, where -m has the working directory
+    sys.path.pop(0)  # where -m has the working directory
     remarks.silence()
     for name in sys.argv[2:]:
         importlib.import_module(name)
