@@ -99,7 +99,7 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
     from harness.plugins.scale import shard
     from harness.prepare import carry_out, prepare, rehearse
     from harness.settings import plain
-    from harness.tables import metrics
+    from harness.tables import results
 
     # Build task, model and prompt, see that they fit, find the run's place and price.
     prepared = prepare(plain(config), book)
@@ -119,7 +119,7 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
         outcome = workers.carry_out(prepared, found, plain(config), announced=brief)
     # Show the scores, whole or not.
     if brief:
-        print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{metrics.brief(outcome.result)}", file=sys.stderr)
+        print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{results.brief(outcome.result)}", file=sys.stderr)
     elif outcome.result.overall.items:
         _show(prepared, outcome)
     # What stopped the run early, or left it without anything to score, is the command's error.
@@ -131,14 +131,14 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
 def _show(prepared: Prepared, outcome: Outcome) -> None:
     """Print the scores, where the answers come from, what they cost and where everything is left."""
     from harness.prepare import own_lines
-    from harness.tables import metrics, terminal
+    from harness.tables import results, terminal
 
     folder, progress = prepared.folder, prepared.progress
     if outcome.stopped:
         print("NOT COMPLETE: the scores of what was answered so far.\n")
     service = prepared.model.traits.service
-    remarks = "\n".join(metrics.remarks(outcome.result, service.model if service is not None else ""))
-    terminal.show([*metrics.result_tables(outcome.result), remarks], title=" · ".join(folder.run.values()))
+    remarks = "\n".join(results.remarks(outcome.result, service.model if service is not None else ""))
+    terminal.show([*results.result_tables(outcome.result), remarks], title=" · ".join(folder.run.values()))
     if not prepared.instant and (where_from := progress.where_from()):
         print(where_from)
     if not prepared.stored and not prepared.instant:

@@ -71,6 +71,8 @@ class Plugin:
     exporters: Mapping[str, Exporter] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
     """What carries work out elsewhere, by the name that the command line gives it (`harness.engine.Engine`)."""
+    metrics: tuple[str, ...] = ()
+    """Metrics beside those that every run has (`harness.scoring.definitions.MetricDefinition`)."""
     wrappers: tuple[str, ...] = ()
     """Functions that may put a model of their own around the one that a run asks (`harness.prepare.Wrapping`)."""
 

@@ -24,14 +24,14 @@ from harness.charts.values import (
     ScoresChart,
     Unit,
 )
+from harness.leaderboard.headings import capitalized
 from harness.leaderboard.rows import Row
-from harness.tables.metric_names import TITLES
-from harness.tables.metrics import interval_notes, main_metrics
+from harness.scoring.definitions import definition, leading_first, main_metrics
+from harness.tables.results import interval_notes
 from harness.tasks.find import benchmark_of
 from harness.types import Scores
 
 COUNTS = ("tp", "fp", "fn", "tn", "unreadable_positive", "unreadable_negative", "failed_positive", "failed_negative")
-_IN_HEAT = ("f1", "macro_f1", "precision", "recall", "accuracy", "cell_accuracy", "ap_all", "ap_direct")
 _BREAKDOWNS = {"num_nodes": "number of variables"}
 
 
@@ -94,7 +94,7 @@ class ChartsOfSet:
         names = {
             name for part in parts for scores in part.values() for name in (metric.name for metric in scores.metrics)
         }
-        metrics = [name for name in _IN_HEAT if name in names]
+        metrics = [name for name in leading_first(names) if definition(name).in_heat_maps]
         columns = []
         for group in groups:
             first = next(part[group] for part in parts if group in part)
@@ -142,7 +142,11 @@ class ChartsOfSet:
         if not rows:
             return
         missing = [str(ref["label"]) for ref, _, _ in amounts if ref["run"] not in {row.run for row in rows}]
-        notes = [f"Not in it, as {unit} or {TITLES[metric]} are not known: {', '.join(missing)}."] if missing else []
+        notes = (
+            [f"Not in it, as {unit} or {definition(metric).title} are not known: {', '.join(missing)}."]
+            if missing
+            else []
+        )
         notes += interval_notes_of([row.result.overall for _, row, _ in amounts])
         if unit == "tokens":
             notes.append("Tokens are those read and written, each model's by its own tokenizer.")
@@ -181,7 +185,7 @@ def interval_notes_of(rows: Sequence[Scores]) -> list[str]:
 
 def title_of(metric: str) -> str:
     """Return a metric's title as it begins a title."""
-    return TITLES[metric][0].upper() + TITLES[metric][1:]
+    return capitalized(definition(metric).title)
 
 
 def _breakdowns(row: Row) -> Any:

@@ -13,7 +13,7 @@ from harness.leaderboard.comparable import items_of, items_text, sort_key
 from harness.leaderboard.headings import heading_of
 from harness.leaderboard.rows import Row
 from harness.leaderboard.setting import Setting
-from harness.tables.metrics import main_metrics
+from harness.scoring.definitions import main_metrics
 from harness.tasks.benchmark import PERTURBATION
 from harness.tasks.find import benchmark_of
 

@@ -18,7 +18,7 @@ from harness.compare.runs import Replies, load
 from harness.compare.tables import as_json, parts
 from harness.errors import ConfigError, unknown
 from harness.scoring.bootstrap import RESAMPLES
-from harness.scoring.paired import METRICS
+from harness.scoring.definitions import definition, leading_first, of_counts
 from harness.scoring.significance import detectable
 from harness.storage.atomic_write import atomic_file, check
 from harness.tables.markdown_csv_json import csv_text, markdown
@@ -98,23 +98,18 @@ def job(folders: list[str], settings: Settings) -> list[Part]:
     return comparison_parts
 
 
-MEANS = ("ap_all", "ap_direct", "spearman", "mae", "within", "value_error")
-"""Measures that are compared where nothing else is said."""
-
-
 def _metrics(metrics: Words | None, replies: Sequence[Replies]) -> Words:
     """Return what to compare, where nothing is said F1, accuracy of questions with choices, or measures of items.
 
     Raises ConfigError.
     """
-    measures = replies[0].measures
+    known = replies[0].measures or [metric.name for metric in of_counts()]
     for name in ("",) if metrics == () else metrics or ():
-        if name not in (measures or METRICS):
-            raise ConfigError(unknown("metric to compare", name, measures or METRICS))
-    if measures:
-        return metrics or tuple(name for name in MEANS if name in measures)
-    if not any(run.choices for run in replies):
-        return tuple(dict.fromkeys(metrics or ("f1",)))
+        if name not in known:
+            raise ConfigError(unknown("metric to compare", name, known))
+    if replies[0].measures or not any(run.choices for run in replies):
+        usual = (name for name in leading_first(known) if definition(name).in_comparisons)
+        return tuple(dict.fromkeys(metrics or usual))
     if metrics not in (None, ("accuracy",)):
         raise ConfigError("of runs on questions with choices the accuracy is compared: leave metrics= out.")
     return ("accuracy",)

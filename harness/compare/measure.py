@@ -11,7 +11,8 @@ from harness.compare.pairs import OVERALL, Group, Pairing
 from harness.compare.runs import Replies
 from harness.prompting.version import other_rules_note
 from harness.scoring.bootstrap import FEWEST
-from harness.scoring.paired import METRICS, Difference, Swaps, differences
+from harness.scoring.definitions import definition
+from harness.scoring.paired import Difference, Swaps, differences
 from harness.scoring.paired_means import mean_differences
 from harness.scoring.significance import McNemar, holm
 
@@ -83,7 +84,7 @@ def paired_row(pairing: Pairing, group: Group, metrics: Sequence[str], resamples
     """Return the differences of two paired runs on one group of items; their p is not corrected yet."""
     cells, unit = pairing.cells(group)
     worths = pairing.worths(group)
-    if worths and not set(metrics) <= set(METRICS):
+    if worths and any(definition(name).made_of != "counts" for name in metrics):
         row_differences, swaps = mean_differences(worths, metrics, resamples=resamples, seed=seed)
     else:
         row_differences, swaps = differences(cells, metrics, resamples=resamples, seed=seed)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.compare.measure import Comparison, MetricRow, Row, reasons, remarks
 from harness.compare.pairs import Differing
 from harness.runtime.console import shortened
+from harness.scoring.definitions import definition
 from harness.scoring.significance import detectable
-from harness.tables.metric_names import TITLES
-from harness.tables.p_values import p_text, signed_text
+from harness.tables.numbers import p_text, percent_text, signed_text
 from harness.tables.table import Part, Table
 
 _SPAN = 48
@@ -68,15 +68,15 @@ def _differences(comparisons: Sequence[Comparison]) -> Table:
                     [
                         *([comparison.first, comparison.second] if several else []),
                         *([row.title] if by_group else []),
-                        TITLES[d.metric],
+                        definition(d.metric).title,
                         *([f"{row.items:,}"] if by_group else []),
-                        _percent(d.first),
-                        _percent(d.second),
+                        percent_text(d.first),
+                        percent_text(d.second),
                         signed_text(d.value),
                         "–" if d.interval is None else f"{signed_text(d.interval[0])} … {signed_text(d.interval[1])}",
                         p_text(d.p),
                         p_text(metric.p_holm),
-                        _percent(detectable(d.error)),
+                        percent_text(detectable(d.error)),
                         *([f"{row.clusters:,}"] if by_group else []),
                     ]
                 )
@@ -97,7 +97,7 @@ def _verdicts(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _verdict(comparison: Comparison, row: Row, metric: MetricRow) -> str:
-    d, title = metric.difference, TITLES[metric.difference.metric]
+    d, title = metric.difference, definition(metric.difference.metric).title
     a, b = comparison.first, comparison.second
     if d.value is None:
         return f"{title} is undefined for {a if d.first is None else b}: there is no difference to test."
@@ -191,10 +191,6 @@ def _answer_text(answer: int | None, names: Sequence[str]) -> str:
 def _words(answer: int | None, span: str) -> str:
     """Return the words that decided on one line, as long as there is room; a word where there are none."""
     return shortened(span, _SPAN) or ("(unreadable)" if answer is None else "(by probability)")
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.2f}"
 
 
 def as_json(differing: Iterable[Differing]) -> list[dict[str, object]]:

@@ -10,7 +10,7 @@ from harness.export.folder import number_of
 from harness.storage.atomic_write import atomic_file
 from harness.storage.flat_table import columns, rows
 from harness.storage.runs import Run
-from harness.tables.csv_cells import inert
+from harness.tables.markdown_csv_json import inert
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from harness.errors import ConfigError, unknown
 from harness.leaderboard import by_setting, over_setting
 from harness.leaderboard.captions import constants, not_ranked, number_notes, readings_notes
-from harness.leaderboard.columns import OF_RUNS, Intervals, NumberColumn
+from harness.leaderboard.columns import OF_RUNS, NumberColumn
 from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets
 from harness.leaderboard.families import family, order
 from harness.leaderboard.rows import Row, of_other_rules
 from harness.leaderboard.setting import Setting, find_setting, setting_names
-from harness.tables.counts import COUNTS, counts_of
-from harness.tables.derived import DERIVED, derived
-from harness.tables.metric_names import TITLES
-from harness.tables.metrics import even_decimals, main_metrics, metrics_of, spare
+from harness.scoring.definitions import definition, main_metrics
+from harness.tables.numbers import COUNTS, DERIVED, Intervals, counts_of, derived, even_decimals, metrics_of
+from harness.tables.results import spare
 from harness.tables.table import Cell, Column, Line, Table
 
 
@@ -150,8 +149,8 @@ def _table(
         for row in ranked
     ]
     first = main_metrics(overall[0])[0]
-    best = "F1" if first.endswith("f1") else TITLES[first]
-    by = f"Best {best} first" if choice.sort is None else f"Sorted by {TITLES.get(choice.sort, choice.sort)}"
+    best = "F1" if first.endswith("f1") else definition(first).title
+    by = f"Best {best} first" if choice.sort is None else f"Sorted by {definition(choice.sort).title}"
     in_caption, caption = constants(overall, wanted=choice.metrics)
     with_intervals = any(cell.range for line in lines for cell in line.cells)
     return Table(

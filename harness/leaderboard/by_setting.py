@@ -14,25 +14,22 @@ from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.captions import constants
 from harness.leaderboard.chains import Chain, chains_of, sets_of, steps_of
-from harness.leaderboard.columns import Intervals, metric_cell
 from harness.leaderboard.comparable import items_text, sort_key
 from harness.leaderboard.headings import runs_text
 from harness.leaderboard.names import chain_columns, view_heading
 from harness.leaderboard.rows import Row
 from harness.leaderboard.setting import Setting
 from harness.scoring.bootstrap import RESAMPLES
-from harness.scoring.paired import METRICS, Difference
-from harness.scoring.rank_agreement import MEASURES
+from harness.scoring.definitions import definition, main_metrics
+from harness.scoring.paired import Difference
 from harness.scoring.significance import holm
-from harness.tables.metric_names import TITLES
-from harness.tables.metrics import interval_notes, main_metrics
-from harness.tables.p_values import p_text, signed_text
+from harness.tables.numbers import Intervals, metric_cell, p_text, signed_text
+from harness.tables.results import interval_notes
 from harness.tables.table import Cell, Column, Line, Table
+from harness.tasks.find import benchmark_of
 from harness.types import Metric, Scores
 
 NO_RUN = "– no run"
-COMPARED = (*METRICS, *MEASURES)
-"""Metrics of which there is a difference with its p."""
 MARK = "*"
 """Behind a p that stays at most 0.05 when all of a table are corrected together."""
 
@@ -101,7 +98,7 @@ def _table(
     corrected = holm([d.p for row, key in keys if isinstance(d := row.differences[key], Difference)])
     p_holm = {(id(row), *key): p for (row, key), p in zip(keys, corrected, strict=True)}
     names, name_cells, shared = chain_columns(chains, setting)
-    columns = [*names, *(column for step in steps for column in _columns(step, steps[0], shown))]
+    columns = [*names, *(column for step in steps for column in _columns(task, step, steps[0], shown))]
     lines = []
     for row, cells in zip(measured, name_cells, strict=True):
         numbers = [
@@ -133,7 +130,7 @@ def _table(
 def _differences(chain: Chain, steps: Sequence[str], metrics: Sequence[str]) -> dict[tuple[str, str], Difference | str]:
     """Return the differences of a chain's runs to that of the first step, or the word why there is none."""
     base = chain.by_step.get(steps[0])
-    paired = [name for name in metrics if name in COMPARED]
+    paired = [name for name in metrics if _has_differences(name, chain.first.task)]
     found: dict[tuple[str, str], Difference | str] = {}
     for step in steps[1:]:
         row = chain.by_step.get(step)
@@ -160,11 +157,16 @@ def _reason(base: Row, row: Row, error: HarnessError) -> str:
     return "other items" if "share" in str(error) else "no records"
 
 
-def _columns(step: str, base: str, metrics: Sequence[str]) -> Iterator[Column]:
+def _has_differences(metric: str, task: str) -> bool:
+    """Return whether runs can be compared by a metric: made of counts, or of numbers that the task's items have."""
+    made_of = definition(metric).made_of
+    return made_of == "counts" or (made_of == "items" and task in benchmark_of(task).item_values)
+
+
+def _columns(task: str, step: str, base: str, metrics: Sequence[str]) -> Iterator[Column]:
     for metric in metrics:
-        title = TITLES.get(metric, metric)
-        yield Column(f"{metric}/{step}", title, "metric", "high", step)
-        if step != base and metric in COMPARED:
+        yield Column(f"{metric}/{step}", definition(metric).title, "metric", definition(metric).best, step)
+        if step != base and _has_differences(metric, task):
             yield Column(f"{metric}/{step}/difference", f"− {base}", "metric", None, step)
             yield Column(f"{metric}/{step}/p", "p", "metric", None, step)
             yield Column(f"{metric}/{step}/p_holm", "p (Holm)", "count", None, step)
@@ -187,7 +189,7 @@ def _cells(
         yield Cell(word)
     else:
         yield metric_cell(run.result.overall.metric(metric) or Metric(metric, None), intervals)
-    if step == base or metric not in COMPARED:
+    if step == base or not _has_differences(metric, row.chain.first.task):
         return
     difference = row.differences.get((step, metric))
     if not isinstance(difference, Difference):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from harness.leaderboard.columns import OF_RUNS_NOTES, Intervals, NumberColumn
+from harness.leaderboard.columns import OF_RUNS_NOTES, NumberColumn
 from harness.leaderboard.rows import Row
-from harness.tables.counts import COUNTS, count_title, counts_of
-from harness.tables.derived import DERIVED_NOTES
-from harness.tables.metrics import count_text, interval_notes, reading_notes
+from harness.tables.numbers import COUNTS, DERIVED_NOTES, Intervals, count_text, count_title, counts_of
+from harness.tables.results import interval_notes, reading_notes
 from harness.types import Scores
 
 _ONE = {"items": "item", "positives": "positive", "clusters": "cluster"}

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
 
 from harness.errors import DataError
 from harness.leaderboard.rows import Row
-from harness.tables.counts import COUNTS, count_title
-from harness.tables.derived import DERIVED, derived_cell
-from harness.tables.metric_names import NUMBERS, TITLES
-from harness.tables.metrics import count_text, interval_text, metric_text
-from harness.tables.table import LOW_IS_GOOD, NEITHER, Cell, Column
+from harness.scoring.definitions import definition
+from harness.tables.numbers import (
+    COUNTS,
+    DERIVED,
+    Intervals,
+    count_cell,
+    count_title,
+    derived_cell,
+    metric_cell,
+    metric_column,
+)
+from harness.tables.table import Cell, Column
 from harness.types import Metric, Scores
 
-Intervals = Literal["brackets", "pm", "none"]
 OF_RUNS: Mapping[str, str] = {
     "cost": "USD",
     "tokens_in": "tokens in",
@@ -57,13 +62,12 @@ class NumberColumn:
         """Return the column's headings, and which end of it is the good one."""
         overall = self.breakdown == "overall"
         name = self.number if overall else f"{self.number}/{self.breakdown}/{self.group}"
-        title = TITLES.get(self.number, self.number) + ("" if overall else f" {self.group}")
+        title = definition(self.number).title + ("" if overall else f" {self.group}")
         if self.number in OF_RUNS:
             return Column(name, OF_RUNS[self.number], "text" if self.number == "served" else "count")
         if self.number in COUNTS:
             return Column(name, count_title(title), "count")
-        best: Literal["high", "low"] = "low" if self.number in LOW_IS_GOOD else "high"
-        return Column(name, title, "metric", None if self.number in NEITHER else best)
+        return metric_column(name, self.number, title)
 
     def cell(self, row: Row, intervals: Intervals) -> Cell:
         """Return the number of a run as tables show it; a dash where it has none."""
@@ -73,20 +77,8 @@ class NumberColumn:
         if self.number in DERIVED:
             return derived_cell(scores, self.number)
         if self.number in COUNTS:
-            return Cell("–") if scores is None else Cell(count_text(scores, self.number), getattr(scores, self.number))
+            return Cell("–") if scores is None else count_cell(scores, self.number)
         return metric_cell((scores and scores.metric(self.number)) or Metric(self.number, None), intervals)
-
-
-def metric_cell(metric: Metric, intervals: Intervals) -> Cell:
-    """Return a metric as tables show it, its interval as wanted."""
-    interval = ""
-    if intervals == "brackets":
-        interval = interval_text(metric)
-    elif intervals == "pm" and metric.interval:
-        low, high = metric.interval
-        half, decimals = (high - low) / 2, max(1, NUMBERS.get(metric.name, 2) - 1)
-        interval = f"± {half * (1 if metric.name in NUMBERS else 100):,.{decimals}f}"
-    return Cell(metric_text(metric.name, metric.value), metric.value, metric.interval, interval)
 
 
 def _cell_of_run(row: Row, name: str) -> Cell:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.leaderboard.headings import heading_of, variants_text
 from harness.leaderboard.rows import Row
-from harness.tables.counts import COUNTS
-from harness.tables.metrics import main_metrics
-from harness.tables.table import LOW_IS_GOOD
+from harness.scoring.definitions import definition, main_metrics
+from harness.tables.numbers import COUNTS
 
 NAMES = ("model", "prompt", "variant", "folder")
 
@@ -68,8 +68,8 @@ def _differing(rows: Sequence[Row]) -> tuple[str, ...]:
 def sort_key(row: Row, sort: str | None = None) -> tuple[float | str, ...]:
     """Return what rows are sorted by: the `sort` column, then F1 and accuracy, best first; undefined values last."""
     overall = row.result.overall
-    merits = (-1.0 if (value := overall[name]) is None else value for name in main_metrics(overall))
-    rest: tuple[float | str, ...] = (*(-value for value in merits), row.model, row.variant, row.prompt)
+    merits = (_best_first(name, overall[name]) for name in main_metrics(overall))
+    rest: tuple[float | str, ...] = (*merits, row.model, row.variant, row.prompt)
     if sort is None:
         return rest
     if sort in NAMES:
@@ -77,4 +77,12 @@ def sort_key(row: Row, sort: str | None = None) -> tuple[float | str, ...]:
     value = getattr(overall, sort) if sort in COUNTS else overall[sort]
     if value is None:
         return (1.0, 0.0, *rest)
-    return (0.0, value if sort in LOW_IS_GOOD else -value, *rest)
+    return (0.0, _best_first(sort, value), *rest)
+
+
+def _best_first(metric: str, value: float | None) -> float:
+    """Return what sorts the best values of a metric first, undefined ones last."""
+    low_is_good = definition(metric).best == "low"
+    if value is None:
+        return math.inf if low_is_good else 1.0
+    return value if low_is_good else -value

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from statistics import fmean, median, stdev
-from typing import Literal
 
 from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.captions import constants
 from harness.leaderboard.chains import Chain, chains_of, sets_of, steps_of
-from harness.leaderboard.columns import Intervals
 from harness.leaderboard.headings import runs_text
 from harness.leaderboard.names import chain_columns, view_heading
 from harness.leaderboard.rows import Row
 from harness.leaderboard.setting import Setting
-from harness.tables.metric_names import TITLES
-from harness.tables.metrics import main_metrics, metric_text
-from harness.tables.table import LOW_IS_GOOD, NEITHER, Cell, Column, Line, Table
+from harness.scoring.definitions import definition, main_metrics
+from harness.tables.numbers import Intervals, metric_text
+from harness.tables.table import Cell, Column, Line, Table
 
 _PARTS = {"mean": "mean ± SD", "least": "least", "median": "median", "greatest": "greatest"}
 
@@ -54,7 +52,7 @@ def tables(
 def _merit(chain: Chain, metric: str) -> tuple[float, str, str]:
     values = _values(chain, metric)
     mean = fmean(values) if values else -1.0
-    return mean if metric in LOW_IS_GOOD else -mean, chain.first.model, chain.first.prompt
+    return mean if definition(metric).best == "low" else -mean, chain.first.model, chain.first.prompt
 
 
 def _values(chain: Chain, metric: str) -> list[float]:
@@ -95,10 +93,9 @@ def _table(task: str, setting: Setting, chains: Sequence[Chain], metrics: Sequen
 
 
 def _columns(metric: str) -> Iterator[Column]:
-    end: Literal["high", "low"] = "low" if metric in LOW_IS_GOOD else "high"
-    best = None if metric in NEITHER else end
+    shown = definition(metric)
     for part, title in _PARTS.items():
-        yield Column(f"{metric}/{part}", title, "metric", best if part == "mean" else None, TITLES.get(metric, metric))
+        yield Column(f"{metric}/{part}", title, "metric", shown.best if part == "mean" else None, shown.title)
     yield Column(f"{metric}/sd", "SD", "count")
 
 

@@ -8,8 +8,9 @@ from functools import cache
 
 from harness.errors import ConfigError, unknown
 from harness.scoring.classification import decisions
-from harness.tables.metric_names import TITLES
-from harness.tables.table import LOW_IS_GOOD, NEITHER, Cell, Column, Line, Part, Table
+from harness.scoring.definitions import definition, definitions
+from harness.tables.numbers import metric_column
+from harness.tables.table import Cell, Column, Line, Part, Table
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of, every
 from harness.tasks.published import Row
@@ -102,10 +103,9 @@ def table_order(name: str) -> tuple[int, int, str]:
 
 def printed_column(metric: str) -> Column:
     """Return the column of a printed metric; where it is not one of ours, nobody says which end is the good one."""
-    title = TITLES.get(metric, metric.replace("_", " "))
-    if metric in NEITHER or metric not in TITLES:
-        return Column(metric, title, "metric")
-    return Column(metric, title, "metric", "low" if metric in LOW_IS_GOOD else "high")
+    if metric in definitions():
+        return metric_column(metric, metric)
+    return Column(metric, metric.replace("_", " "), "metric")
 
 
 def table_parts(rows: Sequence[Row]) -> list[Part]:
@@ -117,7 +117,7 @@ def table_parts(rows: Sequence[Row]) -> list[Part]:
     columns = [*(Column(name, name.replace("_", " ")) for name in varying), Column("model", "model")]
     for name in metrics:
         columns.append(printed_column(name))
-        columns += [Column(f"{TITLES.get(name, name)} 95%", "95%", "metric")] if with_intervals else []
+        columns += [Column(f"{definition(name).title} 95%", "95%", "metric")] if with_intervals else []
     lines = []
     for row in rows:
         cells = [Cell(text) for text in (*(row.setting[name] for name in varying), row.model)]

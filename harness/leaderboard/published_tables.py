@@ -15,6 +15,7 @@ from harness.leaderboard.published_numbers import (
     rows_of,
 )
 from harness.leaderboard.rows import Row
+from harness.tables.numbers import interval_text
 from harness.tables.table import Cell, Column, Line, Table
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of
@@ -80,5 +81,5 @@ def _cell(row: Published, metric: str) -> Cell:
     except ValueError:
         return Cell(digits)
     mark, interval = ("*", None) if metric in row.contradicted else ("", row.intervals.get(metric))
-    interval_text = f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
-    return Cell(f"{digits}{mark}", round(value / 100, 8) if row.percent(metric) else value, interval, interval_text)
+    number = round(value / 100, 8) if row.percent(metric) else value
+    return Cell(f"{digits}{mark}", number, interval, interval_text(interval, "brackets"))

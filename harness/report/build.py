@@ -16,9 +16,8 @@ from harness.leaderboard.published_tables import published_tables
 from harness.leaderboard.rows import Row
 from harness.report.chunks import ChunkBuilder
 from harness.runtime.progress import Progress
+from harness.scoring.definitions import MetricDefinition, definitions
 from harness.tables.markdown_csv_json import as_json
-from harness.tables.metric_names import NUMBERS, TITLES
-from harness.tables.table import LOW_IS_GOOD, NEITHER
 from harness.types import JSON
 
 _MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "prices")
@@ -42,7 +41,7 @@ def content(
         "published": json.loads(as_json(published))["tables"],
         "charts": [chart_json(chart) for chart in charts_of(rows)],
         "marks": marks.as_json(),
-        "metrics": {name: _metric(name, rows) for name in TITLES},
+        "metrics": {name: _metric(metric, rows) for name, metric in definitions().items() if metric.on_page},
     }
     return data, builder.chunks
 
@@ -83,12 +82,11 @@ def _run(row: Row, name: str) -> dict[str, JSON]:
     }
 
 
-def _metric(name: str, rows: Sequence[Row]) -> dict[str, JSON]:
+def _metric(metric: MetricDefinition, rows: Sequence[Row]) -> dict[str, JSON]:
     """Return how a metric is shown: in a page whose distances are all whole numbers they have no decimals."""
-    best = None if name in NEITHER else "low" if name in LOW_IS_GOOD else "high"
-    decimals = NUMBERS.get(name, 2)
-    if name in NUMBERS and decimals == 2:
+    decimals = metric.decimals
+    if metric.unit == "count" and decimals == 2:
         sets = (groups for row in rows for parts in row.result.scores.values() for groups in parts.values())
-        values = [scores[name] or 0.0 for groups in sets for scores in groups.values()]
+        values = [scores[metric.name] or 0.0 for groups in sets for scores in groups.values()]
         decimals = 0 if all(value == int(value) for value in values) else 2
-    return {"title": TITLES[name], "percent": name not in NUMBERS, "decimals": decimals, "best": best}
+    return {"title": metric.title, "percent": metric.unit == "percent", "decimals": decimals, "best": metric.best}

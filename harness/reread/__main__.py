@@ -22,10 +22,11 @@ from harness.reread.renew import Change, NotReread, preview, renew, source_of, t
 from harness.runtime import console, secrets, signals
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
+from harness.scoring.definitions import definition, main_metrics
 from harness.settings import plain
 from harness.storage import runs
-from harness.tables import metrics
-from harness.tables.metric_names import TITLES
+from harness.tables.numbers import metric_text
+from harness.tables.results import judge_notes
 from harness.types import Result
 
 HELP = """\
@@ -140,7 +141,7 @@ def _tell(change: Change, settings: Settings, judge: NewJudge | None) -> None:
     if judge is not None and settings.dry_run:
         replies = f"{change.waiting:,} {'reply' if change.waiting == 1 else 'replies'}"
         _print(f"  {replies} that the rules cannot read would go to the judge {judge.model.name}.")
-    for note in metrics.judge_notes(change.result):
+    for note in judge_notes(change.result):
         _print(f"  {note}")
 
 
@@ -148,7 +149,7 @@ def _brief(result: Result) -> str:
     """Return the two main scores of a result, without their intervals."""
     overall = result.overall
     return " and ".join(
-        f"{TITLES[name]} {metrics.metric_text(name, overall[name])}" for name in metrics.main_metrics(overall)
+        f"{definition(name).title} {metric_text(name, overall[name])}" for name in main_metrics(overall)
     )
 
 

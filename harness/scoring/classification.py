@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from harness.scoring.definitions import MetricDefinition, of_counts
 from harness.types import Metric, Unreadable
 
 if TYPE_CHECKING:
@@ -97,31 +98,25 @@ def settle(
     return tp, fp + unreadable_negative, fn + unreadable_positive, tn
 
 
-def ratios(tp: Number, fp: Number, fn: Number, tn: Number) -> dict[str, tuple[Number, Number]]:
-    """Return numerator and denominator of F1 = 2TP/(2TP+FP+FN), precision, recall and accuracy."""
-    return {
-        "f1": (2 * tp, 2 * tp + fp + fn),
-        "precision": (tp, tp + fp),
-        "recall": (tp, tp + fn),
-        "accuracy": (tp + tn, tp + fp + fn + tn),
-    }
-
-
 def decisions(counts: Counts, *, unreadable: Unreadable) -> tuple[Metric, ...]:
-    """Return F1, precision, recall and accuracy as fractions; None where a denominator is zero.
+    """Return the metrics that are made of counts as fractions; None where one is undefined.
 
-    Equal to scikit-learn's f1_score, precision_score, recall_score and accuracy_score with Yes as the
-    positive label wherever they are defined. With bounds where there are unreadable replies or failed calls.
+    F1, precision, recall and accuracy equal scikit-learn's with Yes as the positive label wherever they are defined.
+    With bounds where there are unreadable replies or failed calls.
     """
-    low = high = dict[str, float | None]()
-    if any(counts.lost):
-        low, high = ({n: _ratio(*r) for n, r in ratios(*c).items()} for c in (counts.all_wrong(), counts.all_right()))
     metrics = []
-    for name, ratio in ratios(*counts.with_unreadable(unreadable)).items():
-        lowest, highest = low.get(name), high.get(name)
+    for metric in of_counts():
+        lowest, highest = None, None
+        if any(counts.lost):
+            lowest, highest = _value(metric, counts.all_wrong()), _value(metric, counts.all_right())
         bounds = None if lowest is None or highest is None else (lowest, highest)
-        metrics.append(Metric(name, _ratio(*ratio), bounds=bounds))
+        metrics.append(Metric(metric.name, _value(metric, counts.with_unreadable(unreadable)), bounds=bounds))
     return tuple(metrics)
+
+
+def _value(metric: MetricDefinition, counts: tuple[int, int, int, int]) -> float | None:
+    assert metric.of_counts is not None
+    return _ratio(*metric.of_counts(*counts))
 
 
 def multiclass(outcomes: Mapping[tuple[int, int], int]) -> tuple[float | None, float | None]:
@@ -158,5 +153,5 @@ def probabilities(gold: Sequence[int], p_yes: Sequence[float]) -> tuple[Metric, 
     )
 
 
-def _ratio(numerator: int, denominator: int) -> float | None:
+def _ratio(numerator: float, denominator: float) -> float | None:
     return numerator / denominator if denominator else None

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESAMPLES, RESTS_ON_FEW
-from harness.scoring.classification import ratios, settle
+from harness.scoring.classification import settle
+from harness.scoring.definitions import of_counts
 from harness.scoring.ranking import Ranking
 from harness.types import Metric, Unreadable
 
@@ -92,17 +93,19 @@ class _Row:
             self.columns = np.column_stack([row_data.counts, errors, number])
             self._ranking = Ranking(gold, p_yes, cluster)
             self.width = len(gold)
-        self.rests_on = {name: int((below > 0).sum()) for name, (_, below) in self._ratios(self.columns).items()}
-        """Metric → how many clusters it is made of."""
+        counts = self._counts(self.columns)
+        self.rests_on = {
+            metric.name: min(int((sums > 0).sum()) for sums in metric.sums(*counts)) for metric in of_counts()
+        }
+        """Metric → in how many clusters there is what it is made of."""
         if self._ranking:
             both = min(len(np.unique(cluster[gold == label])) for label in (0, 1))
-            self.rests_on |= {"auroc": both, "average_precision": both}
+            self.rests_on |= {"brier": int((number > 0).sum()), "auroc": both, "average_precision": both}
 
-    def _ratios(self, columns: NDArray[np.float64]) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Return numerators and denominators, of columns as __init__ makes them, or sums of these."""
-        tp, fp, fn, tn, lost_positive, lost_negative, _, _, *brier = columns.T
-        decisions = ratios(*settle(tp, fp, fn, tn, lost_positive, lost_negative, self._unreadable))
-        return decisions | ({"brier": (brier[0], brier[1])} if brier else {})
+    def _counts(self, columns: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Return true and false positives, false and true negatives, of columns as __init__ makes them, or sums."""
+        tp, fp, fn, tn, lost_positive, lost_negative = columns.T[:6]
+        return settle(tp, fp, fn, tn, lost_positive, lost_negative, self._unreadable)
 
     def metrics_under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return each metric under each weighting: (metrics as in `rests_on`, weightings); NaN where undefined.
@@ -111,8 +114,12 @@ class _Row:
         """
         import numpy as np
 
-        with np.errstate(invalid="ignore"):
-            values = [above / below for above, below in self._ratios(summed).values()]
+        counts = self._counts(summed)
+        ratios = [metric.of_counts(*counts) for metric in of_counts() if metric.of_counts]
+        if self._ranking:
+            ratios.append((summed[:, 8], summed[:, 9]))  # Brier's
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = [above / below for above, below in ratios]
         if self._ranking:
             values += self._ranking.metrics_under(weights)
         return np.array(values)

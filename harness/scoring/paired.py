@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.scoring import bootstrap
+from harness.scoring.definitions import definition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     Columns = NDArray[np.float64]
     """(…, 6): true and false positives of the first run, those of the second, positives, items."""
 
-METRICS = ("f1", "accuracy", "precision", "recall")
 ALL_SWAPS = 21
 """Clusters up to which every swap is tried: a million, as one and its mirror image make the same difference but for the
 sign. The public test split of Corr2Cause has 21."""
@@ -154,10 +154,10 @@ def _pieces(rows: int, width: int) -> Iterator[int]:
 
 
 def _rests_on(name: str, columns: Columns) -> int:
-    """Count the clusters in which the metric has a denominator for both runs."""
-    import numpy as np
-
-    return int((~np.isnan(_first(name, columns) + _second(name, columns))).sum())
+    """Count the clusters in which there is what the metric is made of, for both runs."""
+    metric = definition(name)
+    sums = zip(metric.sums(*_first_counts(columns)), metric.sums(*_second_counts(columns)), strict=True)
+    return min(int(((first > 0) & (second > 0)).sum()) for first, second in sums)
 
 
 def _error(values: NDArray[np.float64], clusters: int) -> float:
@@ -176,32 +176,34 @@ def _columns(cells: Cells) -> Columns:
     return np.stack(parts, axis=1).astype(np.float64)
 
 
+def _first_counts(columns: Columns) -> tuple[NDArray[np.float64], ...]:
+    """Return true and false positives, false and true negatives of the first run."""
+    tp, fp, positives, items = columns[..., 0], columns[..., 1], columns[..., 4], columns[..., 5]
+    return tp, fp, positives - tp, items - positives - fp
+
+
+def _second_counts(columns: Columns) -> tuple[NDArray[np.float64], ...]:
+    tp, fp, positives, items = columns[..., 2], columns[..., 3], columns[..., 4], columns[..., 5]
+    return tp, fp, positives - tp, items - positives - fp
+
+
 def _first(name: str, columns: Columns) -> NDArray[np.float64]:
-    return _metric(name, columns[..., 0], columns[..., 1], columns[..., 4], columns[..., 5])
+    return _metric(name, _first_counts(columns))
 
 
 def _second(name: str, columns: Columns) -> NDArray[np.float64]:
-    return _metric(name, columns[..., 2], columns[..., 3], columns[..., 4], columns[..., 5])
+    return _metric(name, _second_counts(columns))
 
 
-def _metric(
-    name: str,
-    tp: NDArray[np.float64],
-    fp: NDArray[np.float64],
-    positives: NDArray[np.float64],
-    items: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return a metric as harness/scoring/classification.py has it, for whole arrays; NaN if the denominator is zero."""
+def _metric(name: str, counts: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+    """Return a metric for whole arrays of counts; NaN where it is undefined."""
     import numpy as np
 
+    of_counts = definition(name).of_counts
+    assert of_counts is not None
     with np.errstate(divide="ignore", invalid="ignore"):
-        if name == "f1":
-            return np.asarray(2 * tp / (tp + fp + positives))
-        if name == "precision":
-            return np.asarray(tp / (tp + fp))
-        if name == "recall":
-            return np.asarray(tp / positives)
-        return np.asarray((items - positives - fp + tp) / items)
+        above, below = of_counts(*counts)
+        return np.asarray(above / below)
 
 
 def _number(value: NDArray[np.float64]) -> float | None:

@@ -17,6 +17,7 @@ from harness.errors import ConfigError
 from harness.protocols import Task, remarks_of
 from harness.scoring.answer_notes import AnswerNotes
 from harness.scoring.classification import Counts, decisions
+from harness.scoring.definitions import of_counts
 from harness.scoring.summary import count_field
 from harness.types import TOKENS, Answer, Failure, Record, Response, Result, Unreadable, Usage
 
@@ -32,9 +33,8 @@ def summarize(task: Task, records: Iterable[Record], samples: int) -> Result:
         result = _checked(task, task.summarize(votes.votes(counted)))
         result = replace(result, failures=dict(votes.failures), samples=votes.summary(result.unreadable))
         if result.choices:  # draws are right or wrong there: what tells Yes from No means nothing
-            kept = {
-                name: v for name, v in result.samples.items() if not name.startswith(("f1_", "precision_", "recall_"))
-            }
+            meaningless = tuple(f"{metric.name}_" for metric in of_counts() if metric.name != "accuracy")
+            kept = {name: value for name, value in result.samples.items() if not name.startswith(meaningless)}
             result = replace(result, samples=kept)
     return replace(result, notes=(*result.notes, *remarks_of(task), *answers.notes()))
 

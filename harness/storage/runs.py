@@ -18,7 +18,7 @@ from harness.storage.forms import check_manifest, check_result
 from harness.storage.record_lines import Line, fill
 from harness.storage.result_json import counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RESULT, WITHOUT_RECORDS, records_in
-from harness.tables import metrics
+from harness.tables import results
 from harness.types import Metric, Record, Result
 
 _MAIN_PARTS = {RESULT: {"run", "scores"}, MANIFEST: {"run", "configuration"}}
@@ -65,7 +65,7 @@ class Run:
     def __repr__(self) -> str:
         """Return the run's place and its main scores."""
         ending = "" if self.complete else ", NOT COMPLETE"
-        return f"<run {' · '.join(self.place.values())}: {metrics.brief(self.result)}{ending}>"
+        return f"<run {' · '.join(self.place.values())}: {results.brief(self.result)}{ending}>"
 
     @property
     def scores(self) -> Mapping[str, Metric]:

@@ -10,7 +10,6 @@ from html import escape
 from typing import Any
 
 from harness.runtime.console import clean
-from harness.tables.csv_cells import inert
 from harness.tables.table import Block, Cell, Part, Table
 
 
@@ -89,11 +88,18 @@ def csv_text(header: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     return file.getvalue()
 
 
-def _inert(value: Any) -> Any:
-    """Return a cell that no spreadsheet runs.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""A cell that begins so may be run by a spreadsheet."""
 
-    Without a carriage return, which is not quoted and ends a line in some of them.
-    """
+
+def inert(text: str) -> str:
+    """Return a text as a cell that no spreadsheet runs and every csv reader reads."""
+    text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")  # which csv readers refuse
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _inert(value: Any) -> Any:
+    """Return a cell that no spreadsheet runs, on one line: a carriage return is not quoted, and ends it in some."""
     return inert(value).replace("\r", " ") if isinstance(value, str) else value
 
 

@@ -7,25 +7,6 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal
 
-LOW_IS_GOOD = frozenset(
-    {"brier", "shd", "sid", "shd_closure", "sid_closure", "cell_shd", "parent_set_errors", "outside", "mae"}
-    | {"value_error"}
-)
-NEITHER = frozenset(
-    {
-        "longest_chain",
-        "density",
-        "average_in_degree",
-        "average_out_degree",
-        "acyclic",
-        "cell_density",
-        "degree",
-        "yes",
-        "chance",
-    }
-)
-"""Metrics of which neither end is the good one: no best is marked."""
-
 
 @dataclass(frozen=True, slots=True)
 class Column:

@@ -17,7 +17,7 @@ from harness.leaderboard.rows import Row, select_rows
 from harness.storage.result_json import result_json
 from harness.tables.latex_html import html, latex, tex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
-from harness.tables.metrics import even_decimals
+from harness.tables.numbers import even_decimals
 from harness.tables.table import Block, Cell, Column
 from harness.types import Metric, Result, Scores, Usage
 

@@ -8,7 +8,8 @@ import signal
 
 import pytest
 from support.outcomes import each
-from support.sharing_models import (
+from support.thinned import few
+from test_shared_prefixes import (
     SHARING,
     SWITCH,
     TEXTS,
@@ -25,7 +26,6 @@ from support.sharing_models import (
     writing,
     written_alone,
 )
-from support.thinned import few
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.key_value_cache import Layer, Memory, windows_of

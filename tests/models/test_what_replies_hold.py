@@ -12,8 +12,7 @@ from harness import evaluate, load_run
 from harness.codec import response_from_json, response_json
 from harness.models.api.openai import Chat, Completions
 from harness.settings import build
-from harness.tables.metrics import remarks
-from harness.tables.who_answered import is_snapshot
+from harness.tables.results import is_snapshot, remarks
 from harness.types import ChatRequest, Failure, Message
 from harness.verify.run import problems_of
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.premise_sizes import SIZES
+from test_intervals import SIZES
 
 from harness.scoring.bootstrap import interval
-from harness.scoring.classification import ratios
+from harness.scoring.definitions import of_counts
 from harness.scoring.intervals import RowData, intervals
 
 NAMES = ("f1", "precision", "recall", "accuracy")
@@ -23,6 +23,10 @@ def population(clusters: int, random: np.random.Generator) -> np.ndarray:
     tp = random.binomial(positives, random.beta(4, 4, clusters))
     fp = random.binomial(sizes - positives, random.beta(2, 6, clusters))
     return np.column_stack([tp, fp, positives - tp, sizes - positives - fp, *[np.zeros(clusters)] * 4]).astype(float)
+
+
+def ratios(*counts: object) -> dict[str, tuple]:
+    return {metric.name: metric.of_counts(*counts) for metric in of_counts()}
 
 
 def naive(counts: np.ndarray, random: np.random.Generator) -> dict[str, tuple[float, float] | None]:

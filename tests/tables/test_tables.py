@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from harness.tables.markdown_csv_json import markdown, markdown_table
-from harness.tables.metrics import brief, judge_notes, metric_text, metrics_of, remarks, result_tables
+from harness.tables.numbers import metric_text, metrics_of
+from harness.tables.results import brief, judge_notes, remarks, result_tables
 from harness.tables.table import Table
 from harness.types import Judged, Metric, Result, Scores, Usage
 

@@ -23,7 +23,7 @@ from support.causalbench_help import (
 from harness.scoring.intervals import means
 from harness.storage.result_json import result_from_json, result_json
 from harness.tables.markdown_csv_json import markdown
-from harness.tables.metrics import remarks, result_tables
+from harness.tables.results import remarks, result_tables
 from harness.tasks.causalbench.networks import NETWORKS
 from harness.types import Metric, Record
 

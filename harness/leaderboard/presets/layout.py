@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from harness.leaderboard import seeds
 from harness.leaderboard.families import family
@@ -13,13 +12,13 @@ from harness.leaderboard.presets.captions import differences, set_note, set_titl
 from harness.leaderboard.presets.published_rows import PrintedRow, printed_rows
 from harness.leaderboard.presets.select import Data, Entry, entries, source
 from harness.leaderboard.rows import Row
-from harness.tables.metrics import even_decimals, interval_notes, metric_text
+from harness.tables.numbers import Intervals, even_decimals, interval_text, metric_text, percent_text
+from harness.tables.results import interval_notes
 from harness.tables.table import Block, Cell, Column, Line, Table
 from harness.tasks.find import benchmark_of
 from harness.tasks.presets import Form, Number, Preset
 from harness.types import Metric
 
-Intervals = Literal["brackets", "pm", "none"]
 INTERVAL_WORDS = {"brackets": "In brackets:", "pm": "After ±, half the width of", "none": ""}
 RUNS_ACROSS = 4
 """So many runs stand beside each other in a table whose columns are models."""
@@ -205,17 +204,12 @@ def _number_text(value: float, form: Form) -> str:
         return metric_text("shd", value)
     if form == "fraction":
         return f"{value:.4f}"
-    return f"{100 * value:.2f}" if form == "percent" else f"{100 * value:.0f}%"
+    return percent_text(value) if form == "percent" else f"{100 * value:.0f}%"
 
 
 def _interval_text(metric: Metric, form: Form, intervals: Intervals) -> str:
-    if intervals == "none" or metric.interval is None:
-        return ""
-    low, high = metric.interval
     scale, decimals = {"fraction": (1, 3), "number": (1, 1)}.get(form, (100, 1))
-    if intervals == "pm":
-        return f"± {scale * (high - low) / 2:.{decimals}f}"
-    return f"[{scale * low:.{decimals}f}, {scale * high:.{decimals}f}]"
+    return interval_text(metric.interval, intervals, scale=scale, decimals=decimals)
 
 
 def _interval_notes(preset: Preset, entries: Sequence[Entry]) -> Iterator[str]:

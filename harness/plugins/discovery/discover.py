@@ -144,7 +144,7 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
     from harness.leaderboard.rows import Row
     from harness.plugins.discovery.leaderboard import table
     from harness.storage.runs import load
-    from harness.tables import metrics, terminal
+    from harness.tables import results, terminal
 
     # Build task and algorithm, find the run's place.
     prepared = prepare(plain(config))
@@ -154,7 +154,7 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
     # Show the scores.
     if brief:
         # The table of a sweep is of the learned edges alone, and so has another F1.
-        print(f"    Over all questions: {metrics.brief(outcome.result)}", file=sys.stderr)
+        print(f"    Over all questions: {results.brief(outcome.result)}", file=sys.stderr)
     else:
         terminal.show(table([Row(load(path))]))
         print(f"{path}/ holds {', '.join(sorted(f.name for f in path.iterdir() if f.name[0] != '.'))}")

@@ -9,7 +9,7 @@ from harness.leaderboard.build import build
 from harness.leaderboard.published_numbers import rows_of
 from harness.leaderboard.rows import Row
 from harness.leaderboard.seeds import mean_and_half_width
-from harness.tables.metrics import metric_text
+from harness.tables.numbers import metric_text
 from harness.tables.table import Part, Table
 from harness.tasks.benchmark import Benchmark, PublishedAlgorithms
 from harness.tasks.find import benchmark_of

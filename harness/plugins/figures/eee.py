@@ -21,24 +21,13 @@ from harness.plugins.figures.eee_items import Rows
 from harness.plugins.figures.eee_model import model_info, reasons, relationship, sampling
 from harness.plugins.figures.eee_prompt import prompt_words
 from harness.plugins.figures.eee_source import source_data
+from harness.scoring.definitions import MetricDefinition, definitions
 from harness.storage.runs import Run
 from harness.storage.several import left_out
-from harness.tables.table import LOW_IS_GOOD
 from harness.types import Metric, Scores
 
 VERSION = "0.3.0"
 """Of both schemas."""
-
-SHARES = frozenset(
-    {"f1", "precision", "recall", "accuracy", "auroc", "average_precision", "brier", "macro_f1", "cell_accuracy"}
-    | {f"{name}_{which}" for name in ("precision", "recall", "recall_at", "ap") for which in ("direct", "all")}
-    | {"outside", "in_range", "in_order", "mae", "within", "holds", "named", "correlations", "independences"}
-)
-"""Metrics from 0 to 1; distances have no upper end that holds for all networks."""
-CORRELATIONS = frozenset({"spearman", "kendall"})
-"""Metrics from -1 to 1."""
-COMMON = frozenset({"f1", "precision", "recall", "accuracy", "auroc"})
-"""Metrics that mean the same under every harness; the others' ids say whose they are."""
 
 _UNPORTABLE = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 _RESERVED = re.compile(r"(CON|PRN|AUX|NUL|COM[1-9]|LPT[1-9])(\..*)?", re.IGNORECASE)
@@ -143,13 +132,14 @@ def _results(run: Run) -> Iterator[dict[str, Any]]:
                 continue
             for group, row in groups.items():
                 for metric in row.metrics:
-                    if metric.value is None or not (metric.name in SHARES or metric.name in LOW_IS_GOOD):
+                    known = definitions().get(metric.name)
+                    if metric.value is None or known is None or known.best is None:
                         continue
                     yield {
                         "evaluation_result_id": _result_id(labels, breakdown, group, metric.name),
                         "evaluation_name": _evaluation(run, labels, breakdown, group),
                         "source_data": source,
-                        "metric_config": _metric(run, metric, labels, breakdown, group),
+                        "metric_config": _metric(run, known, labels, breakdown, group),
                         "score_details": _score(run, metric, row, (labels, breakdown, group)),
                     }
 
@@ -172,18 +162,18 @@ def _mean_of_rows(run: Run) -> str | None:
     return _result_id(run.result.headline, "overall", "all", "accuracy")
 
 
-def _metric(run: Run, metric: Metric, labels: str, breakdown: str, group: str) -> dict[str, Any]:
-    share = metric.name in SHARES
+def _metric(run: Run, metric: MetricDefinition, labels: str, breakdown: str, group: str) -> dict[str, Any]:
+    lowest, highest = metric.limits
     where = "all items" if breakdown == "overall" else f"{breakdown} {group}"
     return {
         "evaluation_description": f"{metric.name} of {where} of {run.place['task']}, {labels} labels",
-        "metric_id": metric.name if metric.name in COMMON else f"harness.{metric.name}",
+        "metric_id": metric.name if metric.standard else f"harness.{metric.name}",
         "metric_name": metric.name,
-        **({"metric_unit": "proportion"} if share else {}),
-        "lower_is_better": metric.name in LOW_IS_GOOD,
+        **({"metric_unit": "proportion"} if metric.limits == (0, 1) else {}),
+        "lower_is_better": metric.best == "low",
         "score_type": "continuous",
-        "min_score": -1.0 if metric.name in CORRELATIONS else 0.0,
-        "max_score": 1.0 if share or metric.name in CORRELATIONS else "Infinity",
+        "min_score": float(lowest),
+        "max_score": "Infinity" if highest is None else float(highest),
     }
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from harness.codec import text_digest
 from harness.export.folder import number_of, unfinished_folder
+from harness.scoring.definitions import definition
 from harness.storage.places import safe
 from harness.storage.record_lines import Line, turns
 from harness.storage.runs import Run
-from harness.tables.table import LOW_IS_GOOD, NEITHER
 
 NAMES = {"accuracy": "acc"}
 """Metrics that have another name there."""
@@ -159,7 +159,8 @@ def _results(run: Run, task: str, hashes: str | None, items: int, answered: int)
 
 def _better(name: str) -> bool | None:
     """Return whether more is better; None where neither end is."""
-    return None if name in NEITHER else name not in LOW_IS_GOOD
+    best = definition(name).best
+    return None if best is None else best == "high"
 
 
 def _sanitized(name: str) -> str:

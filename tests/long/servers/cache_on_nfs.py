@@ -8,9 +8,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parents[2])]
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "cache")]
 
-from support.lone_writer import writer  # noqa: E402
+from test_alone import writer  # noqa: E402
 
 from harness.cache import Store, file_systems  # noqa: E402
 from harness.errors import StoreError  # noqa: E402

@@ -21,6 +21,7 @@ from harness.errors import ConfigError, unknown
 from harness.leaderboard.rows import find_rows
 from harness.runtime.environment import installing
 from harness.runtime.progress import Progress
+from harness.scoring.definitions import definition
 from harness.storage.atomic_write import cannot_write, check
 from harness.storage.places import safe
 
@@ -42,7 +43,7 @@ on different items or with different headline labels share no chart, incomplete 
 
   chart=               kinds (scores, heat, confusion, robustness, names, directness, cost, scale),
                        or names as they are printed, or globs
-  metric=f1            f1, accuracy, …; heat maps also precision and recall
+  metric=              f1, accuracy, …; heat maps also precision and recall; else the one that runs are ranked by
   width=column         column (3.25 inches) or text (6.75)
   format=pdf           pdf and svg (text stays text, pdf embeds its fonts), png (300 dots per inch)
   out=figures          the folder to write to
@@ -69,7 +70,7 @@ class Settings:
     """The command's settings; HELP says what each one means."""
 
     chart: Words = ()
-    metric: Words = ("f1", "macro_f1", "ap_all")
+    metric: Words = ()
     width: Literal["column", "text"] = "column"
     format: Annotated[Words, Field(min_length=1)] = ("pdf",)
     out: Annotated[str, Field(min_length=1)] = "figures"
@@ -142,22 +143,21 @@ def _figures_to_draw(charts: Sequence[Chart], settings: Settings) -> list[_Figur
     if not figures:
         raise ConfigError("there is nothing to draw: no run is complete, or none has scores. Give other folders.")
     metrics = {figure.metric for figure in figures if figure.metric}
-    for name in settings.metric if settings.metric != Settings.metric else ():
+    for name in settings.metric:
         if name not in metrics:
             raise ConfigError(unknown("metric", name, metrics))
     for pattern in settings.chart:
         if not any(_fits(figure, pattern) for figure in figures):
             raise ConfigError(_no_chart(pattern, figures))
+    wanted = settings.metric or [name for name in metrics if definition(name).lead == "first"]
     matches = [
         figure
         for figure in figures
         if (not settings.chart or any(_fits(figure, pattern) for pattern in settings.chart))
-        and (figure.metric is None or figure.metric in settings.metric)
+        and (figure.metric is None or figure.metric in wanted)
     ]
     if not matches:
-        raise ConfigError(
-            f"no chart fits both chart={','.join(settings.chart)} and metric={','.join(settings.metric)}."
-        )
+        raise ConfigError(f"no chart fits both chart={','.join(settings.chart)} and metric={','.join(wanted)}.")
     return matches
 
 

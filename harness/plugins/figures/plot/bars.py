@@ -23,8 +23,8 @@ from harness.plugins.figures.plot.paper import (
     names_width,
     text_width,
 )
-from harness.tables.metric_names import TITLES
-from harness.tables.metrics import metric_text
+from harness.scoring.definitions import definition
+from harness.tables.numbers import metric_text
 
 _ROW = 0.15
 _PAD = 0.12
@@ -72,7 +72,7 @@ def scores(chart: ScoresChart, width: float) -> Sheet:
         )
     _rows(axes, names_in_lines)
     axes.set_xlim(0, 100)
-    axes.set_xlabel(f"{TITLES[chart.metric]} (%)", labelpad=1.5)
+    axes.set_xlabel(f"{definition(chart.metric).title} (%)", labelpad=1.5)
     sheet.legend(handles, labels, rows + bottom)
     return sheet
 

@@ -17,7 +17,7 @@ from harness.plugins.figures.plot.paper import (
     shorten,
     text_width,
 )
-from harness.tables.metric_names import TITLES
+from harness.scoring.definitions import definition
 
 _ROW = 0.165
 _NARROW = 0.22
@@ -44,7 +44,7 @@ def heat(chart: HeatChart, width: float, metric: str) -> Sheet:
     upright = max(map(text_width, titles)) > cell_width - 0.04
     head = min(max(map(text_width, titles)), 1.0) + 0.06 if upright else LINE + 0.02
     band = head + len(names) * row_height + _GAP
-    sheet = Sheet(chart, width, number * band - _GAP, f": {TITLES[metric]} (%)")
+    sheet = Sheet(chart, width, number * band - _GAP, f": {definition(metric).title} (%)")
     labels = shorten(titles, 1.0) if upright else titles
     colours = colormaps["cividis"]
     for part in range(number):

@@ -23,8 +23,8 @@ from harness.plugins.figures.plot.paper import (
     look,
     text_width,
 )
+from harness.scoring.definitions import definition
 from harness.storage.runs import Kind
-from harness.tables.metric_names import TITLES
 
 _MOST = len(COLOURS)
 """Lines in one frame: more have frames of their own, as nobody tells them apart."""
@@ -234,4 +234,4 @@ def _percent(axes: Any, metric: str | None) -> None:
     axes.grid(axis="y", color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
     if metric is not None:
-        axes.set_ylabel(f"{TITLES[metric]} (%)", labelpad=1.5)
+        axes.set_ylabel(f"{definition(metric).title} (%)", labelpad=1.5)

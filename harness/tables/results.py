@@ -2,80 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from harness.scoring.answer_notes import OUT_OF_FORM
 from harness.scoring.bootstrap import LEVEL, METHOD, SEED
-from harness.tables.counts import count_title, counts_of, cut_off_notes
-from harness.tables.derived import derived, derived_cell
-from harness.tables.metric_names import NUMBERS, TITLES, UNSHOWN
+from harness.scoring.definitions import definition, main_metrics, of_counts
+from harness.tables.numbers import (
+    count_cell,
+    count_title,
+    counts_of,
+    derived,
+    derived_cell,
+    even_decimals,
+    metric_cell,
+    metric_text,
+    metrics_of,
+)
 from harness.tables.table import Cell, Column, Line, Table
-from harness.tables.who_answered import who_notes
 from harness.types import Metric, Result, Scores
 
 FEW = 30
 """Clusters below which it is said that there are few of them."""
-
-
-def metric_cell(metric: Metric) -> Cell:
-    """Return a metric as tables show it, with its interval."""
-    return Cell(metric_text(metric.name, metric.value), metric.value, metric.interval, interval_text(metric))
-
-
-def count_cell(row: Scores, name: str) -> Cell:
-    """Return a count as tables show it."""
-    return Cell(count_text(row, name), getattr(row, name))
-
-
-def interval_text(metric: Metric) -> str:
-    """Return an interval as text, with a decimal less than the value: the resamples tell no more."""
-    if metric.interval is None:
-        return ""
-    decimals = max(1, NUMBERS.get(metric.name, 2) - 1)
-    scale = 1 if metric.name in NUMBERS else 100
-    low, high = (f"{scale * end:,.{decimals}f}" for end in metric.interval)
-    return f"[{low}, {high}]"
-
-
-def count_text(row: Scores, name: str) -> str:
-    """Return a count as text, clusters with what they are."""
-    if name == "clusters":
-        return f"{row.clusters:,}{f' {row.unit}s' if row.unit else ''}" if row.clusters or not row.items else "–"
-    return f"{getattr(row, name):,}"
-
-
-def metric_text(name: str, value: float | None) -> str:
-    """Return a metric's value as text: shares in percent with two decimals; a dash where it is undefined.
-
-    A distance that is a whole number has no decimals where it stands alone; `even_decimals` sees to columns.
-    """
-    if value is None:
-        return "–"
-    if name not in NUMBERS:
-        return f"{100 * value:.2f}"
-    integral = value == int(value) and name not in ("brier", "spearman", "kendall", "mae", "value_error")
-    return f"{value:,.0f}" if integral else f"{value:,.{NUMBERS[name]}f}"
-
-
-def even_decimals(columns: Sequence[Column], lines: Sequence[Line]) -> list[Line]:
-    """Return the lines with two decimals at all distances of a column if any has some; printed digits stay."""
-    rows = [list(line.cells) for line in lines]
-    measured = [place for place, line in enumerate(lines) if not (line.block and line.block.published)]
-    for place, column in enumerate(columns):
-        cells = {line: rows[line][place] for line in measured if column.kind == "metric"}
-        values = {line: cell.value for line, cell in cells.items() if isinstance(cell.value, int | float)}
-        if any(cells[line].text == f"{value:,.2f}" and value != int(value) for line, value in values.items()):
-            for line, value in values.items():
-                if cells[line].text == f"{value:,.0f}":
-                    rows[line][place] = replace(cells[line], text=f"{value:,.2f}")
-    return [replace(line, cells=cells) for line, cells in zip(lines, rows, strict=True)]
-
-
-def metrics_of(results: Iterable[Scores]) -> list[str]:
-    """Return the metrics that occur and that tables show, in the order of TITLES, others after them."""
-    names = {metric.name for scores in results for metric in scores.metrics} - UNSHOWN
-    return [name for name in TITLES if name in names] + sorted(names - set(TITLES))
+LISTED = 5
+"""Names that are listed; of more, how many there are."""
+# What a server adds to a name for the version that it stands for: -2024-08-06, -20250929, -0613, -001, @20240620,
+# -preview-05-06.
+_SNAPSHOT = re.compile(r"[-@](?:preview-)?(?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d\d-\d\d|\d{8}|\d{6}|\d{3,4})")
 
 
 def result_tables(result: Result) -> list[Table]:
@@ -107,7 +60,7 @@ def _result_table(result: Result, label_set: str) -> Table:
             lines.append(Line([Cell(name, name), *cells, *(count_cell(scores, count) for count in counts)]))
     columns = [
         Column(title, title),
-        *(Column(name, TITLES.get(name, name), "metric") for name in [*metrics, *said]),
+        *(Column(name, definition(name).title, "metric") for name in [*metrics, *said]),
         *(Column(name, count_title(name), "count") for name in counts),
     ]
     return Table(
@@ -125,17 +78,7 @@ def spare(metrics: Sequence[str], main: Container[str]) -> list[str]:
 def brief(result: Result) -> str:
     """Return a result in half a line."""
     metrics = [result.overall.metric(name) or Metric(name, None) for name in main_metrics(result.overall)]
-    return ", ".join(f"{TITLES[metric.name]} {metric_cell(metric).full_text}" for metric in metrics)
-
-
-def main_metrics(scores: Scores) -> tuple[str, str]:
-    """Return the two metrics that a run is ranked by: F1 and accuracy, a paper's convention of them, or a ranking's."""
-    names = {metric.name for metric in scores.metrics}
-    for pair in (("ap_all", "spearman"), ("holds", "named")):
-        if pair[0] in names:
-            return pair
-    f1 = "f1" if "f1" in names or "macro_f1" not in names else "macro_f1"
-    return f1, "cell_accuracy" if "cell_accuracy" in names else "accuracy"
+    return ", ".join(f"{definition(metric.name).title} {metric_cell(metric).full_text}" for metric in metrics)
 
 
 def remarks(result: Result, asked: str = "") -> list[str]:
@@ -156,7 +99,7 @@ def remarks(result: Result, asked: str = "") -> list[str]:
         notes.append(f"{_counted(overall.unreadable, 'reply', 'replies')} could not be read and {counts}.")
     notes += cut_off_notes(overall)
     if between := [
-        f"{TITLES.get(m.name, m.name)} {metric_text(m.name, m.bounds[0])} to {metric_text(m.name, m.bounds[1])}"
+        f"{definition(m.name).title} {metric_text(m.name, m.bounds[0])} to {metric_text(m.name, m.bounds[1])}"
         for m in overall.metrics
         if m.bounds
     ]:
@@ -196,13 +139,24 @@ def judge_notes(result: Result) -> list[str]:
         nothing = f"Judge {judge.model}: not asked, as the rules have left no reply to it."
         return waiting if judge.waiting else [nothing]
     names = main_metrics(result.overall)
-    without = ", ".join(f"{TITLES[name]} {metric_text(name, judge.without[name])}" for name in names)
+    without = ", ".join(f"{definition(name).title} {metric_text(name, judge.without[name])}" for name in names)
     failed = sum(judge.failures.values())
     return [
         f"{_counted(judge.replies, 'reply', 'replies')} that the rules could not read went to the judge {judge.model}: "
         f"{judge.yes:,} read as Yes, {judge.no:,} as No, {judge.unreadable:,} left unreadable"
         f"{f', {failed:,} failed' if failed else ''}. Without the judge: {without}.",
         *(waiting if judge.waiting else []),
+    ]
+
+
+def cut_off_notes(row: Scores) -> list[str]:
+    """Return how many unreadable replies were cut off in thought, and the settings that give them more room."""
+    if not row.cut_off:
+        return []
+    were = "1 reply was" if row.cut_off == 1 else f"{row.cut_off:,} replies were"
+    return [
+        f"{were} cut off while the model was still thinking, and could not be read: raise model.reasoning_tokens (with "
+        "model.reasoning=true), or max_tokens."
     ]
 
 
@@ -217,9 +171,9 @@ def sample_notes(result: Result) -> list[str]:
         return metric_text(name, samples.get(name))
 
     spread = ", ".join(
-        f"{TITLES[name]} {share(f'{name}_mean')} (SD {share(f'{name}_sd_between_draws')})"
-        for name in ("f1", "accuracy")
-        if f"{name}_mean" in samples
+        f"{m.title} {share(f'{m.name}_mean')} (SD {share(f'{m.name}_sd_between_draws')})"
+        for m in of_counts()
+        if m.lead and f"{m.name}_mean" in samples
     )
     any_right, all_right = share(f"pass@{k}"), share(f"pass^{k}")
     pass_rates = f"pass@1 {share('pass@1')}, pass@{k} {any_right} (any right), pass^{k} {all_right} (all right)"
@@ -251,6 +205,47 @@ def _no_interval_notes(rows: Sequence[Scores]) -> list[str]:
     reasons = dict.fromkeys(metric.no_interval for row in rows for metric in row.metrics if metric.no_interval)
     parts = [reason for reason in reasons if not any(other in reason for other in reasons if other != reason)]
     return [f"No interval: {'; '.join(parts)}."] if parts else []
+
+
+def who_notes(result: Result, asked: str) -> list[str]:
+    """Return what is to be said of the names in the replies; `asked` is the model's at its server, "" if unknown."""
+    notes = []
+    others = {name: count for name, count in result.served_models.items() if asked and not _same(asked, name)}
+    if foreign := {name: count for name, count in others.items() if not is_snapshot(asked, name)}:
+        notes.append(f"{asked} was asked for, and the replies name another model: {_listed(foreign)}.")
+    if len(result.served_models) > 1:
+        notes.append(f"The server's replies name more than one model: {_listed(result.served_models)}.")
+    elif others and not foreign:
+        notes.append(f"{asked} stands for {next(iter(others))} at this server.")
+    if len(result.providers) > 1:
+        notes.append(f"Several providers answered, which may differ in precision: {_listed(result.providers)}.")
+    elif result.providers:
+        notes.append(f"Answered by the provider {next(iter(result.providers))}.")
+    if len(result.system_fingerprints) > 1:
+        counted = _listed(result.system_fingerprints)
+        notes.append(f"The server changed while it was asked: its replies have several fingerprints: {counted}.")
+    return notes
+
+
+def is_snapshot(asked: str, served: str) -> bool:
+    """Return whether a server's name is the one that was asked for, with the date or number of a version."""
+    bare, name = _bare(asked).removesuffix("-latest"), _bare(served)
+    return name.startswith(bare) and _SNAPSHOT.fullmatch(name[len(bare) :]) is not None
+
+
+def _same(asked: str, served: str) -> bool:
+    return _bare(asked) == _bare(served)
+
+
+def _bare(name: str) -> str:
+    """Return a name without who makes or serves the model: of openai/gpt-4o:free, gpt-4o."""
+    bare = name.lower().rstrip("/").rpartition("/")[2]
+    return re.sub(r":(?:free|nitro|floor|online|exacto|extended)$", "", bare)
+
+
+def _listed(names: Mapping[str, int]) -> str:
+    listed = ", ".join(f"{name} ({count:,})" for name, count in list(names.items())[:LISTED])
+    return listed if len(names) <= LISTED else f"{listed} and {len(names) - LISTED:,} more"
 
 
 def _counted(count: int, one: str, several: str) -> str:

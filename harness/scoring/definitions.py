@@ -1,0 +1,192 @@
+"""What each metric is, said once: tables, charts, the page, comparisons and exports ask its definition.
+
+A metric of a plug-in is one more definition (`harness.plugin.Plugin.metrics`); of one that nobody defines, `definition`
+takes it for a share of which more is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from harness.plugin import load, plugins
+
+if TYPE_CHECKING:
+    from harness.types import Scores
+
+Numbers = Any
+"""A count, or an array of counts (numpy, floats)."""
+OfCounts = Callable[[Numbers, Numbers, Numbers, Numbers], tuple[Numbers, ...]]
+"""A function of how many answers are right and wrong: true positives, false positives, false negatives, true
+negatives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricDefinition:
+    """A metric: what it is called, how it is shown, and what its interval is made of."""
+
+    name: str
+    """As results have it."""
+    title: str
+    """As readers see it."""
+    unit: Literal["percent", "number", "count"] = "percent"
+    """How it is shown: a share in percent, a number as it is, or a count, which has decimals only in means."""
+    decimals: int = 2
+    best: Literal["high", "low"] | None = "high"
+    """The good end; None where neither is: such a metric is never marked as best, nor exported as a score."""
+    limits: tuple[float, float | None] = (0, 1)
+    """The least and the greatest value that it can have; None where there is no greatest."""
+    lead: Literal["first", "second", ""] = ""
+    """Whether runs that have it are ranked by it, or by it where the first is the same: F1, then accuracy."""
+    in_tables: bool = True
+    on_page: bool = True
+    in_heat_maps: bool = False
+    in_comparisons: bool = False
+    """Whether `compare` takes it where nothing else is said."""
+    standard: bool = False
+    """Whether it means the same under every harness."""
+    made_of: Literal["counts", "probabilities", "items", ""] = ""
+    """What resamples of clusters make it anew from: counts of right and wrong answers, probabilities of Yes, or one
+    number of each item, whose mean it is; "" where its task makes the interval."""
+    of_counts: OfCounts | None = None
+    """Numerator and denominator, where it is made of counts; undefined where the denominator is 0."""
+    rests_on: OfCounts | None = None
+    """The sums that have to be above 0 for it to be defined. It has an interval where each is in enough clusters. Only
+    where the metric is no ratio of sums over clusters: that of such a ratio is its denominator."""
+
+    def sums(self, *counts: Numbers) -> tuple[Numbers, ...]:
+        """Return the sums that it rests on."""
+        assert self.of_counts is not None
+        return self.rests_on(*counts) if self.rests_on else self.of_counts(*counts)[1:]
+
+
+def _distance(name: str, title: str, **more: Any) -> MetricDefinition:
+    return MetricDefinition(name=name, title=title, unit="count", best="low", limits=(0, None), **more)
+
+
+def _of_items(name: str, title: str, **more: Any) -> MetricDefinition:
+    return MetricDefinition(name=name, title=title, made_of="items", **more)
+
+
+def _neither(name: str, title: str, **more: Any) -> MetricDefinition:
+    return MetricDefinition(name=name, title=title, best=None, **more)
+
+
+_CORRELATION: dict[str, Any] = {"unit": "number", "decimals": 3, "limits": (-1, 1)}
+_ERROR: dict[str, Any] = {"unit": "number", "decimals": 3, "best": "low", "in_comparisons": True}
+_DEGREE: dict[str, Any] = {"unit": "count", "limits": (0, None)}
+_LEFT_OUT: dict[str, Any] = {"in_tables": False, "on_page": False}
+"""Left to result.json: tables of all metrics would be too wide."""
+
+OWN = (
+    MetricDefinition(
+        name="f1",
+        title="F1",
+        lead="first",
+        in_heat_maps=True,
+        in_comparisons=True,
+        standard=True,
+        made_of="counts",
+        of_counts=lambda tp, fp, fn, tn: (2 * tp, 2 * tp + fp + fn),
+    ),
+    MetricDefinition(name="macro_f1", title="macro F1", lead="first", in_heat_maps=True),
+    MetricDefinition(
+        name="precision",
+        title="precision",
+        in_heat_maps=True,
+        standard=True,
+        made_of="counts",
+        of_counts=lambda tp, fp, fn, tn: (tp, tp + fp),
+    ),
+    MetricDefinition(
+        name="recall",
+        title="recall",
+        in_heat_maps=True,
+        standard=True,
+        made_of="counts",
+        of_counts=lambda tp, fp, fn, tn: (tp, tp + fn),
+    ),
+    MetricDefinition(
+        name="accuracy",
+        title="accuracy",
+        lead="second",
+        in_heat_maps=True,
+        standard=True,
+        made_of="counts",
+        of_counts=lambda tp, fp, fn, tn: (tp + tn, tp + fp + fn + tn),
+    ),
+    MetricDefinition(name="auroc", title="AUROC", standard=True, made_of="probabilities"),
+    MetricDefinition(name="average_precision", title="avg. precision", made_of="probabilities"),
+    MetricDefinition(name="brier", title="Brier", unit="number", decimals=4, best="low", made_of="probabilities"),
+    _of_items("ap_direct", "AP direct", in_heat_maps=True, in_comparisons=True),
+    _of_items("ap_all", "AP all", lead="first", in_heat_maps=True, in_comparisons=True),
+    _of_items("recall_at_direct", "recall@k direct", in_tables=False),
+    _of_items("recall_at_all", "recall@k all", in_tables=False),
+    _of_items("precision_direct", "precision direct"),
+    _of_items("precision_all", "precision all"),
+    _of_items("recall_direct", "recall direct"),
+    _of_items("recall_all", "recall all"),
+    _of_items("spearman", "Spearman", lead="second", in_comparisons=True, **_CORRELATION),
+    _of_items("kendall", "Kendall", **_CORRELATION),
+    _of_items("mae", "strength error", **_ERROR),
+    _of_items("value_error", "error", lead="second", limits=(0, None), **_ERROR),
+    _of_items("within", "within 0.01", lead="first", in_comparisons=True),
+    _of_items("outside", "outside", best="low"),
+    _of_items("in_range", "in [0, 1]"),
+    _of_items("in_order", "in order"),
+    _of_items("holds", "holds", lead="first"),
+    _of_items("named", "all named", lead="second"),
+    _of_items("correlations", "as many correlations"),
+    _of_items("independences", "as many independences"),
+    _neither("longest_chain", "longest chain", unit="count", decimals=0, limits=(0, None)),
+    _distance("shd", "SHD"),
+    _distance("sid", "SID"),
+    _distance("shd_closure", "SHD to the closure", **_LEFT_OUT),
+    _distance("sid_closure", "SID to the closure", **_LEFT_OUT),
+    _neither("density", "density"),
+    _neither("average_in_degree", "average in-degree", **_DEGREE, **_LEFT_OUT),
+    _neither("average_out_degree", "average out-degree", **_DEGREE, **_LEFT_OUT),
+    _neither("acyclic", "acyclic"),
+    MetricDefinition(name="cell_accuracy", title="cell accuracy", lead="second", in_heat_maps=True),
+    _distance("cell_shd", "cell SHD"),
+    _distance("parent_set_errors", "parent set errors"),
+    _neither("cell_density", "cell density"),
+    _neither("degree", "degree", **_DEGREE),
+    _neither("yes", "Yes"),
+    _neither("chance", "chance F1"),
+)
+"""The metrics of this package, in the order in which tables have them."""
+
+
+@cache
+def definitions() -> Mapping[str, MetricDefinition]:
+    """Return all metrics by name, those of plug-ins last."""
+    added = [load(path) for plugin in plugins() for path in plugin.metrics]
+    return {metric.name: metric for metric in (*OWN, *added)}
+
+
+def definition(name: str) -> MetricDefinition:
+    """Return what a metric is; a share that goes by its name, where nobody defines it."""
+    return definitions().get(name) or MetricDefinition(name=name, title=name)
+
+
+def of_counts() -> list[MetricDefinition]:
+    """Return the metrics that are made of counts of right and wrong answers."""
+    return [metric for metric in definitions().values() if metric.made_of == "counts"]
+
+
+def leading_first(names: Iterable[str]) -> list[str]:
+    """Return metrics in the order of tables, but first those that runs are ranked by."""
+    there = set(names)
+    known = [metric for metric in definitions().values() if metric.name in there]
+    return [metric.name for metric in sorted(known, key=lambda metric: metric.lead != "first")]
+
+
+def main_metrics(scores: Scores) -> tuple[str, str]:
+    """Return the two metrics of a row that runs are ranked by: F1 and accuracy where it has none that lead."""
+    names = {metric.name for metric in scores.metrics}
+    there = [metric for name, metric in definitions().items() if name in names]
+    first = next((metric.name for metric in there if metric.lead == "first"), "f1")
+    return first, next((metric.name for metric in there if metric.lead == "second"), "accuracy")
