@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from harness.cli.commands import COMMANDS
-from harness.export.__main__ import TARGETS
+from harness.cli.commands import summaries
+from harness.export.__main__ import targets
 
 
 def test_help_names_every_command_and_every_target_of_the_export(harness):
     help = harness("--help").stdout
-    assert not [name for name in COMMANDS if f"\n  {name} " not in help]
+    assert not [name for name in summaries() if f"\n  {name} " not in help]
     (line,) = (line for line in help.splitlines() if line.startswith("  export "))
-    assert all(target in line for target in TARGETS)
+    assert all(target in line for target in targets())
 
 
 def test_help_shows_what_there_is(harness):

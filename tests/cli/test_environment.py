@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.commands import COMMANDS
+from harness.cli.commands import summaries
 from harness.runtime import environment
 
 HOME = Path(__file__).resolve().parents[2]
-MODULES = ["harness", *(f"harness.{name}" for name in COMMANDS if name != "run")]
+MODULES = ["harness", *(f"harness.{name}" for name in summaries() if name != "run")]
 
 
 def without_packages(*arguments: str, cwd: Path = HOME) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.commands import COMMANDS
+from harness.cli.commands import summaries
 from harness.runtime import streams
 
 PROGRAM = Path(__file__).with_name("every_command.py")
@@ -77,7 +77,7 @@ def test_no_command_minds_what_becomes_of_its_output(results, tmp_path, redirect
 
 def check(lines, results, tmp_path, redirected, variables, code):
     """Run the commands and see that they end as they should, each error in one sentence."""
-    assert lines.keys() == COMMANDS.keys()
+    assert lines.keys() == summaries().keys()
     process = subprocess.run(
         ["sh", "-c", f'"$0" "$1" "$2" {redirected}', sys.executable, str(PROGRAM), str(tmp_path / "codes")],
         cwd=results,

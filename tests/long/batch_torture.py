@@ -21,6 +21,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program of its own, too
+
 from support.batch_help import FORMS, STEPS, BatchServer, config, forked
 
 FAULTS = ("duplicate lines", "missing lines", "502 on files", "status 0", "lines that failed", "expired batches",
@@ -129,7 +131,7 @@ def main() -> None:
     parser.add_argument("--steps", default=",".join(STEPS))
     parser.add_argument("--form", choices=FORMS, default="openai")
     options = parser.parse_args()
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, whatever is installed
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # this checkout, whatever is installed
     began = time.monotonic()
     tally = torture(options.kills, options.seed, tuple(options.steps.split(",")), form=options.form)
     for name, count in sorted(tally.items()):

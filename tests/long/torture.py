@@ -24,6 +24,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program of its own, too
+
 from support.fault_server import FATAL, PASSING, own
 from support.wire_faults import chosen as kinds_of
 from support.wire_faults.kind import Kind, answer

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parents[1]
 IMPORTED = ("harness.__main__", "hydra", "harness.run", "harness.sweep", "harness.tasks.corr2cause.task", "openai",
             "harness.models.api.openai", "harness.cache", "harness.storage.provenance",
             "harness.storage.run_folder", "aiohttp")  # fmt: skip
@@ -27,7 +27,7 @@ EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "sqlite3.
 
 def prepare() -> None:
     """Import what runs import, so that a fork takes a moment."""
-    sys.path.insert(0, str(HERE.parent))  # this checkout, whatever is installed
+    sys.path.insert(0, str(TESTS.parent))  # this checkout, whatever is installed
     os.environ["OPENAI_API_KEY"] = "sk-torture"
     for module in IMPORTED:
         importlib.import_module(module)
@@ -37,7 +37,9 @@ class Remote:
     """The fault server in a process of its own."""
 
     def __init__(self) -> None:
-        self.process = subprocess.Popen([sys.executable, HERE / "fault_server.py"], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [sys.executable, TESTS / "support" / "fault_server.py"], stdout=subprocess.PIPE, text=True
+        )
         assert self.process.stdout is not None
         self.root = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
 

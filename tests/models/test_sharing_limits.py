@@ -8,8 +8,7 @@ import signal
 
 import pytest
 from support.outcomes import each
-from support.thinned import few
-from test_shared_prefixes import (
+from support.sharing_models import (
     SHARING,
     SWITCH,
     TEXTS,
@@ -26,6 +25,7 @@ from test_shared_prefixes import (
     writing,
     written_alone,
 )
+from support.thinned import few
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.key_value_cache import Layer, Memory, windows_of

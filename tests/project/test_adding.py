@@ -13,7 +13,7 @@ from support.page_help import Page
 PAGE = (
     Path(__file__)
     .resolve()
-    .parents[1]
+    .parents[2]
     .joinpath("docs", "adding.md")
     .read_text(encoding="utf-8")
     .partition("\n## A model\n")[0]

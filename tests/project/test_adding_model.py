@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "adding.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "adding.md"
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-HOME = Path(__file__).resolve().parents[1]
+HOME = Path(__file__).resolve().parents[2]
 VOCABULARY = ("__init__", "errors", "types", "protocols", "codec", "config_files", "settings", "seeding")
 ROOMS = (
     VOCABULARY,

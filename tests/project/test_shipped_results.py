@@ -19,7 +19,7 @@ from harness.tasks.causalbench.networks import load as network
 from harness.tasks.causalbench.structures import matrix
 from harness.verify.run import problems_of
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 V2 = "corr2cause/default/plain"
 QUICK = [f"{V2}/reasoner", "corr2cause/perturbation=permutation/plain/random_uniform"]
 

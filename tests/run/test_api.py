@@ -328,7 +328,7 @@ print(callable(evaluate))
 
 
 def test_the_documents_example_runs(serve, key, capsys):
-    page = Path(__file__).resolve().parents[1].joinpath("docs", "python.md").read_text(encoding="utf-8")
+    page = Path(__file__).resolve().parents[2].joinpath("docs", "python.md").read_text(encoding="utf-8")
     blocks = [part.partition("```")[0] for part in page.split("```python\n")[1:]]
     server = serve()
     assert len(blocks) >= 4 and any("http://localhost:8000/v1" in block for block in blocks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_intervals import SIZES
+from support.premise_sizes import SIZES
 
 from harness.scoring.bootstrap import interval
 from harness.scoring.definitions import of_counts

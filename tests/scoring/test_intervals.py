@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
+from support.premise_sizes import SIZES
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, ONE_CLUSTER, RESTS_ON_FEW
@@ -18,9 +19,6 @@ from harness.scoring.intervals import RowData, intervals, means
 from harness.scoring.summary import summarize
 from harness.storage.result_json import result_json
 from harness.types import Answer, Failure, Metric, Record, Response
-
-SIZES = (6, 12, 18, 18, 34, 36, 36, 60, 60, 60, 60, 60, 60, 60, 60, 72, 90, 90, 90, 90, 90)
-"""Items of the 21 premises of the public test split."""
 
 
 def record(cluster, gold, reading, probability=None, part="", **groups):

@@ -23,7 +23,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program of its own, too
 
 from support.loop_thread import LoopThread
 from support.wire_faults import KINDS, chosen

@@ -20,13 +20,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import forks, pseudo_terminal, reading
+from support import pseudo_terminal, reading
+from support.hostile_runs import SECRET, place
 from support.resealing import change, lines, reseal, save_lines
 
 from harness.errors import DataError
 from harness.storage import records
 
-SECRET = "the secret outside of what was sent 4711"
 CANARY = "open('/proc/self/cwd/PWNED', 'a').write('code ran')\ndef f(response): return response\nclass X: pass\n"
 FOREIGN = ("sent", "antigravity", "this", "unittest.__main__", "evil", "evilp", "pip", "idlelib", "turtle")
 
@@ -255,24 +255,6 @@ RESULTS: dict[str, Kind] = {
     "no headline": _result(lambda r: r.update(headline="__class__")),
 }
 """What stands in the place of result.json. Where it is none, no table is made that leaves the run out unsaid."""
-
-
-@pytest.fixture(scope="module")
-def finished_runs(tmp_path_factory) -> Path:
-    """Two runs of a model, and one of an algorithm."""
-    folder = tmp_path_factory.mktemp("made")
-    for module, *arguments in (
-        ("harness", "task.limit=12"),
-        ("harness", "task.limit=12", "model=random_uniform"),
-        ("harness.discover", "network=asia"),
-    ):
-        forks.run(module, arguments, folder, os.environ).check_returncode()
-    return folder / "results"
-
-
-def place(finished_runs: Path, model: str) -> Path:
-    (result,) = finished_runs.rglob(f"{model}/result.json")
-    return result.parent
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support import reading
-from test_hostile_folders import finished_runs, place  # noqa: F401 (a fixture)
+from support.hostile_runs import place
 
 VALUES = (None, True, -1, 0.5, 10**400, 1e308, "x", "", "\ud800", "a\nb\x1b[2A", [], {}, [1], {"a": [1]}, "9" * 5000)
 
@@ -24,7 +24,7 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 67))])
-def test_one_edit_ends_no_command_in_a_traceback(finished_runs, tmp_path, seed):  # noqa: F811
+def test_one_edit_ends_no_command_in_a_traceback(finished_runs, tmp_path, seed):
     lot = random.Random(seed)
     for folder in ("changed", "good"):
         shutil.copytree(place(finished_runs, "random_uniform"), tmp_path / folder)

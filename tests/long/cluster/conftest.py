@@ -14,7 +14,7 @@ import pytest
 from slurm_here import Slurm
 from support.openai_server import KEY
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

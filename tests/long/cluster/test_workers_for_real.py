@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from slurm_runs import array, ended, records, settings, wait_until
 from support.openai_server import KEY
-from test_slurm import array, ended, records, settings, wait_until
 
 pytestmark = pytest.mark.cluster
 RAY = Path(os.environ.get("RAY", ".servers/ray")).absolute() / "bin" / "python"
 """The Python of an environment with Ray; it has no place beside what other tests need."""
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def scored_alone(begin, run: tuple[str, ...], folder: Path) -> list[dict[str, object]]:

@@ -8,9 +8,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "cache")]
+sys.path[:0] = [str(Path(__file__).parents[2])]
 
-from test_alone import writer  # noqa: E402
+from support.lone_writer import writer  # noqa: E402
 
 from harness.cache import Store, file_systems  # noqa: E402
 from harness.errors import StoreError  # noqa: E402

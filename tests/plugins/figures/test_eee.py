@@ -14,8 +14,8 @@ from uuid import UUID
 import pytest
 from jsonschema import Draft7Validator
 from support import forks
+from support.compared_runs import always, put
 from support.openai_server import Server, chat_reply, error
-from test_compare import always, put
 
 from harness.config_files import PROMPTS
 from harness.export.__main__ import main

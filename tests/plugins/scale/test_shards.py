@@ -13,24 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.openai_server import chat_reply
+from support.sharded_tasks import ROWS, TASKS
 from support.thinned import few
 
 from harness.cache.__main__ import main as cache_command
 from harness.prompting.prompts import recorded
 from harness.tasks.share import LONGEST, dealt, longest_run
 from harness.types import Item
-
-ROWS = [f"Is {k} odd?,{'Yes' if k % 2 else 'No'},c{k // 3}" for k in range(23)]
-TASKS = {
-    "corr2cause": ("task.limit=24",),
-    "conversations": (
-        "task=causalbench/causality",
-        "task.networks=[asia,cancer,earthquake,sachs]",
-        "task.format=data",
-        "task.limit=20",
-    ),
-    "samples": ("task=questions", "task.path=q.csv", "prompt=q.yaml", "samples=3", "model.temperature=1"),
-}
 
 
 def items(sizes: list[int]) -> list[Item]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import inline_workers
 import pytest
 from support.openai_server import chat_reply, error
-from test_shards import ROWS, TASKS
+from support.sharded_tasks import ROWS, TASKS
 
 from harness import evaluate
 from harness.errors import ConfigError
