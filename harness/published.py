@@ -12,8 +12,8 @@ from harness.cli import key_value
 from harness.errors import ConfigError
 from harness.leaderboard.published_numbers import only_one, papers, rows, table_order, table_parts, tables
 from harness.tables.table import Part, Table
+from harness.tasks.benchmark import PaperTable
 from harness.tasks.find import benchmark_of, every
-from harness.tasks.presets import Marks
 
 HELP = """\
 Numbers that the papers print, marked as such, with their data version.
@@ -50,16 +50,16 @@ def job(arguments: list[str], settings: Settings) -> list[Part]:
         row_counts = Counter((row.benchmark, row.table.removeprefix("Table ")) for row in rows())
         counts = {place: str(count) for place, count in row_counts.items()}
         counts |= {(benchmark.name, table): "measured" for benchmark in every() for table in benchmark.statistics}
-        counts |= {(marks.benchmark, marks.name): "marks" for benchmark in every() for marks in benchmark.marks()}
+        for benchmark in every():
+            counts |= {(benchmark.name, table.name): table.holds for table in benchmark.other_tables()}
         body = [[*place, counts[place]] for place in sorted(counts, key=_order)]
         return [Table.of(["benchmark", "table", "rows"], body, text_columns=2)]
     if not folders and (measured := _statistics(name)):
         return [*measured()]
-    if marks := _marks(name):
+    if table := _other_table(name):
         from harness.leaderboard.rows import find_rows
-        from harness.plugins.papers.marks import lay_out
 
-        return [*lay_out(marks, find_rows(folders, some=False) if folders else [])]
+        return [*table.lay_out(find_rows(folders, some=False) if folders else [])]
     paper_tables = tables(name)
     return [
         *(part for table in paper_tables for part in table_parts(table)),
@@ -80,14 +80,14 @@ def _statistics(name: str) -> Callable[[], Sequence[Part]] | None:
     return next(iter(measures.values()), None)
 
 
-def _marks(name: str) -> Marks | None:
-    """Return a paper's table of marks; None if no paper has one of that name."""
-    benchmark_name, _, table = name.strip().lower().removeprefix("table ").rpartition("/")
+def _other_table(name: str) -> PaperTable | None:
+    """Return a paper's table that lays itself out; None if no paper has one of that name."""
+    benchmark_name, _, table_name = name.strip().lower().removeprefix("table ").rpartition("/")
     fitting = [
-        marks
+        table
         for benchmark in every()
-        for marks in benchmark.marks()
-        if marks.name.lower() == table and benchmark_name in ("", benchmark.name.lower())
+        for table in benchmark.other_tables()
+        if table.name.lower() == table_name and benchmark_name in ("", benchmark.name.lower())
     ]
     return fitting[0] if fitting else None
 

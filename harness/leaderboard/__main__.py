@@ -133,8 +133,7 @@ def _preset_tables(arguments: Sequence[str], settings: Settings) -> list[Table]:
     """Return the tables of a paper's preset; with published rows alone where there are no runs."""
     from harness.leaderboard import presets
     from harness.leaderboard.presets.layout import lay_out
-    from harness.plugins.papers import marks
-    from harness.tasks.presets import Marks
+    from harness.tasks.benchmark import PaperTable
 
     preset = presets.preset(str(settings.preset))
     defaults = Settings()
@@ -143,8 +142,8 @@ def _preset_tables(arguments: Sequence[str], settings: Settings) -> list[Table]:
             raise ConfigError(f"{name}= and preset= do not go together: a preset has the paper's columns and rows.")
     folders = arguments or [folder for folder in ["results"] if Path(folder).is_dir()]
     rows = _rows(find_rows(folders, some=False), settings)
-    if isinstance(preset, Marks):
-        return marks.lay_out(preset, rows)
+    if isinstance(preset, PaperTable):
+        return preset.lay_out(rows)
     return lay_out(preset, rows, settings.intervals)
 
 

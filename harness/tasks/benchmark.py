@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.causal.learned_graph import Pattern
-    from harness.tables.table import Part
-    from harness.tasks.presets import Marks, Preset
+    from harness.tables.table import Part, Table
+    from harness.tasks.presets import Preset
     from harness.tasks.published import Row
 
 PERTURBATION = "perturbation"
@@ -40,6 +40,20 @@ class GraphSize:
     nodes: int
     edges: int
     scale: str
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of a paper that lays itself out, published and measured."""
+
+    name: str
+    """As in preset=VIII."""
+    benchmark: str
+    title: str
+    holds: str
+    """What stands in it instead of rows of numbers, for the list of tables: marks."""
+    lay_out: Callable[[Sequence[Any]], list[Table]]
+    """Makes it of all runs there are (harness.leaderboard.rows), those that do not belong in it too."""
 
 
 class Explanations(Protocol):
@@ -136,7 +150,7 @@ def _no_rows() -> tuple[Row, ...]:
     return ()
 
 
-def _no_marks() -> tuple[Marks, ...]:
+def _no_tables() -> tuple[PaperTable, ...]:
     return ()
 
 
@@ -168,8 +182,8 @@ class Benchmark:
     """Makes the rows of its tables (harness.tasks.published reads files of them)."""
     presets: Callable[[], Sequence[Preset]] = _no_presets
     """Gives its tables of results as presets of the leaderboard."""
-    marks: Callable[[], Sequence[Marks]] = _no_marks
-    """Gives its tables of marks, which are presets too."""
+    other_tables: Callable[[], Sequence[PaperTable]] = _no_tables
+    """Gives its tables of results that no preset describes; they are asked for as presets are."""
     no_scores: tuple[str, ...] = ()
     """Names of its tables that are settings and lists: whoever asks for one is told so."""
     statistics: Mapping[str, Callable[[], Sequence[Part]]] = field(default_factory=dict)
@@ -212,6 +226,8 @@ class Benchmark:
     """Tells from the settings of a task where its items come from."""
     item_values: Mapping[str, Callable[[Record], Mapping[str, float | None]]] = field(default_factory=dict)
     """By task: what one answer is worth, by measure, where the scores are means of such numbers and not counts."""
+    solves: Mapping[str, Callable[[str], bool | None]] = field(default_factory=dict)
+    """Tasks besides that its exact solver answers: tells of a request's words whether it is a Yes; None for others."""
     own_models: tuple[str, ...] = ()
     """Classes of models that are made for its questions and read no file: what they answered is asked again."""
     costly: Mapping[str, int] = field(default_factory=dict)

@@ -68,6 +68,9 @@ def _packages() -> Mapping[str, str]:
 @cache
 def _shipped(name: str) -> Benchmark:
     benchmark: Benchmark = load(_packages()[name])
+    for plugin in plugins():
+        if name in plugin.extends:
+            benchmark = load(plugin.extends[name])(benchmark)
     return benchmark
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -119,42 +119,3 @@ class Preset:
     def published(self) -> tuple[str, ...]:
         """The published tables, as the file names them."""
         return tuple(f"Table {name}" for name in self.tables or (self.name,))
-
-
-@dataclass(frozen=True)
-class MarkColumn:
-    """A column of a table of marks: which runs it is about."""
-
-    title: str
-    key: str
-    """Its name in the published file and in outputs."""
-    task: str
-    requires: Mapping[str, str] = field(default_factory=dict)
-    """Values of settings of the task."""
-    over: str = ""
-    """Heading that neighbouring columns share."""
-    sizes: str = ""
-    """The setting that says how much data a question comes with; the largest size that keeps the mark is told."""
-
-
-@dataclass(frozen=True)
-class Marks:
-    """A table of a paper that says of each model which kinds of question it understands at all."""
-
-    name: str
-    """As in preset=VIII."""
-    benchmark: str
-    title: str
-    columns: tuple[MarkColumn, ...]
-    printed: Callable[[], Mapping[str, Mapping[str, bool | None]]]
-    """Gives the published marks by model and column; None where one cannot be told."""
-    easiest: tuple[str, str]
-    """The breakdown and group that marks are given on; all items of a run that has none of them."""
-    nodes: Callable[[str], int]
-    """Gives the number of variables of a graph."""
-    prompts: tuple[str, ...]
-    """The prompts of runs that belong here; the first is not told beside a model."""
-    contradictions: tuple[str, ...] = ()
-    """Where the published marks disagree with other things that the paper says."""
-    command: str = ""
-    """A command that makes such runs."""

@@ -7,12 +7,12 @@ from functools import cache
 
 from harness.errors import ConfigError, nearest
 from harness.leaderboard.published_numbers import no_scores, only_one, table_order
-from harness.tasks.benchmark import Benchmark
+from harness.tasks.benchmark import Benchmark, PaperTable
 from harness.tasks.find import every
-from harness.tasks.presets import Marks, Number, Preset
+from harness.tasks.presets import Number, Preset
 
 
-def preset(name: str) -> Preset | Marks:
+def preset(name: str) -> Preset | PaperTable:
     """Return the preset of a name such as 4, 5a, XI, causalbench/XI; of 5a the part (a). Raise ConfigError if none."""
     full_name = name.strip().lower().removeprefix("table ")
     benchmark_name, _, table = full_name.rpartition("/")
@@ -30,11 +30,11 @@ def preset(name: str) -> Preset | Marks:
     return fitting[0][1]
 
 
-def presets() -> list[tuple[Benchmark, Preset | Marks]]:
+def presets() -> list[tuple[Benchmark, Preset | PaperTable]]:
     """Return the presets of all benchmarks, in the order of their tables."""
-    found: list[tuple[Benchmark, Preset | Marks]] = []
+    found: list[tuple[Benchmark, Preset | PaperTable]] = []
     for benchmark in every():
-        tables: list[Preset | Marks] = [*benchmark.presets(), *benchmark.marks()]
+        tables: list[Preset | PaperTable] = [*benchmark.presets(), *benchmark.other_tables()]
         found += [(benchmark, preset) for preset in sorted(tables, key=lambda preset: table_order(preset.name))]
     return found
 
@@ -50,9 +50,9 @@ def preset_list() -> str:
 
 
 @cache
-def _presets_by_name(benchmark: Benchmark) -> dict[str, Preset | Marks]:
+def _presets_by_name(benchmark: Benchmark) -> dict[str, Preset | PaperTable]:
     """Return a benchmark's presets, and the parts of those that are of several tables, by name."""
-    by_name: dict[str, Preset | Marks] = {marks.name: marks for marks in benchmark.marks()}
+    by_name: dict[str, Preset | PaperTable] = {table.name: table for table in benchmark.other_tables()}
     for preset in benchmark.presets():
         by_name[preset.name] = preset
         for table in preset.tables:

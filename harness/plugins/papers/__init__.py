@@ -1,4 +1,4 @@
-"""What the papers have besides their benchmarks: stories written by a model, n-grams, tables of marks."""
+"""What the papers have besides their benchmarks: hidden variables, stories, n-grams, tables of marks."""
 
 from __future__ import annotations
 
@@ -15,5 +15,9 @@ PLUGIN = Plugin(
             module="harness.plugins.papers.stories",
             config="config",
         )
+    },
+    extends={
+        "corr2cause": "harness.plugins.papers.benchmarks:corr2cause",
+        "causalbench": "harness.plugins.papers.benchmarks:causalbench",
     },
 )

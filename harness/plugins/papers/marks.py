@@ -1,4 +1,4 @@
-"""A paper's table of marks: what models understand at all, published and measured, with the shares behind each mark.
+"""Table VIII of Zhou et al. (CausalBench): which questions a model understands at all, published and measured.
 
 A mark is not for being right. It is given where at least 95% of the questions got a reply that can be read, and both
 answers occur: a model that always says the same has shown nothing of what it understood.
@@ -6,24 +6,87 @@ answers occur: a model that always says the same has shown nothing of what it un
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import resources
 
 from harness.errors import DataError
 from harness.leaderboard.families import family, order
 from harness.leaderboard.presets.select import settings
 from harness.leaderboard.rows import Row
 from harness.tables.table import Block, Cell, Column, Line, Table
+from harness.tasks.benchmark import PaperTable
+from harness.tasks.causalbench.networks import load
+from harness.tasks.causalbench.preset_parts import LLMS
 from harness.tasks.find import benchmark_of
-from harness.tasks.presets import MarkColumn, Marks
 from harness.types import Response, Scores
 
 LEAST = 0.95
 """The share of questions with a readable reply that a mark takes."""
 STRICT = frozenset({"Yes", "Yes.", "No", "No."})
 """Replies that the paper's own code reads."""
+BENCHMARK = "causalbench"
 YES, NO, LOST = "✓", "×", "?"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of question, a column of the table: which runs it is about."""
+
+    title: str
+    key: str
+    """Its name in the published file and in outputs."""
+    task: str
+    requires: Mapping[str, str] = field(default_factory=dict)
+    """Values of settings of the task."""
+    over: str = ""
+    """Heading that neighbouring columns share."""
+    sizes: str = ""
+    """The setting that says how much data a question comes with; the largest size that keeps the mark is told."""
+
+
+_CAUSALITY = "causalbench/causality"
+KINDS = (
+    Kind("Correlation", "correlation", "causalbench/correlation", {"format": "variable_name"}),
+    Kind("Causal skeleton", "skeleton", "causalbench/skeleton", {"format": "variable_name"}),
+    Kind("Var.", "variable_name", _CAUSALITY, {"format": "variable_name"}, "Causality"),
+    Kind("Var. + B. K.", "background", _CAUSALITY, {"format": "background"}, "Causality"),
+    Kind("Var. + T. D.", "data", _CAUSALITY, {"format": "data"}, "Causality", sizes="rows"),
+    Kind(
+        "Var. + B. K. + T. D.",
+        "background_data",
+        _CAUSALITY,
+        {"format": "background_data"},
+        "Causality",
+        sizes="rows",
+    ),
+)
+TITLE = "Fine-grained analysis: which questions models understand (B. K. background knowledge, T. D. training data)"
+EASIEST = "scale", "small"
+"""The breakdown and group that marks are given on; all items of a run that has none of them."""
+CONTRADICTIONS = (
+    "OPT2D7B: a cross everywhere, but the text excepts the BERT models and OPT1D3B alone, and Tables XIII to XX "
+    "print its scores",
+    "GPT3.5-Turbo, with both: a cross, but Table VII prints its scores on three networks",
+    "Section V-A: GPT3.5-Turbo up to 7 × 500 and GPT4-Turbo up to 78 × 500, but no network has 7 or 78 variables "
+    "(Asia has 8, Win95PTS 76)",
+    "LLAMA30B and OPT60B are LLAMA33B and OPT66B in every other table",
+)
+"""Where the published marks disagree with other things that the paper says."""
+COMMAND = (
+    "python -m harness -m model=gpt4 task=causalbench/causality task.scale=small "
+    "task.format=variable_name,background,data,background_data"
+)
+
+
+def published() -> Mapping[str, Mapping[str, bool | None]]:
+    """Return the paper's marks by model and column; None where its text has lost one."""
+    text = (resources.files(__package__) / "data" / "causalbench_marks.csv").read_text(encoding="utf-8")
+    marks = {"yes": True, "no": False, "": None}
+    lines = csv.DictReader(text.splitlines())
+    return {line["model"]: {kind.key: marks[line[kind.key]] for kind in KINDS} for line in lines}
 
 
 @dataclass(frozen=True)
@@ -42,70 +105,70 @@ class Shares:
         return self.items > 0 and self.readable >= LEAST * self.items and self.yes > 0 and self.no > 0
 
 
-def lay_out(marks: Marks, rows: Sequence[Row]) -> list[Table]:
+def lay_out(rows: Sequence[Row]) -> list[Table]:
     """Return the table of marks from all runs there are, and notes on the rule and on contradictions of the paper."""
     runs: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        for column in marks.columns:
-            if _fits(marks, column, row):
-                runs[_title(marks, row), row.folder][column.key].append(row)
+        for kind in KINDS:
+            if _fits(kind, row):
+                runs[_title(row), row.folder][kind.key].append(row)
     columns = [Column("model", "LLMs")]
-    for column in marks.columns:
-        columns.append(Column(column.key, column.title, "metric", None, column.over))
-        if column.sizes:
-            columns.append(Column(f"{column.key}/largest", f"{column.title}: largest", "text", None, column.over))
-    version = benchmark_of(marks.benchmark).data_version
-    block = Block(f"Published, not measured here: {benchmark_of(marks.benchmark).title}", version)
+    for kind in KINDS:
+        columns.append(Column(kind.key, kind.title, "metric", None, kind.over))
+        if kind.sizes:
+            columns.append(Column(f"{kind.key}/largest", f"{kind.title}: largest", "text", None, kind.over))
+    version = benchmark_of(BENCHMARK).data_version
+    block = Block(f"Published, not measured here: {benchmark_of(BENCHMARK).title}", version)
     lines = [
-        Line([Cell(model, model), *_printed(marks, printed)], block=block, ranked=False)
-        for model, printed in marks.printed().items()
+        Line([Cell(model, model), *_printed(printed)], block=block, ranked=False)
+        for model, printed in published().items()
     ]
     several = len({folder for _, folder in runs}) > 1
-    for (title, folder), by_column in sorted(runs.items(), key=lambda entry: (order(family(entry[0][0])), entry[0])):
+    for (title, folder), by_kind in sorted(runs.items(), key=lambda entry: (order(family(entry[0][0])), entry[0])):
         name = f"{title} [{folder}]" if several else title
-        identity = {"model": next(iter(by_column.values()))[0].model}
-        cells = [cell for column in marks.columns for cell in _measured(marks, column, by_column.get(column.key, []))]
+        identity = {"model": next(iter(by_kind.values()))[0].model}
+        cells = [cell for kind in KINDS for cell in _measured(kind, by_kind.get(kind.key, []))]
         lines.append(Line([Cell(name, name), *cells], run=identity, block=Block("Measured here"), ranked=False))
     return [
         Table(
-            marks.columns[-1].task,
+            KINDS[-1].task,
             columns,
             lines,
-            above=f"{marks.title}. {YES} understood, {NO} not, {LOST} lost in the paper's text, – not measured.",
-            heading=f"Table {marks.name} of the paper, published and measured",
-            notes=[*_notes(marks, measured=bool(runs))],
+            above=f"{TITLE}. {YES} understood, {NO} not, {LOST} lost in the paper's text, – not measured.",
+            heading="Table VIII of the paper, published and measured",
+            notes=[*_notes(measured=bool(runs))],
         )
     ]
 
 
-def _fits(marks: Marks, column: MarkColumn, row: Row) -> bool:
-    if not row.complete or row.run.kind == "algorithm" or row.prompt not in marks.prompts:
+def _fits(kind: Kind, row: Row) -> bool:
+    if not row.complete or row.run.kind == "algorithm" or row.prompt not in LLMS:
         return False
-    own = {**benchmark_of(marks.benchmark).defaults, **settings(row)}
-    return row.task == column.task and all(own.get(name) == value for name, value in column.requires.items())
+    own = {**benchmark_of(BENCHMARK).defaults, **settings(row)}
+    return row.task == kind.task and all(own.get(name) == value for name, value in kind.requires.items())
 
 
-def _title(marks: Marks, row: Row) -> str:
-    return row.model if row.prompt == marks.prompts[0] else f"{row.model} ({row.prompt})"
+def _title(row: Row) -> str:
+    return row.model if row.prompt == LLMS[0] else f"{row.model} ({row.prompt})"
 
 
-def _printed(marks: Marks, printed: Mapping[str, bool | None]) -> Iterator[Cell]:
-    for column in marks.columns:
-        mark = printed[column.key]
+def _printed(printed: Mapping[str, bool | None]) -> Iterator[Cell]:
+    for kind in KINDS:
+        mark = printed[kind.key]
         yield Cell(LOST) if mark is None else Cell(YES if mark else NO, int(mark))
-        if column.sizes:
+        if kind.sizes:
             yield Cell("")
 
 
-def _measured(marks: Marks, column: MarkColumn, rows: Sequence[Row]) -> Iterator[Cell]:
+def _measured(kind: Kind, rows: Sequence[Row]) -> Iterator[Cell]:
     """Yield a model's mark in a column with its shares, and the largest data with which it keeps the mark."""
     if rows:
-        shares, row = max(((_shares(row, *marks.easiest), row) for row in rows), key=lambda entry: entry[0].items)
-        yield _cell(shares, _strict(row, *marks.easiest))
+        shares, row = max(((_shares(row, *EASIEST), row) for row in rows), key=lambda entry: entry[0].items)
+        yield _cell(shares, _strict(row, *EASIEST))
     else:
         yield Cell("–")
-    if column.sizes:
-        yield _largest(marks, column, rows)
+    if kind.sizes:
+        yield _largest(kind, rows)
 
 
 def _cell(shares: Shares, strict: float | None) -> Cell:
@@ -150,13 +213,13 @@ def _strict(row: Row, breakdown: str, group: str) -> float | None:
     return hits / every if every else None
 
 
-def _largest(marks: Marks, column: MarkColumn, rows: Sequence[Row]) -> Cell:
+def _largest(kind: Kind, rows: Sequence[Row]) -> Cell:
     """Return the largest data, variables × rows, up to which every network keeps the mark, with tokens and context."""
     sizes: list[tuple[int, int, int, str, Row, bool]] = []
     for row in rows:
-        number = int(settings(row).get(column.sizes, "500"))
+        number = int(settings(row).get(kind.sizes, "500"))
         for network, scores in row.result.scores[row.result.headline].get("network", {}).items():
-            nodes = marks.nodes(network)
+            nodes = len(load(network).variables)
             sizes.append((nodes * number, nodes, number, network, row, _of_scores(scores).mark))
     sizes.sort(key=lambda size: size[:4])
     kept: tuple[int, int, int, str, Row, bool] | None = None
@@ -189,20 +252,23 @@ def _context(row: Row) -> int | None:
     return context if isinstance(context, int) else None
 
 
-def _notes(marks: Marks, *, measured: bool) -> Iterator[str]:
+def _notes(*, measured: bool) -> Iterator[str]:
     yield (
-        f"A measured {YES}: at least {LEAST:.0%} of the questions ({' '.join(marks.easiest[::-1])}, where the run has "
+        f"A measured {YES}: at least {LEAST:.0%} of the questions ({' '.join(EASIEST[::-1])}, where the run has "
         "them) got a reply that can be read, and both answers occur: a constant answer shows no understanding. In "
         "brackets, in percent of the questions: readable here; strictly, as Yes, Yes., No or No. alone, which is the "
         "paper's own reading; failed calls, such as a conversation that does not fit the context. The rule is ours: "
         "the paper gives none. Being right is not asked for."
     )
-    if any(column.sizes for column in marks.columns):
+    if any(kind.sizes for kind in KINDS):
         yield (
             "Largest: variables × rows of the largest data up to which every network that was asked about keeps its "
             f"{YES}, with the tokens of its conversation and the model's context (model.context) where they are known."
         )
-    if marks.contradictions:
-        yield f"Where the published marks disagree with the paper: {'; '.join(marks.contradictions)}."
+    if CONTRADICTIONS:
+        yield f"Where the published marks disagree with the paper: {'; '.join(CONTRADICTIONS)}."
     if not measured:
-        yield f"Nothing is measured yet: no complete run was found that belongs here. Some that do: {marks.command}"
+        yield f"Nothing is measured yet: no complete run was found that belongs here. Some that do: {COMMAND}"
+
+
+TABLE_VIII = PaperTable("VIII", BENCHMARK, TITLE, holds="marks", lay_out=lay_out)

@@ -11,7 +11,7 @@ from harness.tasks.benchmark import Benchmark, Graphs, GraphSize, Origin, Publis
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load
 
 if TYPE_CHECKING:
-    from harness.tasks.presets import Marks, Preset
+    from harness.tasks.presets import Preset
     from harness.tasks.published import Row
     from harness.types import Record
 
@@ -49,12 +49,6 @@ def _presets() -> Sequence[Preset]:
     return (*presets.PRESETS, *presets_appendix.PRESETS)
 
 
-def _marks() -> Sequence[Marks]:
-    from harness.plugins.papers.causalbench_marks import MARKS
-
-    return (MARKS,)
-
-
 def _graph_sizes(names: Collection[str]) -> Sequence[GraphSize]:
     if not set(names) <= set(NETWORKS):
         return ()
@@ -87,7 +81,6 @@ BENCHMARK = Benchmark(
     data_version="the paper's own data, of which no version is told",
     published=_published,
     presets=_presets,
-    marks=_marks,
     no_scores=("I", "XII"),
     digits="digits as printed, measured ones in the same form",
     algorithms=PublishedAlgorithms(

@@ -99,20 +99,6 @@ def _items() -> Sequence[Part]:
     return table_3()
 
 
-def _stories() -> Sequence[Part]:
-    from harness.plugins.papers.story_statistics import table_8
-    from harness.plugins.papers.story_tasks import builtin, claims
-
-    stories = builtin()
-    return table_8(stories, sum(claims()[story["item"]].labels["published"] for story in stories))
-
-
-def _ngrams() -> Sequence[Part]:
-    from harness.plugins.papers.ngrams import table_11
-
-    return table_11()
-
-
 def _explanations() -> Explanations:
     from harness.tasks.corr2cause.explain import Classes
 
@@ -147,7 +133,7 @@ BENCHMARK = Benchmark(
     data_version="data v1.0: 2,246 test items, 342 of them positive",
     published=_published,
     presets=_presets,
-    statistics={"1": _graphs, "3": _items, "8": _stories, "11": _ngrams},
+    statistics={"1": _graphs, "3": _items},
     digits="in percent",
     defaults={"perturbation": "none", "version": "v2"},
     version_setting="version",

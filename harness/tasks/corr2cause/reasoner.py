@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from harness.protocols import Traits
-from harness.tasks.corr2cause import latent
 from harness.tasks.corr2cause.parse_text import Unreadable, follows, read_question
+from harness.tasks.find import benchmark_of
 from harness.tasks.text_reasoner import TextReasoner
 from harness.types import JSON
 
@@ -17,15 +16,16 @@ from harness.types import JSON
 class Reasoner(TextReasoner):
     """Rebuilds the Markov equivalence class from the premise's words and checks the hypothesis in all of it.
 
-    Where the premise tells of hidden variables, the class of all graphs with these.
-
     It works from the words alone, in Table 2's and Table 9's phrasing, whatever the variables are called. Where
     it cannot read a text it says why, in words that no parser takes for an answer.
     """
 
     name: str = "reasoner"
 
-    traits: ClassVar[Traits] = Traits(instant=True, tasks=("corr2cause", "corr2cause/latent"))
+    @property
+    def traits(self) -> Traits:
+        """The tasks that it answers: the benchmark's, and those of plug-ins that can be solved likewise."""
+        return Traits(instant=True, tasks=("corr2cause", *benchmark_of("corr2cause").solves))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
@@ -35,7 +35,8 @@ class Reasoner(TextReasoner):
     def answer(self, words: str) -> str:
         """Return Yes or No; where the words are none of the benchmark's, why they cannot be read."""
         try:
-            with_hidden = latent.follows(words)
-            return "Yes" if (follows(*read_question(words)) if with_hidden is None else with_hidden) else "No"
+            others = (solve(words) for solve in benchmark_of("corr2cause").solves.values())
+            answer = next((answer for answer in others if answer is not None), None)
+            return "Yes" if (follows(*read_question(words)) if answer is None else answer) else "No"
         except Unreadable as departure:
             return f"Unreadable: {departure}."

@@ -41,7 +41,9 @@ REPLY = f"""Sure!
 def task(kind, **settings):
     name = f"corr2cause/{'writing' if kind == 'Writing' else 'stories'}"
     prompts = ["story"] if kind == "Writing" else ["plain", "pair"]
-    return build({"_target_": f"harness.tasks.corr2cause.{kind}", "name": name, "prompts": prompts, **settings}, "task")
+    return build(
+        {"_target_": f"harness.plugins.papers.story_tasks.{kind}", "name": name, "prompts": prompts, **settings}, "task"
+    )
 
 
 def test_the_three_parts_of_a_reply_are_read():

@@ -5,7 +5,7 @@ from support.row_help import board_row
 
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.presets import preset
-from harness.plugins.papers.marks import LOST, NO, YES, lay_out
+from harness.plugins.papers.marks import LOST, NO, YES
 from harness.types import Result, Scores, Usage
 
 CAUSALITY = "causalbench/causality"
@@ -29,7 +29,7 @@ def row(model, by_network, task=CAUSALITY, variant="default", prompt="closed", c
 
 def texts(*rows):
     """Return the measured lines: the texts of their cells by column, by model."""
-    (table,) = lay_out(preset("VIII"), rows)
+    (table,) = preset("VIII").lay_out(rows)
     names = [column.name for column in table.columns]
     lines = [line for line in table.lines if line.run]
     return {
@@ -38,7 +38,7 @@ def texts(*rows):
 
 
 def test_the_published_marks_stand_above_with_their_contradictions():
-    (table,) = lay_out(preset("VIII"), [])
+    (table,) = preset("VIII").lay_out([])
     marks = {line.cells[0].text: [cell.text for cell in line.cells[1:] if cell.text] for line in table.lines}
     assert len(marks) == 18
     assert marks["BERT-large"] == marks["OPT2D7B"] == [NO] * 6 and marks["GPT4-Turbo"] == [YES] * 6

@@ -13,7 +13,11 @@ from harness.settings import build
 from harness.tasks.corr2cause.reasoner import Reasoner
 from harness.types import ChatRequest, Message
 
-SECTION = {"_target_": "harness.tasks.corr2cause.Latent", "name": "corr2cause/latent", "prompts": ["plain", "pair"]}
+SECTION = {
+    "_target_": "harness.plugins.papers.latent.Latent",
+    "name": "corr2cause/latent",
+    "prompts": ["plain", "pair"],
+}
 
 
 def latent(**settings):

@@ -1,4 +1,4 @@
-"""Corr2Cause with hidden variables: what follows where some cannot be seen? The theory is in harness/causal/latent.py.
+"""Corr2Cause with hidden variables: what follows where some cannot be seen? The theory is in latent_graphs.py.
 
 The paper assumes that all variables are observed (Jin et al. 2024, Limitations). Here a premise tells the relations
 among the observed ones of a system with hidden ones besides, and a hypothesis follows iff it is true in every graph of
@@ -16,7 +16,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.causal.latent import (
+from harness.causal.relations import Relation
+from harness.errors import ConfigError
+from harness.plugins.papers.latent_graphs import (
     MOST_HIDDEN,
     MOST_OBSERVED,
     Independences,
@@ -25,8 +27,6 @@ from harness.causal.latent import (
     latent_classes,
     renumbered,
 )
-from harness.causal.relations import Relation
-from harness.errors import ConfigError
 from harness.scoring.summary import summarize
 from harness.seeding import shuffled
 from harness.tasks.corr2cause.parse_text import Unreadable, read_hypothesis, read_premise

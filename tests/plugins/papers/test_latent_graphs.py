@@ -10,8 +10,8 @@ import networkx as nx
 import pytest
 from support.brute_force import classes, dag_of, every_dag, graph_of, holds, moved, subsets
 
-from harness.causal.latent import holds_in_every_graph, latent_classes, observed_independences
 from harness.causal.relations import Relation
+from harness.plugins.papers.latent_graphs import holds_in_every_graph, latent_classes, observed_independences
 
 
 def observed_separations(graph: nx.DiGraph, observed: int):
@@ -24,7 +24,7 @@ def observed_separations(graph: nx.DiGraph, observed: int):
 
 
 def true_in(graph: nx.DiGraph, observed: int, relation: Relation, i: int, j: int) -> bool:
-    """As harness/causal/latent.py defines it; hidden nodes are those from `observed` on."""
+    """As latent_graphs.py defines it; hidden nodes are those from `observed` on."""
     if relation not in (Relation.PARENT, Relation.CHILD):
         return holds(dag_of(graph), relation, i, j)
     start, end = (i, j) if relation is Relation.PARENT else (j, i)
