@@ -3,7 +3,8 @@
     HarnessError            one sentence for the user: what was got, what is allowed, what to do
     ├── ConfigError         a setting, a name or a combination that cannot run
     ├── DataError           a data file or a row of it that cannot be read
-    │   └── UntrustedError  a results folder names code, a file or an address that nobody has said to trust
+    │   ├── UntrustedError  a results folder names code, a file or an address that nobody has said to trust
+    │   └── PluginMissing   a results folder needs a plug-in that is not installed
     ├── StoreError          the cache or a results folder cannot be read or written
     ├── OutputError         standard output cannot be written
     └── RunStopped          nothing that is asked later can succeed either (key, quota, unreachable server)
@@ -39,6 +40,10 @@ class UntrustedError(DataError):
         """`name` is what trust= would have to name, and `use` what the run needs it for."""
         super().__init__(message)
         self.name, self.use = name, use
+
+
+class PluginMissing(DataError):
+    """A results folder needs a plug-in that is not installed."""
 
 
 class StoreError(HarnessError):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from harness.config_files import CONFIGS, PROMPTS, SAME_AS, roots
 from harness.errors import DataError, UntrustedError
 from harness.settings import build
+from harness.storage.upgrade import need_plugin
 from harness.tasks.find import shipped as shipped_benchmarks
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def _prompt_files() -> Mapping[tuple[str, str], Path]:
 def _part(settings: Mapping[str, Any], group: str, trust: Collection[str]) -> Any:
     target = str(settings.get("_target_", ""))
     if target not in shipped(group):
+        need_plugin(target)
         _need(target, trust, f"the run's {group} is {target or 'none'}, which does not ship with harness")
     return build(settings, group)
 

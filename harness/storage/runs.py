@@ -18,6 +18,7 @@ from harness.storage.forms import check_manifest, check_result
 from harness.storage.record_lines import Line, fill
 from harness.storage.result_json import counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RESULT, WITHOUT_RECORDS, records_in
+from harness.storage.upgrade import upgraded
 from harness.tables import results
 from harness.types import Metric, Record, Result
 
@@ -56,7 +57,9 @@ class Run:
     result_json: Mapping[str, Any] = field(default_factory=dict)
     """result.json as it stands."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    """manifest.json as it stands; empty where there is none that can be read."""
+    """manifest.json with today's names of classes (`storage.upgrade`); empty where there is none that can be read."""
+    manifest_json: Mapping[str, Any] = field(default_factory=dict)
+    """manifest.json as it stands: what its digests are of."""
     manifest_error: DataError | None = None
     """Why there is none."""
     trouble: str = ""
@@ -229,20 +232,21 @@ def load(folder: Path) -> Run:
         result, place, complete = result_from_json(content), content["run"], content["complete"]
     except KeyError as missing:
         raise DamagedError(folder / RESULT, f"{missing.args[0]} is missing") from None
-    manifest: Mapping[str, Any] = {}
+    manifest_json: Mapping[str, Any] = {}
     manifest_error: DataError | None = None
     try:
-        manifest = manifest_of(folder)
+        manifest_json = _read(folder / MANIFEST, check_manifest)
     except DataError as error:
         manifest_error = error
+    manifest = upgraded(manifest_json)
     ended = complete is True and manifest.get("complete", True) is True
     trouble = _trouble(manifest, place, result) if ended else ""
-    return Run(folder, place, ended, result, content, manifest, manifest_error, trouble)
+    return Run(folder, place, ended, result, content, manifest, manifest_json, manifest_error, trouble)
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
     """Return the manifest of a run, whether it has ended or not. Raises DamagedError, DataError where there is none."""
-    return _read(folder / MANIFEST, check_manifest)
+    return upgraded(_read(folder / MANIFEST, check_manifest))
 
 
 def samples_of(manifest: Mapping[str, Any]) -> int:

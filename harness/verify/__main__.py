@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harness.cli import key_value
 from harness.cli.key_value import Words
-from harness.errors import DataError, HarnessError, UntrustedError
+from harness.errors import DataError, HarnessError, PluginMissing, UntrustedError
 from harness.runtime import console
 from harness.runtime.progress import Progress
 from harness.storage import runs
@@ -119,7 +119,7 @@ def _verdict(folder: Path, bar: Iterator[int], trust: frozenset[str]) -> tuple[s
     try:
         problems.extend(problems_of(folder, bar, trust))
         return WRONG if problems else HOLDS if records_in(folder) else UNKNOWN, problems
-    except UntrustedError as error:
+    except (UntrustedError, PluginMissing) as error:
         return WRONG if problems else UNTRUSTED, [*problems, str(error)]
     except HarnessError as error:
         return WRONG, [*problems, str(error)]

@@ -63,7 +63,7 @@ def problems_of(
     prompt = rebuild.prompt_of(task, manifest, trust) if by_model else None
     model = rebuild.model_of(manifest) if by_model else None
     judge = JudgeCheck(manifest, _price(manifest.get("judge") or {})) if manifest["config"].get("judge") else None
-    yield from _of_seals(result, manifest)
+    yield from _of_seals(result, run.manifest_json)
     yield from _of_settings(manifest, result, task, prompt, model, judge, trust)
     price = _price(manifest)
     yield from _of_cost(result, manifest, model, price)

@@ -1,0 +1,40 @@
+"""The one step by which what an earlier version left is read: a manifest as today's version would have written it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.errors import PluginMissing
+
+MOVED: Mapping[str, str] = {
+    f"harness.causal.discovery.{name}": f"harness.plugins.discovery.{name}"
+    for name in (
+        *("boss.BOSS", "dag_gnn.DAGGNN", "empty.Empty", "ensaobs.ENSAOBS", "exact.Exact"),
+        *("hill_climbing.HillClimbing", "miga.MIGA", "mmhc.MMHC", "pc.PC"),
+    )
+}
+"""Classes that a config named at another place: the old name, and today's."""
+_PLUGINS = "harness.plugins."
+
+
+def upgraded(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest with today's names of classes. Its digests are those of what stands in the file."""
+    config = manifest.get("config")
+    if not isinstance(config, Mapping):
+        return dict(manifest)
+    return {**manifest, "config": {name: _renamed(section) for name, section in config.items()}}
+
+
+def _renamed(section: Any) -> Any:
+    target = section.get("_target_") if isinstance(section, Mapping) else None
+    return {**section, "_target_": MOVED[target]} if isinstance(target, str) and target in MOVED else section
+
+
+def need_plugin(target: str) -> None:
+    """Raise PluginMissing for a class of a plug-in of this project that is not installed."""
+    from harness.plugin import plugins
+
+    name = target.removeprefix(_PLUGINS).partition(".")[0]
+    if target.startswith(_PLUGINS) and name not in {plugin.name for plugin in plugins()}:
+        raise PluginMissing(f"the run needs the plug-in {name:.40}, which is not installed ({target:.100}).")

@@ -1,0 +1,42 @@
+"""What an earlier version left, read as today's would have written it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.errors import PluginMissing
+from harness.settings import class_of
+from harness.storage import rebuild, runs
+from harness.storage.upgrade import MOVED, upgraded
+
+SHIPPED = Path("results/shipped")
+
+
+@pytest.mark.parametrize("new", sorted(MOVED.values()))
+def test_each_class_that_moved_is_where_the_table_says(new: str) -> None:
+    assert class_of(new, "part").__name__ == new.rpartition(".")[2]
+
+
+def test_a_run_has_todays_names_and_keeps_what_its_digests_are_of() -> None:
+    folder = next(SHIPPED.rglob("hc/manifest.json")).parent
+    written = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    run = runs.load(folder)
+    assert run.manifest_json == written
+    assert run.manifest["config"]["algorithm"]["_target_"] == "harness.plugins.discovery.hill_climbing.HillClimbing"
+    assert {name: part for name, part in run.manifest.items() if name != "config"} == {
+        name: part for name, part in written.items() if name != "config"
+    }
+    assert runs.manifest_of(folder) == run.manifest
+
+
+def test_a_manifest_without_settings_is_read_as_it_is() -> None:
+    assert upgraded({}) == {} and upgraded({"config": None}) == {"config": None}
+
+
+def test_a_class_of_a_plug_in_that_is_not_there_is_one_sentence() -> None:
+    manifest = {"config": {"algorithm": {"_target_": "harness.plugins.gone.pc.PC"}}}
+    with pytest.raises(PluginMissing, match=r"needs the plug-in gone, which is not installed \(harness\.plugins\.gone"):
+        rebuild.algorithm_of(manifest)
