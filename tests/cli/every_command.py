@@ -12,6 +12,8 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+from harness.plugin import CommandFinder
+
 NEEDED = (
     "numpy",
     "hydra",
@@ -34,6 +36,7 @@ def end_of(module: str, arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    sys.meta_path.append(CommandFinder())
     for name in NEEDED:
         import_module(name)
     lines = json.load(sys.stdin)

@@ -168,6 +168,9 @@ if __name__ == "__main__":
 
     sys.path.pop(0)  # where -m has the working directory
     remarks.silence()
+    from harness.plugin import CommandFinder
+
+    sys.meta_path.append(CommandFinder())
     for name in sys.argv[2:]:
         importlib.import_module(name)
     from hydra import compose, initialize_config_dir
