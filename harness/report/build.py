@@ -16,7 +16,7 @@ from harness.leaderboard.published_tables import published_tables
 from harness.leaderboard.rows import Row
 from harness.report.chunks import ChunkBuilder
 from harness.runtime.progress import Progress
-from harness.scoring.definitions import MetricDefinition, definitions
+from harness.scoring.definitions import MetricDefinition, definitions, main_metrics
 from harness.tables.markdown_csv_json import as_json
 from harness.types import JSON
 
@@ -76,6 +76,7 @@ def _run(row: Row, name: str) -> dict[str, JSON]:
         "model": row.model,
         "family": family(row.model),
         "role": row.role,
+        "main": [*main_metrics(row.run.result.overall)],
         "complete": row.complete or (row.run.complete and row.unanswered),
         "result": {part: value for part, value in content.items() if part not in ("run", "complete")},
         "manifest": {part: manifest[part] for part in _MANIFEST_PARTS if part in manifest},
@@ -89,4 +90,10 @@ def _metric(metric: MetricDefinition, rows: Sequence[Row]) -> dict[str, JSON]:
         sets = (groups for row in rows for parts in row.result.scores.values() for groups in parts.values())
         values = [scores[metric.name] or 0.0 for groups in sets for scores in groups.values()]
         decimals = 0 if all(value == int(value) for value in values) else 2
-    return {"title": metric.title, "percent": metric.unit == "percent", "decimals": decimals, "best": metric.best}
+    return {
+        "title": metric.title,
+        "percent": metric.unit == "percent",
+        "decimals": decimals,
+        "best": metric.best,
+        "in_heat_maps": metric.in_heat_maps,
+    }

@@ -396,6 +396,7 @@ ${reply}`.toLowerCase();
   var UNKNOWN_METRIC = { percent: true, decimals: 2 };
   var isPercent = (metric) => (report.metrics[metric] || UNKNOWN_METRIC).percent;
   var bestEnd = (metric) => (report.metrics[metric] || {}).best;
+  var heatMetrics = () => Object.keys(report.metrics).filter((name) => report.metrics[name].in_heat_maps);
   var metricTitle = (name) => (report.metrics[name] || {}).title || name.replace(/_/g, " ");
   var groupTitle = (name) => name.replace("num_nodes", "number of variables").replace(/_/g, " ").replace("/", " and ");
   var formatCount = (number) => number.toLocaleString("en-US");
@@ -3166,7 +3167,7 @@ ${reply}`.toLowerCase();
     const title = groupTitle(name);
     const rows = Object.entries(groups).map(([group, row]) => ({ group, ...row }));
     const metrics = metricsIn(rows);
-    const main = ["f1", "macro_f1", "accuracy"].find((metric) => metrics.includes(metric));
+    const main = run.main.find((metric) => metrics.includes(metric));
     const summary2 = el("summary", {}, el("h3", {}, `By ${title}`), ` ${rows.length} groups`);
     const fold = el("details", { class: "breakdown", open: !name.includes("/"), ontoggle: build }, summary2);
     if (fold.open) build();
@@ -3176,7 +3177,7 @@ ${reply}`.toLowerCase();
       const label = `${run.model} by ${title}`;
       const columns = [
         { name: "group", title, kind: "text", value: (row) => groupText(row.group) },
-        ...metrics.map((metric) => metricColumn3(metric, main)),
+        ...metrics.map((metric) => metricColumn3(metric, run.main)),
         ...COUNTS.map(countColumn2),
         ...rows.some((row) => row.cut_off) ? [{ ...countColumn2("cut_off"), title: "cut off" }] : []
       ];
@@ -3194,7 +3195,7 @@ ${reply}`.toLowerCase();
     return el("ul", { class: "strip", "aria-label": `${metricTitle(metric)} by ${title}` }, entries);
   }
   function metricColumn3(metric, main) {
-    const hasBar = isPercent(metric) && (metric === main || metric === "accuracy");
+    const hasBar = isPercent(metric) && main.includes(metric);
     const show = (row) => {
       const text = formatMetric(metric, row[metric]);
       if (!hasBar) return text;
@@ -3351,7 +3352,7 @@ ${reply}`.toLowerCase();
   }
 
   // harness/report/page/views/run/view.js
-  var MAIN_SCORES = ["f1", "macro_f1", "accuracy", "cell_accuracy", "precision", "recall", "shd"];
+  var MOST_LARGE = 4;
   var runView = {
     title: "Run",
     listed: () => false,
@@ -3397,9 +3398,9 @@ ${reply}`.toLowerCase();
     ];
     return nodes.filter(Boolean);
   }
-  function mainScores({ result }) {
+  function mainScores({ result, main }) {
     const row = ((result.scores[result.headline] || {}).overall || {}).all || {};
-    const names = MAIN_SCORES.filter((name) => name in row).slice(0, 4);
+    const names = [.../* @__PURE__ */ new Set([...main, ...heatMetrics()])].filter((name) => name in row).slice(0, MOST_LARGE);
     const figures = names.map((name) => {
       const ends = (row.intervals || {})[name];
       const number = el("span", { class: "big" }, formatMetric(name, row[name]));

@@ -9,6 +9,9 @@ export const isPercent = (metric) => (report.metrics[metric] || UNKNOWN_METRIC).
 /** Return the good end of a metric: "high", "low", or nothing where it has none. */
 export const bestEnd = (metric) => (report.metrics[metric] || {}).best;
 
+/** Return the metrics that heat maps show. */
+export const heatMetrics = () => Object.keys(report.metrics).filter((name) => report.metrics[name].in_heat_maps);
+
 /** Return the title of a metric; one without a title has its name, with spaces. */
 export const metricTitle = (name) => (report.metrics[name] || {}).title || name.replace(/_/g, " ");
 

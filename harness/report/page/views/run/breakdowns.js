@@ -27,7 +27,7 @@ export function breakdownFold(run, name, groups) {
   const title = groupTitle(name);
   const rows = Object.entries(groups).map(([group, row]) => ({ group, ...row }));
   const metrics = metricsIn(rows);
-  const main = ["f1", "macro_f1", "accuracy"].find((metric) => metrics.includes(metric));
+  const main = run.main.find((metric) => metrics.includes(metric));
   const summary = el("summary", {}, el("h3", {}, `By ${title}`), ` ${rows.length} groups`);
   const fold = el("details", { class: "breakdown", open: !name.includes("/"), ontoggle: build }, summary);
   if (fold.open) build();
@@ -38,7 +38,7 @@ export function breakdownFold(run, name, groups) {
     const label = `${run.model} by ${title}`;
     const columns = [
       { name: "group", title, kind: "text", value: (row) => groupText(row.group) },
-      ...metrics.map((metric) => metricColumn(metric, main)),
+      ...metrics.map((metric) => metricColumn(metric, run.main)),
       ...COUNTS.map(countColumn),
       ...(rows.some((row) => row.cut_off) ? [{ ...countColumn("cut_off"), title: "cut off" }] : []),
     ];
@@ -58,9 +58,9 @@ function colourStrip(rows, metric, title) {
   return el("ul", { class: "strip", "aria-label": `${metricTitle(metric)} by ${title}` }, entries);
 }
 
-// The main metric and accuracy have bars.
+// The main metrics have bars.
 function metricColumn(metric, main) {
-  const hasBar = isPercent(metric) && (metric === main || metric === "accuracy");
+  const hasBar = isPercent(metric) && main.includes(metric);
   const show = (row) => {
     const text = formatMetric(metric, row[metric]);
     if (!hasBar) return text;

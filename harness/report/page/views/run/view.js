@@ -1,5 +1,5 @@
 // One run: its scores with intervals and bounds, every label set and breakdown, then what it was and how it came about.
-import { formatCount, formatInterval, formatMetric, isPercent, metricTitle } from "../../data/format.js";
+import { formatCount, formatInterval, formatMetric, heatMetrics, isPercent, metricTitle } from "../../data/format.js";
 import { findRun, metricsIn } from "../../data/runs.js";
 import { addressOf, setQuery } from "../../ui/address.js";
 import { selectField } from "../../ui/controls.js";
@@ -11,7 +11,7 @@ import { breakdownFold, COUNTS } from "./breakdowns.js";
 import { answersSection, factSections } from "./facts.js";
 import { runLinks } from "./links.js";
 
-const MAIN_SCORES = ["f1", "macro_f1", "accuracy", "cell_accuracy", "precision", "recall", "shd"];
+const MOST_LARGE = 4; // numbers
 
 export const runView = {
   title: "Run",
@@ -64,10 +64,10 @@ function heading(run, query) {
   return nodes.filter(Boolean);
 }
 
-// The main numbers, large.
-function mainScores({ result }) {
+// What the run is ranked by, then what heat maps show, large.
+function mainScores({ result, main }) {
   const row = ((result.scores[result.headline] || {}).overall || {}).all || {};
-  const names = MAIN_SCORES.filter((name) => name in row).slice(0, 4);
+  const names = [...new Set([...main, ...heatMetrics()])].filter((name) => name in row).slice(0, MOST_LARGE);
   const figures = names.map((name) => {
     const ends = (row.intervals || {})[name];
     const number = el("span", { class: "big" }, formatMetric(name, row[name]));
