@@ -315,7 +315,7 @@ def test_settings_that_cannot_be(folder, capsys):
         ([str(folder)], "say what to write"),
         (["to=csv"], "give folders"),
         (["nowhere", "to=csv"], "there is no folder nowhere"),
-        ([str(folder), "to=xls"], "'csv', 'parquet'"),
+        ([str(folder), "to=xls"], "There are csv, eee, hf, inspect, lm_eval, parquet."),
         ([str(folder), "to=csv", f"out={folder / RESULT}/o.csv"], "result.json is no folder): choose another out=."),
         ([str(folder), "to=eee", f"out={folder / RESULT}"], "result.json is no folder): choose another out=."),
     ):
