@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING
 from harness.runtime import environment
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from omegaconf import DictConfig
 
     from harness.cli.multirun import Multirun
     from harness.cost.shared_budget import Book
     from harness.prepare import Prepared
     from harness.run import Outcome
-    from harness.sweep.command import Command
+    from harness.sweep.command import Checked, Command
+
+_IN_SHARDS = "shard= or workers="
 
 
 def main() -> None:
@@ -68,15 +72,19 @@ def sweep(multirun: Multirun) -> int:
 
 def command() -> Command:
     """Return what a sweep needs to know of this command."""
-    from harness.plugins.scale import carry_out as workers
-    from harness.plugins.scale.shard import next_step
+    from harness.engine import dispatch
     from harness.prepare import check, prepare
     from harness.sweep.command import Command
     from harness.sweep.plan import plan_of_all
 
     def check_all(prepared: Prepared) -> None:
         check(prepared)
-        workers.check(prepared)
+        if prepared.in_shards:
+            dispatch(_IN_SHARDS).check(prepared)
+
+    def next_step(jobs: Sequence[Checked]) -> str:
+        shards = [job.prepared for job in jobs if job.prepared.shard]
+        return dispatch(_IN_SHARDS).next_step(shards) if shards else ""
 
     return Command(
         "harness.__main__",
@@ -86,7 +94,7 @@ def command() -> Command:
         plan_of_all,
         asks=lambda prepared: prepared.spending.paid,
         place=lambda prepared: (prepared.folder.path, prepared.settings.shard),
-        next_step=lambda jobs: next_step([job.prepared for job in jobs if job.prepared.share is not None]),
+        next_step=next_step,
     )
 
 
@@ -95,28 +103,27 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
 
     `brief`: in half a line, for a job of a sweep, whose plan has been shown. `book`: where jobs take from one budget.
     """
-    from harness.plugins.scale import carry_out as workers
-    from harness.plugins.scale import shard
+    from harness.engine import dispatch
     from harness.prepare import carry_out, prepare, rehearse
     from harness.settings import plain
     from harness.tables import results
 
     # Build task, model and prompt, see that they fit, find the run's place and price.
     prepared = prepare(plain(config), book)
-    found = workers.check(prepared)
-    # A shard is asked into the cache, for a later command to score.
-    if prepared.share is not None:
-        shard.run(prepared, brief=brief)
-        return None
+    shards = dispatch(_IN_SHARDS) if prepared.in_shards else None
+    if shards is not None:
+        shards.check(prepared)
     # A dry run says what would be asked, and for how much.
     if prepared.settings.dry_run:
         print(*rehearse(prepared), sep="\n")
         return prepared.folder.path
-    # Ask, record, score: here, or by way of workers.
-    if found is None:
+    # Ask, record, score: here, or by way of workers. A shard is asked into the cache, for a later command to score.
+    if shards is None:
         outcome = carry_out(prepared, announced=brief)
     else:
-        outcome = workers.carry_out(prepared, found, plain(config), announced=brief)
+        outcome = shards.carry_out(prepared, plain(config), announced=brief)
+    if outcome is None:
+        return None
     # Show the scores, whole or not.
     if brief:
         print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{results.brief(outcome.result)}", file=sys.stderr)

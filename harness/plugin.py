@@ -72,7 +72,9 @@ class Plugin:
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
     exporters: Mapping[str, Exporter] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
-    """What carries work out elsewhere, by the name that the command line gives it (`harness.engine.Engine`)."""
+    """What starts processes, by the name that the command line gives it (`harness.engine.Engine`)."""
+    dispatch: str = ""
+    """The module that deals items to shards and waits for what engines have taken (`harness.engine.Dispatch`)."""
     metrics: tuple[str, ...] = ()
     """Metrics beside those that every run has (`harness.scoring.definitions.MetricDefinition`)."""
     wrappers: tuple[str, ...] = ()
@@ -128,6 +130,16 @@ def commands() -> dict[str, Command]:
 def exporters() -> dict[str, Exporter]:
     """Return the export targets of all plug-ins by name."""
     return {name: exporter for plugin in plugins() for name, exporter in plugin.exporters.items()}
+
+
+def engines() -> dict[str, str]:
+    """Return the paths of all plug-ins' engines by name."""
+    return {name: path for plugin in plugins() for name, path in plugin.engines.items()}
+
+
+def wrappers() -> list[Any]:
+    """Return the functions of all plug-ins that may wrap a model."""
+    return [load(path) for plugin in plugins() for path in plugin.wrappers]
 
 
 def folders(name: str) -> Iterator[Path]:

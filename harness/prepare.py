@@ -5,22 +5,22 @@ Nothing is completed afterwards: whoever holds a `Prepared` has all that the run
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness import plugin
 from harness.cache import CachedModel, Store
 from harness.config_files import own_files
 from harness.cost.account import Spending
 from harness.cost.plan import Plan
 from harness.cost.shared_budget import Book
+from harness.engine import dispatch
 from harness.errors import ConfigError
 from harness.judge import question
 from harness.judge.ask import Judge, judge_of
-from harness.models.api.endpoint import Endpoint
-from harness.plugins.batches.tables import under_way
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
@@ -36,7 +36,6 @@ from harness.storage.places import folder_of
 from harness.storage.run_folder import MANIFEST, Folder
 from harness.tasks.check import look_ahead
 from harness.tasks.parts import parts_of
-from harness.tasks.share import Share, check_shard
 from harness.types import Message
 
 
@@ -61,14 +60,27 @@ class Prepared:
         return self.settings.cache.mode != "off" and (not self.instant or self.settings.judge is not None)
 
     @property
-    def share(self) -> Share | None:
-        """The shard that is asked, into the cache alone; None for a whole run."""
-        return self.task if isinstance(self.task, Share) else None
+    def shard(self) -> str:
+        """Which part of the items is asked, into the cache alone: "shard 1 of 2"; "" for a whole run."""
+        settings = self.settings
+        return "" if settings.shard is None else f"shard {settings.shard} of {settings.shards}"
+
+    @property
+    def in_shards(self) -> bool:
+        """Whether the items are asked in shards: one of them here, or all of them by workers."""
+        return _in_shards(self.settings)
 
     @property
     def instant(self) -> bool:
         """Whether the model answers at once, for nothing."""
         return self.model.traits.instant
+
+
+Wrapping = Callable[[Prepared, Model, Store | None], Model | None]
+"""A plug-in's function: returns what goes directly around the model or the judge of a run, or None to leave it.
+
+The store is None where nothing is stored (cache=off). Raises ConfigError for settings that do not go with the run.
+"""
 
 
 def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
@@ -79,9 +91,7 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     settings = build_main(config)
     # The three parts, and whether they fit each other.
     task, model, prompt = parts_of(settings)
-    check_shard(settings, model)
-    if settings.cache.mode == "off":
-        _refuse_batches(model)
+    part = dispatch("shard= or workers=").shard_of(task, prompt, model, settings) if _in_shards(settings) else task
     # What will be asked needs a key; a dry run asks nothing, nor does a frozen cache.
     asks = not settings.dry_run and settings.cache.mode != "frozen"
     if asks and (service := model.traits.service) is not None:
@@ -94,13 +104,13 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
         raise ConfigError(f"model.name={model.name!r} is no name of a row and a folder: it needs a letter or a digit.")
     path = folder_of(settings.results, place)
     # Of a shard all that follows is about its own items; its answers belong to the run in that place.
-    share = None if settings.shard is None else Share(task, prompt, settings.shard, settings.shards)
-    task, judge = (task, judge) if share is None else (share, None)
+    is_shard = settings.shard is not None
+    task, judge, whose = (part, None, "this shard alone") if is_shard else (task, judge, "this run")
     # Its price, which an earlier run in the same place may have written down, and its budget.
     config, own = own_files(config)
     own |= prompt.own_file
     limits, notes = settings.budget.amounts, tuple(own_lines(own))
-    spending = Spending.of(task, prompt, model, settings.samples, limits, path / MANIFEST, judge, book, notes)
+    spending = Spending.of(task, prompt, model, settings.samples, limits, path / MANIFEST, judge, book, notes, whose)
     if asks:
         spending.check()
     # What it leaves, and what it shows meanwhile.
@@ -114,8 +124,16 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
         reading=reading_version(prompt.as_json),
         form=settings.records,
     )
-    progress = Progress(f"{task.name} {model.name}{'' if share is None else f' {share}'}", spending.so_far)
-    return Prepared(settings, task, prompt, model, spending, folder, progress, own)
+    progress = Progress(f"{task.name} {model.name}{f' {task}' if is_shard else ''}", spending.so_far)
+    prepared = Prepared(settings, task, prompt, model, spending, folder, progress, own)
+    if settings.cache.mode == "off":
+        for asked in filter(None, (model, judge)):
+            _wrapped(asked, prepared, None)  # refuses what needs the cache
+    return prepared
+
+
+def _in_shards(settings: Main) -> bool:
+    return settings.shards > 1 or settings.shard is not None or settings.workers is not None
 
 
 def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Model | None:
@@ -126,10 +144,7 @@ def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Model | None:
         raise ConfigError(
             "judge=…: a judge reads Yes or No, and the questions have choices of their own: leave judge= out."
         )
-    judge = judge_of(settings.judge, asks=asks)
-    if settings.cache.mode == "off":
-        _refuse_batches(judge)
-    return judge
+    return judge_of(settings.judge, asks=asks)
 
 
 def _origin(
@@ -173,7 +188,7 @@ def carry_out(prepared: Prepared, *, announced: bool = False) -> Outcome:
     `announced` says that the plan has been shown.
     """
     # An earlier job may have left the server that this one needs, or another one.
-    companions.end_all(but=lambda: getattr(prepared.model, "launch", None))
+    companions.end_all(but=prepared.model.traits.companion)
     with interruptible(prepared.progress), _beside(announced), opened_store(prepared) as store:
         model, judge = answering(prepared, store, announced=announced), judging(prepared, store)
         settings = prepared.settings
@@ -212,26 +227,11 @@ def planned(prepared: Prepared, elsewhere: set[int] | None = None) -> Plan:
         return prepared.spending.plan(stored_answer(prepared, store), prepared.progress.say, elsewhere=elsewhere)
 
 
-def _refuse_batches(model: Model) -> None:
-    if isinstance(model, Endpoint) and model.batch is not None:
-        raise ConfigError(
-            "model.batch with cache=off: what is sent in batches is remembered in the cache's file, so that no end of "
-            "this process loses it: use cache=on (or cache=refresh)."
-        )
-
-
-def _in_batches(model: Model, prepared: Prepared, store: Store | None) -> Model:
-    """Return the model as it is asked: in batches where it is set to be."""
-    if not isinstance(model, Endpoint) or store is None:
-        return model
-    if model.batch is None:
-        if prepared.settings.cache.mode != "frozen" and (said := under_way(store, model.name)):
-            prepared.progress.say(said)
-        return model
-    from harness.plugins.batches.model import Batched
-
-    key = CachedModel(model, store).key
-    return Batched(model, store, key, task=prepared.task.name, say=prepared.progress.say)
+def _wrapped(model: Model, prepared: Prepared, store: Store | None) -> Model:
+    """Return the model with what plug-ins put around it: batches."""
+    for wrap in plugin.wrappers():
+        model = wrap(prepared, model, store) or model
+    return model
 
 
 def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Model:
@@ -240,7 +240,7 @@ def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Mo
     if prepared.instant:
         return Stoppable(prepared.model, prepared.settings.cache.mode)
     known = stored_answer(prepared, store)
-    asked = _in_batches(prepared.model, prepared, store)
+    asked = _wrapped(prepared.model, prepared, store)
     within = spending.within_budget(known, prepared.progress.say, asked, announced=announced)
     return spending.metered(_stored(within, prepared, store))
 
@@ -249,7 +249,7 @@ def judging(prepared: Prepared, store: Store | None) -> Judge | None:
     """Return the judge, with the same around it as around the model; None for a run without one."""
     if (spending := prepared.spending.judge) is None:
         return None
-    asked = _in_batches(spending.model, prepared, store)
+    asked = _wrapped(spending.model, prepared, store)
     return Judge(spending.metered(_stored(spending.within_rest(asked), prepared, store)), question.prompt())
 
 

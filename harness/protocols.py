@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import length_hint
 from typing import Any, Protocol, runtime_checkable
@@ -152,6 +152,8 @@ class Traits:
     """The server that answers for it; None for a model on this machine."""
     ranks: bool = False
     """It was told to rank (model.method=rank), so a prompt for which it would write all the same is refused."""
+    companion: Callable[[], Hashable] = lambda: None
+    """Returns what it starts beside the run (a server): an equal one that an earlier run has left is kept."""
 
 
 class Model(Protocol):

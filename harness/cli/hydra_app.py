@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
+from harness import engine, plugin
 from harness.cli import choice_help, choices, help_text
 from harness.cli.arguments import quoting_hint, readied, without_switches
 from harness.cli.exit_code import exit_code
@@ -168,6 +169,9 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
     if kind == "MissingConfigException":
         option = re.search(r"Could not (?:find|load) '(?P<group>\w+)/(?P<name>[^']+)'", message)
         if option:
+            setting = f"{option['group']}/{option['name']}".rpartition("/")[0]
+            if setting in ("workers", "hydra/launcher") and not plugin.engines():
+                return engine.without_plugin(f"{setting}=")
             shipped = option["name"].startswith(BUILTIN)
             files = listed(CONFIGS, option["group"], own=not shipped)
             kind = f"{'shipped ' * shipped}{option['group']}"
@@ -179,6 +183,8 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
             return _unknown_key(key["key"], config_name, arguments)
         group = re.search(r"Could not override '(?P<key>[^']+)'\. No match in the defaults list", message)
         if group:
+            if group["key"] == "workers" and not plugin.engines():
+                return engine.without_plugin("workers=")
             return _unknown_key(group["key"], config_name, arguments)
         return f"{message} {cause}".strip()
     if kind == "OverrideParseException":

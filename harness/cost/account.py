@@ -18,7 +18,6 @@ from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Task, remarks_of
 from harness.runtime.signals import STOP
 from harness.storage.json_files import object_in
-from harness.tasks.share import Share
 from harness.types import JSON, Request, Response
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ Peek = Callable[[Request], Response | None]
 """What the cache knows of a request, without asking."""
 Say = Callable[[str], None]
 """Shows a line on stderr."""
-_THIS_SHARD = "this shard alone"
 
 
 @dataclass(frozen=True)
@@ -93,6 +91,8 @@ class Spending:
     judge: JudgeSpending | None
     notes: tuple[str, ...] = ()
     """Lines that belong to the plan."""
+    whose: str = "this run"
+    """Whose limits these are, in sentences."""
 
     @classmethod
     def of(
@@ -106,6 +106,7 @@ class Spending:
         judge: Model | None = None,
         book: Book | None = None,
         notes: tuple[str, ...] = (),
+        whose: str = "this run",
     ) -> Spending:
         """Return the account of a run with `samples` answers to each item.
 
@@ -118,10 +119,10 @@ class Spending:
         budget = Budget(**limits)
         ledger = Ledger(price if paid else None, paid=paid)
         till = till_of(budget, price, model, ledger.discard, book)
-        if book is None and isinstance(task, Share):
-            till.whose = f" of {_THIS_SHARD}"
+        if book is None and whose != "this run":
+            till.whose = f" of {whose}"
         judge_spending = None if judge is None else JudgeSpending.of(judge, budget, till, manifest, book)
-        return cls(task, prompt, model, samples, budget, paid, price, ledger, till, judge_spending, notes)
+        return cls(task, prompt, model, samples, budget, paid, price, ledger, till, judge_spending, notes, whose)
 
     @property
     def provenance(self) -> dict[str, JSON]:
@@ -191,8 +192,7 @@ class Spending:
     def _lines(self, plan: Plan) -> Iterator[str]:
         from harness.cost import plan_text
 
-        whose = _THIS_SHARD if isinstance(self.task, Share) else "this run"
-        yield from plan_text.lines(plan, self.model, self.price, self.budget, whose, paid=self.paid)
+        yield from plan_text.lines(plan, self.model, self.price, self.budget, self.whose, paid=self.paid)
         yield from self.notes
 
 

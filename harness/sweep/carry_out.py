@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from harness.cli.multirun import Multirun
+from harness.engine import dispatch
 from harness.errors import ConfigError
-from harness.plugins.scale import launched, parallel
 from harness.runtime import console
 from harness.settings import Limits
 from harness.sweep import check, folder, jobs
@@ -39,24 +39,22 @@ def carry_out(command: Command, multirun: Multirun) -> int:
     at_once = int(settings.get("parallel", 1))
     if launcher is not None and at_once > 1:
         raise ConfigError(f"parallel={at_once} and hydra/launcher= would both begin the jobs: choose one of them.")
+    others = dispatch(f"parallel={at_once}" if at_once > 1 else "hydra/launcher=") if at_once > 1 or launcher else None
     paid = any(command.asks(checked.prepared) for checked in sweep.jobs)
     if said := [*(command.plan(sweep.jobs) if paid else ()), *notes]:
         terminal.show(said, stream=sys.stderr)
     with folder.new_folder(sweep.multirun) as (place, placed):
-        ends: dict[int, str] = {}
-        engine: launched.Engine | None = placed.engine()
-        taken = None if engine is None else engine.launch(orders(placed, command.module))
+        ends: Mapping[int, str] = {}
+        engine = at_once if at_once > 1 else placed.engine()
         interrupted = True
         try:
-            if at_once > 1:
-                ends = parallel.carry_out(orders(placed, command.module), at_once)
-            elif taken is not None:
-                ends = launched.wait(taken, placed.jobs, place)
+            if others is not None and engine is not None:
+                ends = others.wait(engine, orders(placed, command.module), place)
             else:
                 placed.launch(partial(jobs.job, command.module))
             interrupted = False
         except Exception as error:
-            if launcher is None:
+            if launcher is None or engine is not None:
                 raise
             interrupted = False
             console.complain(_stopped(error), launcher)

@@ -50,7 +50,7 @@ class Line:
         """Return the job as a row of the table."""
         prepared, variant = self.prepared, self.prepared.folder.run["variant"]
         task = prepared.task.name + (f" {variant}" if variant != "default" else "")
-        task += f" {prepared.share}" if prepared.share is not None else ""
+        task += f" {prepared.shard}" if prepared.shard else ""
         words = [str(self.number), task, prepared.prompt.name, prepared.model.name, f"{self.items:,}"]
         if self.plan is None:
             return [*words, *["–"] * 5, "nothing"]

@@ -6,4 +6,4 @@ from pathlib import Path
 
 from harness.plugin import Plugin
 
-PLUGIN = Plugin(name="batches", home=Path(__file__).parent)
+PLUGIN = Plugin(name="batches", home=Path(__file__).parent, wrappers=("harness.plugins.batches.wrapping:wrap",))

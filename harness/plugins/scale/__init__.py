@@ -6,4 +6,13 @@ from pathlib import Path
 
 from harness.plugin import Plugin
 
-PLUGIN = Plugin(name="scale", home=Path(__file__).parent)
+PLUGIN = Plugin(
+    name="scale",
+    home=Path(__file__).parent,
+    engines={
+        "processes": "harness.plugins.scale.processes:Processes",
+        "slurm": "harness.plugins.scale.slurm:Slurm",
+        "ray": "harness.plugins.scale.ray_tasks:RayTasks",
+    },
+    dispatch="harness.plugins.scale.dispatch",
+)

@@ -16,6 +16,7 @@ from harness.models.api.endpoint import Endpoint
 from harness.plugins.scale import folder
 from harness.plugins.scale.asking import Asking
 from harness.plugins.scale.engine import Engine
+from harness.plugins.scale.share import Share
 from harness.prepare import Prepared, judging, opened_store, stored_answer
 from harness.protocols import Model, Outcomes, Wrapper
 from harness.run import Outcome, run
@@ -24,7 +25,6 @@ from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.signals import STOP
 from harness.settings import build
 from harness.tasks.check import look_ahead
-from harness.tasks.share import Share
 from harness.types import JSON, Failure, Request
 
 

@@ -9,11 +9,11 @@ from operator import length_hint
 
 from harness.cache import CachedModel, Store
 from harness.codec import digest, request_digest
+from harness.plugins.scale.share import dealt, longest_run
 from harness.prepare import Prepared
 from harness.prompting import conversation
 from harness.prompting.fit import fitting
 from harness.protocols import Outcomes, Wrapper
-from harness.tasks.share import dealt, longest_run
 from harness.types import Failure, Item, Request, Response
 
 Runs = list[tuple[int, int]]

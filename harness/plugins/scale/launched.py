@@ -11,7 +11,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
-from harness.cli.multirun import Job
 from harness.sweep import folder
 from harness.sweep.jobs import say
 from harness.sweep.order import Order
@@ -107,7 +106,7 @@ class _Watch:
             say(f"{self.launched.name}: {state}")
 
 
-def wait(launched: Launched, jobs: Sequence[Job], place: Path) -> dict[int, str]:
+def wait(launched: Launched, jobs: Sequence[Order], place: Path) -> dict[int, str]:
     """Wait for the jobs; return how those have ended that have left no outcome.
 
     Raises KeyboardInterrupt after Ctrl-C, which cancels the jobs. Where this process is ended in another way, those

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import RunStopped
+from harness.plugins.scale.share import Share
 from harness.prepare import Prepared, answering, opened_store
 from harness.prompting.fit import fitting
 from harness.protocols import Model, remarks_of
@@ -15,7 +16,6 @@ from harness.run import ask, watched
 from harness.runtime.interrupt import interruptible
 from harness.scoring.first_replies import FirstReplies
 from harness.tasks.check import CheckedItems, look_ahead
-from harness.tasks.share import Share
 from harness.types import FINAL_FAILURES, Failure
 
 
@@ -24,8 +24,7 @@ def run(prepared: Prepared, *, brief: bool) -> None:
 
     Raises RunStopped where answers are missing at the end.
     """
-    share, progress = prepared.share, prepared.progress
-    assert share is not None
+    share, progress = prepared.task, prepared.progress
     if next(iter(share.items()), None) is None:
         print(f"{share} has nothing to ask: items that share an opening stay together, and others have them all.")
         return

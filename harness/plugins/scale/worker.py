@@ -24,6 +24,7 @@ from harness.errors import ConfigError, HarnessError
 from harness.plugins.scale import orders
 from harness.plugins.scale.orders import Order, Outcome, Status, place_of
 from harness.plugins.scale.shard import fill
+from harness.plugins.scale.share import Share
 from harness.prepare import Prepared, answering, opened_store, prepare
 from harness.protocols import Model, Outcomes, Wrapper
 from harness.runtime import signals, streams
@@ -32,7 +33,6 @@ from harness.runtime.progress import Progress
 from harness.runtime.secrets import mask_keys
 from harness.storage.json_files import json_round_trip
 from harness.storage.provenance import machine
-from harness.tasks.share import Share
 from harness.types import Failure, Request
 
 _EVERY = 1.0

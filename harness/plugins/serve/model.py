@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,7 @@ from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError
 from harness.plugins.serve import gpus, identity, launch
 from harness.plugins.serve.ports import HOST
-from harness.protocols import Admission, Outcomes
+from harness.protocols import Admission, Outcomes, Traits
 from harness.runtime.retries import RETRIES
 from harness.types import JSON, Request, Usage
 
@@ -114,6 +114,11 @@ class Served(Chat):
             "chat_template": identity.template_of(self.path, self.chat_template),
             "args": identity.lasting(self.args),
         }
+
+    @property
+    def traits(self) -> Traits:
+        """Return those of a service, and which server it needs beside the run."""
+        return replace(super().traits, companion=lambda: self.launch)
 
     @cached_property
     def launch(self) -> launch.Launch:

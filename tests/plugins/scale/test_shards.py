@@ -17,8 +17,8 @@ from support.sharded_tasks import ROWS, TASKS
 from support.thinned import few
 
 from harness.cache.__main__ import main as cache_command
+from harness.plugins.scale.share import LONGEST, dealt, longest_run
 from harness.prompting.prompts import recorded
-from harness.tasks.share import LONGEST, dealt, longest_run
 from harness.types import Item
 
 

@@ -1,0 +1,127 @@
+"""Work that another process carries out: the jobs of a sweep and the shards of a run, on this machine or elsewhere.
+
+The core knows the protocols and finds what offers them among the plug-ins (`Plugin.engines`, `Plugin.dispatch`).
+Without such a plug-in a sweep runs its jobs one after the other, and a run asks all of its items itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+from harness import plugin
+from harness.errors import ConfigError
+
+if TYPE_CHECKING:
+    from harness.protocols import Model, Task
+    from harness.types import JSON
+
+State = Literal["waiting", "running", "ended"]
+"""Of a piece of work. What waits has not begun, or stands in a queue again; what has ended may have been killed."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one process is to do."""
+
+    name: str
+    """By which messages and files name it: the number of a job, the round and number of a shard."""
+    function: str
+    """The "module:function" that does it; returns an exit code."""
+    argument: Any
+    """What the function is given, as JSON has it."""
+
+
+class Started(Protocol):
+    """Work that an engine has taken."""
+
+    @property
+    def title(self) -> str:
+        """What messages call it: Slurm job 18."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """By which another process can end it; nothing where it ends with the process that started it."""
+
+    @property
+    def grace(self) -> float:
+        """Seconds after which a file that another node wrote is seen here; 0 on one machine."""
+
+    def states(self) -> Mapping[str, State] | None:
+        """Return the state of each piece by its name; None where nobody answers."""
+
+    def end_of(self, name: str) -> str:
+        """Return in a few words how a piece ended; "" where nobody knows."""
+
+    def waiting(self) -> str:
+        """Return in words what waits in a queue, and why; "" where nothing does."""
+
+    def cancel(self, *, at_once: bool = False) -> None:
+        """Have all of it end in order: what is under way is finished and stored. `at_once`: drop that."""
+
+
+class Engine(Protocol):
+    """Settings of what starts processes; a file of `configs/workers/` or `configs/hydra/launcher/` names its class."""
+
+    @property
+    def name(self) -> str:
+        """What sentences and the manifest call it."""
+
+    def check(self, setting: str) -> int:
+        """Return how many processes run at a time.
+
+        Raises ConfigError where there can be none; `setting` is where the engine's own stand: workers.
+        """
+
+    def start(self, work: Sequence[Work], folder: Path) -> Started:
+        """Start a process for each piece, or queue it; what they print goes into `folder`. Raises ConfigError."""
+
+    def cancel_named(self, names: Sequence[str]) -> None:
+        """End work that a process which has gone had started."""
+
+
+class Dispatch(Protocol):
+    """The module of a plug-in that deals a run's items to shards, and waits for work that engines have taken."""
+
+    def shard_of(self, task: Task, prompt: Any, model: Model, settings: Any) -> Task:
+        """Return the part of a task that shard= asks for; with workers= the task. Raises ConfigError."""
+
+    def check(self, prepared: Any) -> None:
+        """Raise ConfigError where a prepared run cannot be asked in shards."""
+
+    def carry_out(self, prepared: Any, config: Mapping[str, JSON], *, announced: bool) -> Any:
+        """Return how a run with workers= ended; None for a shard, which is asked into the cache and not scored.
+
+        `announced` says that the plan has been shown.
+        """
+
+    def next_step(self, prepared: Sequence[Any]) -> str:
+        """Return what the user does when these shards have ended; "" where these are none."""
+
+    def wait(self, engine: Any, work: Sequence[Any], place: Path) -> Mapping[int, str]:
+        """Have the jobs of a sweep carried out, whose folders are below `place`.
+
+        Returns how those ended that left no outcome there. Raises KeyboardInterrupt after Ctrl-C.
+        """
+
+
+def dispatch(setting: str) -> Dispatch:
+    """Return the module that carries out what a setting asks for. Raises ConfigError where no plug-in has one."""
+    if not (modules := [found.dispatch for found in plugin.plugins() if found.dispatch]):
+        raise ConfigError(without_plugin(setting))
+    return cast(Dispatch, import_module(modules[0]))
+
+
+def engine(name: str, setting: str, **settings: object) -> Engine:
+    """Return the engine of a name. Raises ConfigError where no plug-in has it; `setting` is what asks for it."""
+    if (path := plugin.engines().get(name)) is None:
+        raise ConfigError(without_plugin(setting))
+    return cast(Engine, plugin.load(path)(**settings))
+
+
+def without_plugin(setting: str) -> str:
+    """Return the sentence for a setting that only a plug-in makes good."""
+    return f"{setting} needs the plug-in scale, which is not installed: without it one process asks for everything."
