@@ -183,8 +183,6 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
             return _unknown_key(key["key"], config_name, arguments)
         group = re.search(r"Could not override '(?P<key>[^']+)'\. No match in the defaults list", message)
         if group:
-            if group["key"] == "workers" and not plugin.engines():
-                return engine.without_plugin("workers=")
             return _unknown_key(group["key"], config_name, arguments)
         return f"{message} {cause}".strip()
     if kind == "OverrideParseException":
@@ -220,6 +218,8 @@ def _unknown_key(key: str, config_name: str, arguments: Sequence[str]) -> str:
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
 
+    if key.partition(".")[0] == "workers" and not plugin.engines():
+        return engine.without_plugin("workers=")
     if key.startswith("judge.") and not any(argument.startswith("judge=") for argument in arguments):
         return f"{key} is a setting of the judge, and there is none: choose one with judge=…, as with model=…."
     GlobalHydra.instance().clear()

@@ -39,7 +39,9 @@ def carry_out(command: Command, multirun: Multirun) -> int:
     at_once = int(settings.get("parallel", 1))
     if launcher is not None and at_once > 1:
         raise ConfigError(f"parallel={at_once} and hydra/launcher= would both begin the jobs: choose one of them.")
-    others = dispatch(f"parallel={at_once}" if at_once > 1 else "hydra/launcher=") if at_once > 1 or launcher else None
+    others = None
+    if at_once > 1 or sweep.multirun.engine() is not None:
+        others = dispatch(f"parallel={at_once}" if at_once > 1 else "hydra/launcher=")
     paid = any(command.asks(checked.prepared) for checked in sweep.jobs)
     if said := [*(command.plan(sweep.jobs) if paid else ()), *notes]:
         terminal.show(said, stream=sys.stderr)
