@@ -1,16 +1,17 @@
-"""Questions from a file of the user's, whatever the task: CSV (also with ; or tabs), JSON lines or a JSON list.
+"""Rows of a file of the user's (CSV, also with ; or tabs; JSON lines; a JSON list), or of a data set of the Hub.
 
-Rows are read one at a time, so that a file of any length takes no memory. What a spreadsheet or another program may
-have left is read where it is plain what was meant (marks of UTF-8 and UTF-16, line ends of any kind, other separators),
-and refused in a sentence where it is not.
+Rows of a file are read one at a time, so that one of any length takes no memory. What a spreadsheet or another program
+may have left is read where it is plain what was meant (marks of UTF-8 and UTF-16, line ends of any kind, other
+separators), and refused in a sentence where it is not.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import logging
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,7 @@ from typing import IO, Any
 
 from harness.codec import content_digest
 from harness.errors import ConfigError, DataError
+from harness.runtime.environment import installing
 
 Columns = Mapping[str, Any]
 """A row's cells by the name of their column."""
@@ -53,14 +55,21 @@ class DataFile:
             return content_digest(self.file)
 
     def rows(self) -> Iterator[Columns]:
-        """Yield the rows, the first is row 1. Raises ConfigError for another kind of file, DataError for a bad one."""
+        """Yield the rows, the first is row 1. Raises ConfigError for another kind of file, DataError for a bad one.
+
+        A file without any is a bad one.
+        """
         ending = self.file.suffix.lower()
         if ending not in ENDINGS:
             raise ConfigError(
                 f"task.path={self.path} ends in {self.file.suffix or 'nothing'}: a .csv, .tsv or .jsonl file is needed."
             )
+        row = None
         with self._refusals():
-            yield from self._csv() if ending in (".csv", ".tsv") else self._json()
+            for row in self._csv() if ending in (".csv", ".tsv") else self._json():
+                yield row
+        if row is None:
+            raise DataError(f"{self.path} has no rows: it needs a line for every item.")
 
     def remarks(self) -> tuple[str, ...]:
         """Return what has to be said of how the file is read."""
@@ -235,11 +244,26 @@ def _listed(rows: list[str], count: int) -> str:
     return ", ".join(rows) + (", …" if count > len(rows) else "")
 
 
-def each(file: DataFile, take: Callable[[int, Columns], None]) -> int:
-    """Show every row to `take` with its number, and return how many there are. Raises DataError where there is none."""
-    number = 0
-    for number, columns in enumerate(file.rows(), start=1):
-        take(number, columns)
-    if not number:
-        raise DataError(f"{file.path} has no rows: it needs a line for every item.")
-    return number
+def hub_rows(
+    name: str, split: str, revision: str | None, choose: Callable[[list[str]], str] | None = None
+) -> tuple[Iterable[Columns], str]:
+    """Return the rows of a data set of the Hugging Face Hub or a folder in its layout, and the configuration's name.
+
+    `choose` takes one of the configurations; without, the data set has one alone ("").
+    """
+    try:
+        import datasets
+    except ImportError:
+        raise ConfigError(f"task.source=hub needs the datasets package: {installing('hub')}.") from None
+    datasets.disable_progress_bars()
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # five retries would be told line by line
+    try:
+        config = choose(datasets.get_dataset_config_names(name, revision=revision)) if choose else None
+        return datasets.load_dataset(name, config, split=split, revision=revision), config or ""
+    except ConfigError:
+        raise
+    except Exception as error:  # the library raises a dozen kinds for "not there" and "not reachable"
+        raise DataError(
+            f"the data set {name} (split {split}) cannot be loaded: {' '.join(str(error).split())[:300]}. "
+            "Check the network, or give a local copy with task.path=FOLDER; task.source=builtin needs neither."
+        ) from error

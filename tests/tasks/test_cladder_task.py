@@ -13,7 +13,6 @@ from harness.prompting.prompts import load
 from harness.settings import build
 from harness.tasks.cladder import CLadder
 from harness.tasks.cladder.reasoner import LadderReasoner
-from harness.tasks.cladder.task import FreshItems
 from harness.types import ChatRequest, Message
 
 
@@ -116,7 +115,7 @@ def test_settings_that_mean_nothing_are_refused(settings, said):
 
 
 def test_fresh_items_hold_one_round_at_a_time():
-    items = iter(FreshItems(task()._choice, 10**9))
+    items = iter(task(limit=10**9).items())
     assert next(items).id and next(items).id  # a billion items are not made before the first is there
 
 

@@ -8,7 +8,7 @@ such a system with exactly these independences.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, product
@@ -27,14 +27,11 @@ from harness.plugins.papers.latent_graphs import (
     latent_classes,
     renumbered,
 )
-from harness.scoring.summary import summarize
 from harness.seeding import shuffled
+from harness.tasks.base import OneOrMore, Share, TaskBase
 from harness.tasks.corr2cause.parse_text import Unreadable, read_hypothesis, read_premise
-from harness.tasks.corr2cause.task import OneOrMore
 from harness.tasks.corr2cause.text import LETTERS, as_input, hypothesis, listed, sentences
-from harness.tasks.sampling import stratified
-from harness.types import JSON, Item, Record, Result
-from harness.types import Unreadable as CountsAs
+from harness.types import JSON, Item
 
 Observed = Annotated[int, Field(ge=2, le=MOST_OBSERVED)]
 
@@ -55,47 +52,31 @@ _READ = re.compile(
 
 
 @dataclass(frozen=True)
-class Latent:
+class Latent(TaskBase):
     """The task; configs/task/corr2cause/latent.yaml says what each setting means."""
 
-    name: str
     prompts: tuple[str, ...]
     hidden: Annotated[int, Field(ge=0, le=MOST_HIDDEN, strict=True)] = 2
     num_nodes: Annotated[tuple[Observed, ...] | None, OneOrMore] = None
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
-    limit: Annotated[int, Field(gt=0, strict=True)] | None = None
-    unreadable: CountsAs = "wrong"
-    seed: int = 0
-    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.02, kw_only=True)
+    prior: Share = field(default=0.02, kw_only=True)
+
+    orders = ORDERS
 
     @property
     def headline(self) -> Literal["audited"]:
         """By logic; nobody has published others."""
         return "audited"
 
-    @property
-    def prompt_format(self) -> str:
-        """Plain words only."""
-        return ""
-
-    @property
-    def data(self) -> Mapping[str, JSON]:
-        """Nothing: the questions are made here."""
-        return {}
-
     def items(self) -> Sequence[Item]:
         """Return six hypotheses about every pair of every class; with a limit of each relation and label its share."""
         everything = [item for item in self._all if self.relations is None or item.groups["relation"] in self.relations]
         if not everything:
             raise ConfigError("no item is left: task.relations and task.num_nodes choose none.")
-        if self.limit is None:
-            return everything
-        return stratified(
+        return self.limited(
             everything,
-            self.limit,
             stratum=lambda item: (item.groups["relation"], item.labels["audited"]),
             name=lambda item: item.id,
-            seed=self.seed,
         )
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
@@ -108,10 +89,6 @@ class Latent:
             return ()
         invalid = next(item for item in self._all if item.cluster == valid.cluster and not item.labels["audited"])
         return [{**item.fields, "answer": "Yes" if item.labels["audited"] else "No"} for item in (valid, invalid)]
-
-    def summarize(self, records: Iterable[Record]) -> Result:
-        """Return scores overall, per relation, number of observed variables, and hidden ones that the premise needs."""
-        return summarize(records, headline=self.headline, orders=ORDERS, unreadable=self.unreadable)
 
     @cached_property
     def _all(self) -> list[Item]:

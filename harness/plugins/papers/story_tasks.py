@@ -11,24 +11,21 @@ from importlib import resources
 from statistics import fmean
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
 from harness.errors import DataError
 from harness.plugins.papers.story_check import Check, check
 from harness.prompting.story import story_in
 from harness.scoring.means import MeanRow, mean_rows
-from harness.scoring.summary import OutcomeCounts, summarize
+from harness.scoring.summary import OutcomeCounts
 from harness.settings import LOCAL
 from harness.tables.table import Part, Table
+from harness.tasks.base import OneOrMore, Share, TaskBase
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.hypothesis import Claim
 from harness.tasks.corr2cause.perturbation import Writer
-from harness.tasks.corr2cause.task import ORDERS, OneOrMore, Size
+from harness.tasks.corr2cause.task import ORDERS, Size
 from harness.tasks.data_files import DataFile
-from harness.tasks.sampling import stratified
-from harness.types import JSON, Item, Record, Result, Unreadable
+from harness.types import JSON, Item, Record, Result
 
-Limit = Annotated[int, Field(gt=0, strict=True)] | None
 LABEL = "story"
 """The only label set of writing: an item is right where a story can be read at all."""
 MEASURES = ("holds", "named", "correlations", "independences")
@@ -71,33 +68,18 @@ def check_story(claim: Claim, premise: str, hypothesis: str) -> Check:
 
 
 @dataclass(frozen=True)
-class Writing:
+class Writing(TaskBase):
     """A story to write for each item; configs/task/corr2cause/writing.yaml says what each setting means."""
 
-    name: str
     prompts: tuple[str, ...]
     num_nodes: Annotated[tuple[Size, ...], OneOrMore] = (2, 3, 4)
     labels: Literal["audited", "published"] = "audited"
-    limit: Limit = None
-    seed: int = 0
-    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.5, kw_only=True)
-
     headline = LABEL
-    prompt_format = ""
-
-    @property
-    def data(self) -> Mapping[str, JSON]:
-        """Nothing: the items are those of the public test split."""
-        return {}
-
-    def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Return none: the paper's query has none."""
-        return ()
 
     def items(self) -> Sequence[Item]:
         """Return the rules to tell as stories. Whether the hypothesis follows is a part of a rule, as in the paper."""
         chosen = [claim for claim in public_test("v2") if claim.n in self.num_nodes]
-        return _limited([self._item(claim) for claim in chosen], self.limit, self.seed)
+        return _limited(self, [self._item(claim) for claim in chosen])
 
     def written(self, records: Iterable[Record]) -> Iterator[dict[str, JSON]]:
         """Yield the stories that could be read, each with its item and the problems that the check found."""
@@ -143,20 +125,16 @@ def _shares(record: Record) -> dict[str, float | None]:
 
 
 @dataclass(frozen=True)
-class Stories:
+class Stories(TaskBase):
     """Does the hypothesis of a story follow? configs/task/corr2cause/stories.yaml says what each setting means."""
 
-    name: str
     prompts: tuple[str, ...]
     path: str | None = field(default=None, metadata=LOCAL)
     only: Literal["checked", "all"] = "checked"
     labels: Literal["published", "audited"] = "published"
-    limit: Limit = None
-    unreadable: Unreadable = "wrong"
-    seed: int = 0
-    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.33, kw_only=True)
+    prior: Share = field(default=0.33, kw_only=True)
 
-    prompt_format = ""
+    orders = ORDERS
 
     @property
     def headline(self) -> str:
@@ -176,17 +154,9 @@ class Stories:
             out > 0
         )
 
-    def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Return none: the file has questions only."""
-        return ()
-
     def items(self) -> Sequence[Item]:
         """Return the stories as questions, with the labels, cluster and relation of the items that they tell."""
-        return _limited(list(self._questions), self.limit, self.seed)
-
-    def summarize(self, records: Iterable[Record]) -> Result:
-        """Return scores overall, per relation type and per number of variables."""
-        return summarize(records, headline=self.headline, orders=ORDERS, unreadable=self.unreadable)
+        return _limited(self, list(self._questions))
 
     @cached_property
     def _questions(self) -> tuple[Item, ...]:
@@ -237,12 +207,8 @@ def _question(claim: Claim, row: Mapping[str, Any], number: int) -> Item:
     return Item(f"{number}/{claim.id}", fields, claim.labels, plain.cluster, groups=plain.groups)
 
 
-def _limited(items: list[Item], limit: int | None, seed: int) -> list[Item]:
-    if limit is None:
-        return items
-    return stratified(
-        items, limit, stratum=lambda item: tuple(item.groups.values()), name=lambda item: item.id, seed=seed
-    )
+def _limited(task: TaskBase, items: list[Item]) -> list[Item]:
+    return task.limited(items, stratum=lambda item: tuple(item.groups.values()), name=lambda item: item.id)
 
 
 def statistics(stories: Sequence[Mapping[str, Any]], positives: int) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from harness.errors import ConfigError, DataError
-from harness.runtime.environment import installing
+from harness.errors import DataError
 from harness.tasks.cladder.graphs import GRAPHS
 from harness.tasks.cladder.items import Choice, groups
 from harness.tasks.cladder.parse_text import read_question
@@ -22,7 +20,7 @@ from harness.tasks.cladder.scm import Scm
 from harness.tasks.cladder.stated import Stated, stated_answer
 from harness.tasks.cladder.stories import graphs_of, names, story
 from harness.tasks.cladder.vocabulary import Unreadable
-from harness.tasks.data_files import Columns, DataFile, filled
+from harness.tasks.data_files import Columns, DataFile, filled, hub_rows
 from harness.types import Item
 
 HUB_PATH = "causalnlp/CLadder"
@@ -137,10 +135,7 @@ class SourceRow:
 
 def from_file(path: str) -> list[SourceRow]:
     """Return the questions of a file in the authors' layout or the Hub's: JSON, JSON lines or CSV."""
-    rows = list(_rows(DataFile(path).rows(), where=path, stem=Path(path).stem, models=lambda: _models(path)))
-    if not rows:
-        raise DataError(f"{path} has no rows: it needs a line for every question.")
-    return rows
+    return list(_rows(DataFile(path).rows(), where=path, stem=Path(path).stem, models=lambda: _models(path)))
 
 
 def digest_of(path: str) -> str:
@@ -150,22 +145,9 @@ def digest_of(path: str) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
-def from_hub(path: str | None, revision: str | None, split: str) -> list[SourceRow]:
+def from_hub(name: str, revision: str | None, split: str) -> list[SourceRow]:
     """Return the questions of a split of the Hub's data set, or of a local folder in the same layout."""
-    try:
-        import datasets
-    except ImportError:
-        raise ConfigError(f"task.source=hub needs the datasets package: {installing('hub')}.") from None
-    name = path or HUB_PATH
-    datasets.disable_progress_bars()
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # five retries would be told line by line
-    try:
-        table = datasets.load_dataset(name, split=split, revision=revision)
-    except Exception as error:  # the library raises a dozen kinds for "not there" and "not reachable"
-        raise DataError(
-            f"the data set {name} (split {split}) cannot be loaded: {' '.join(str(error).split())[:300]}. "
-            "Check the network, or give a local copy with task.path=FOLDER; task.source=builtin needs neither."
-        ) from error
+    table, _ = hub_rows(name, split, revision)
     return list(_rows(table, where=f"{name}, {split}", stem=split, models=dict))
 
 

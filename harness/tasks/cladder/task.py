@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from harness.codec import content_digest
 from harness.errors import ConfigError, unknown
-from harness.scoring.summary import summarize
-from harness.settings import LOCAL
+from harness.tasks.base import LazyItems, OneOrMore, SourcedTask, in_brackets
 from harness.tasks.cladder import sources
 from harness.tasks.cladder.benchmark import BENCHMARK
 from harness.tasks.cladder.examples import solved
@@ -21,7 +18,7 @@ from harness.tasks.cladder.fresh import Variant
 from harness.tasks.cladder.graphs import GRAPHS
 from harness.tasks.cladder.items import Choice, Perturbation, Source, fresh_items, listed, sample_candidates
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query, asked_of
-from harness.types import JSON, Item, Record, Result, Unreadable
+from harness.types import JSON, Item
 
 ORDERS: Mapping[str, Sequence[str]] = {
     "rung": ("1", "2", "3"),
@@ -38,14 +35,12 @@ BUILTIN = ("fresh", "sample")
 GraphName = Literal[
     "chain", "fork", "collision", "confounding", "mediation", "diamond", "diamondcut", "frontdoor", "IV", "arrowhead"
 ]
-OneOrMore = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 
 
 @dataclass(frozen=True)
-class CLadder:
+class CLadder(SourcedTask):
     """The benchmark; configs/task/cladder.yaml says what each setting means."""
 
-    name: str
     prompts: tuple[str, ...]
     split: str | None = None
     variants: Annotated[tuple[Variant, ...], OneOrMore, Field(min_length=1)] = (
@@ -55,21 +50,17 @@ class CLadder:
     )
     labels: Literal["published", "exact", "stated"] | None = None
     perturbation: Perturbation = "none"
-    source: Literal["builtin", "file", "hub"] = "builtin"
-    path: str | None = field(default=None, metadata=LOCAL)
-    revision: str | None = None
     queries: Annotated[tuple[Query, ...] | None, OneOrMore] = None
     graphs: Annotated[tuple[GraphName, ...] | None, OneOrMore] = None
-    limit: Annotated[int, Field(gt=0, strict=True)] | None = None
-    unreadable: Unreadable = "wrong"
-    seed: int = 0
-    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.5, kw_only=True)
 
     benchmark = BENCHMARK
+    orders = ORDERS
+    hub_path = sources.HUB_PATH
+    file_kind = "the authors' JSON, or the Hub's columns"
 
     def __post_init__(self) -> None:
         """Refuse combinations of settings that mean nothing."""
-        self._check_source()
+        self._check_origin()
         if self.labels == "published" and self._fresh:
             raise ConfigError(
                 "task.labels=published: nobody has published answers to fresh questions; use task.split=sample, "
@@ -83,21 +74,16 @@ class CLadder:
         graphs = [GRAPHS[name] for name in self.graphs or GRAPHS]
         if not any(asked_of(query, graph) for query in self.queries or RUNGS for graph in graphs):
             raise ConfigError(
-                f"no item is left: task.queries={_as_list(self.queries)} are not asked of task.graphs="
-                f"{_as_list(self.graphs)}."
+                f"no item is left: task.queries={in_brackets(self.queries)} are not asked of task.graphs="
+                f"{in_brackets(self.graphs)}."
             )
 
-    def _check_source(self) -> None:
+    def _check_origin(self) -> None:
         if self.source == "builtin" and self.split not in (None, *BUILTIN):
             raise ConfigError(unknown("task.split", str(self.split), BUILTIN))
-        if self.source == "file" and not self.path:
-            raise ConfigError("task.source=file needs task.path=FILE: the authors' JSON, or the Hub's columns.")
+        self.check_source()
         if self.source == "file" and self.split:
             raise ConfigError(f"task.source=file takes all rows of the file: leave out task.split={self.split}.")
-        if self.source == "builtin" and self.path:
-            raise ConfigError(f"task.path={self.path} needs task.source=file (or hub); the built-in data has no path.")
-        if self.revision and self.source != "hub":
-            raise ConfigError(f"task.revision={self.revision} needs task.source=hub.")
         if self.source != "builtin" and self.perturbation != "none":
             raise ConfigError(
                 f"task.perturbation={self.perturbation} needs task.source=builtin; questions from elsewhere are taken "
@@ -111,21 +97,8 @@ class CLadder:
             return self.labels
         return "stated" if self._fresh else "published"
 
-    @property
-    def prompt_format(self) -> str:
-        """Plain words only."""
-        return ""
-
-    @property
-    def data(self) -> Mapping[str, JSON]:
-        """The SHA-256 of a file or folder, or the Hub's data set; nothing for the built-in data."""
-        if self.source == "builtin":
-            return {}
-        if self.source == "file":
-            return {"sha256": sources.digest_of(str(self.path))}
-        if self.path and Path(self.path).is_dir():
-            return {"sha256": content_digest(Path(self.path))}
-        return {"data_set": [self.path or sources.HUB_PATH, self.revision]}
+    def digest(self, path: str) -> str:
+        return sources.digest_of(path) if self.source == "file" else super().digest(path)
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -144,16 +117,14 @@ class CLadder:
     def items(self) -> Iterable[Item]:
         """Return the questions, one at a time."""
         if self._fresh:
-            return FreshItems(self._choice, self.limit or AS_MANY_AS_PUBLISHED)
-        return ListedItems(self._choice, self._listed[0])
+            number = self.limit or AS_MANY_AS_PUBLISHED
+            return LazyItems(lambda: fresh_items(self._choice, number), number)
+        questions, _ = self._listed
+        return LazyItems(lambda: (question.item(self._choice) for question in questions), len(questions))
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
         """Return four of the authors' questions, solved; with task.split=sample they are among the questions too."""
         return solved()
-
-    def summarize(self, records: Iterable[Record]) -> Result:
-        """Return scores overall, by rung, kind of question, graph, variant and difficulty."""
-        return summarize(records, headline=self.headline, orders=ORDERS, unreadable=self.unreadable)
 
     @cached_property
     def _choice(self) -> Choice:
@@ -169,37 +140,5 @@ class CLadder:
         elif self.source == "file":
             rows = sources.from_file(str(self.path))
         else:
-            rows = sources.from_hub(self.path, self.revision, self.split or sources.HUB_SPLIT)
+            rows = sources.from_hub(*self.hub_place, self.split or sources.HUB_SPLIT)
         return listed(rows, self._choice, self.limit)
-
-
-@dataclass(frozen=True)
-class FreshItems:
-    """Fresh items, with their number."""
-
-    choice: Choice
-    limit: int
-
-    def __iter__(self) -> Iterator[Item]:
-        return fresh_items(self.choice, self.limit)
-
-    def __len__(self) -> int:
-        return self.limit
-
-
-@dataclass(frozen=True)
-class ListedItems:
-    """Questions that are there, made into items one at a time."""
-
-    choice: Choice
-    candidates: Sequence[Source]
-
-    def __iter__(self) -> Iterator[Item]:
-        return (candidate.item(self.choice) for candidate in self.candidates)
-
-    def __len__(self) -> int:
-        return len(self.candidates)
-
-
-def _as_list(values: Sequence[str] | None) -> str:
-    return "any" if values is None else f"[{','.join(values)}]"

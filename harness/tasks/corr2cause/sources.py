@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from harness.errors import ConfigError, DataError
-from harness.runtime.environment import installing
 from harness.tasks.corr2cause.builtin_texts import BuiltinTexts
 from harness.tasks.corr2cause.data_rows import OTHER_QUESTIONS, Row
 from harness.tasks.corr2cause.perturbation import Perturbation
-from harness.tasks.data_files import Columns, DataFile, Repeats, filled
+from harness.tasks.data_files import Columns, DataFile, Repeats, filled, hub_rows
 
 HUB_PATH = "causalnlp/corr2cause"
 HUB_REVISION = "42ba12c769e11ff6427c9f52d7db58e3f9bf3e53"
@@ -25,53 +22,17 @@ def from_file(path: str) -> tuple[list[Row], tuple[str, ...]]:
     """Return the rows of a .csv, .tsv or .jsonl file, and what has to be said of them."""
     file, repeats = DataFile(path), Repeats()
     rows = list(_rows(file.rows(), where=path, stem=file.stem, own=True))
-    if not rows:
-        raise DataError(f"{path} has no rows: it needs a line for every item.")
     for number, row in enumerate(rows, start=1):
         repeats.add(number, (row.premise, row.hypothesis), row.label)
     return rows, (*file.remarks(), *repeats.remarks(path))
 
 
-def digest_of(path: str) -> str:
-    """Return the SHA-256 of a data file or folder: another content is another configuration."""
-    return DataFile(path).digest()
-
-
-def is_folder(path: str) -> bool:
-    """Test whether it names a folder of this machine, not a data set of the Hub."""
-    return Path(path).is_dir()
-
-
-def hub_place(path: str | None, revision: str | None) -> tuple[str, str | None]:
-    """Return data set or folder, and its revision: the pinned one where none is given, none for a folder."""
-    name = path or HUB_PATH
-    if is_folder(name):
-        return name, None
-    return name, revision or (HUB_REVISION if name == HUB_PATH else None)
-
-
-def from_hub(path: str | None, revision: str | None, *, split: str, perturbation: Perturbation, seed: int) -> list[Row]:
-    """Return the rows of the Hub's data set at its pinned revision, or of a local folder in the same layout.
+def from_hub(name: str, revision: str | None, *, split: str, perturbation: Perturbation, seed: int) -> list[Row]:
+    """Return the rows of a data set of the Hub, or of a local folder in the same layout.
 
     A row whose text a built-in item has, with the arguments in the order that `seed` draws, knows that item.
     """
-    try:
-        import datasets
-    except ImportError:
-        raise ConfigError(f"task.source=hub needs the datasets package: {installing('hub')}.") from None
-    name, version = hub_place(path, revision)
-    datasets.disable_progress_bars()
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # five retries would be told line by line
-    try:
-        config = _hub_config(datasets.get_dataset_config_names(name, revision=version), perturbation)
-        table = datasets.load_dataset(name, config, split=split, revision=version)
-    except ConfigError:
-        raise
-    except Exception as error:  # the library raises a dozen kinds for "not there" and "not reachable"
-        raise DataError(
-            f"the data set {name} (split {split}) cannot be loaded: {' '.join(str(error).split())[:300]}. "
-            "Check the network, or give a local copy with task.path=FOLDER; task.source=builtin needs neither."
-        ) from error
+    table, config = hub_rows(name, split, revision, lambda names: _hub_config(names, perturbation))
     rows = list(_rows(table, where=f"{name}, {split}", stem=f"{config}-{split}"))
     return list(_with_builtin_items(rows, BuiltinTexts(perturbation, seed)))
 

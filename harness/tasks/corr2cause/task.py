@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from harness.causal.relations import Relation
 from harness.errors import ConfigError
-from harness.scoring.summary import summarize
-from harness.settings import LOCAL
+from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets
 from harness.tasks.corr2cause import sources
 from harness.tasks.corr2cause.data_rows import Row
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, blocks, public_test
 from harness.tasks.corr2cause.hypothesis import Claim, claim_of
+from harness.tasks.corr2cause.lazy_hypotheses import Blocks
 from harness.tasks.corr2cause.perturbation import Perturbation, Writer
-from harness.tasks.sampling import stratified
-from harness.types import JSON, Item, Record, Result, Unreadable
+from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
+from harness.types import JSON, Item
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 Split = Literal["test", "train", "dev", "all"]
 
@@ -36,30 +35,25 @@ ORDERS: Mapping[str, Sequence[str]] = {
 EXAMPLES = (Claim(4, 42, Relation.PARENT, 2, 3), Claim(4, 55, Relation.PARENT, 0, 1))
 
 Size = Annotated[int, Field(ge=min(SIZES))]
-# task.num_nodes=5 means task.num_nodes=[5].
-OneOrMore = BeforeValidator(lambda value: [value] if isinstance(value, str | int) else value)
 
 
 @dataclass(frozen=True)
-class Corr2Cause:
+class Corr2Cause(SourcedTask):
     """The benchmark; configs/task/corr2cause.yaml says what each setting means."""
 
-    name: str
     prompts: tuple[str, ...]
     split: Split = "test"
     version: Literal["v2", "v1"] = "v2"
     labels: Literal["published", "audited"] | None = None
     perturbation: Perturbation = "none"
-    source: Literal["builtin", "hub", "file"] = "builtin"
-    path: str | None = field(default=None, metadata=LOCAL)
-    revision: str | None = None
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
     num_nodes: Annotated[tuple[Size, ...] | None, OneOrMore] = None
     classes: Annotated[int, Field(gt=0, le=100_000, strict=True)] | None = None
-    limit: Annotated[int, Field(gt=0, strict=True)] | None = None
-    unreadable: Unreadable = "wrong"
-    seed: int = 0
-    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.1857, kw_only=True)
+    prior: Share = field(default=0.1857, kw_only=True)
+
+    orders = ORDERS
+    hub_path = HUB_PATH
+    hub_revision = HUB_REVISION
 
     def __post_init__(self) -> None:
         """Refuse combinations of settings that mean nothing."""
@@ -73,12 +67,7 @@ class Corr2Cause:
                 f"task.labels=published exists for task.split=test only; task.split={self.split} has derived "
                 "labels: use task.labels=audited or leave it out."
             )
-        if self.source == "file" and not self.path:
-            raise ConfigError("task.source=file needs task.path=FILE, a CSV or JSON lines file.")
-        if self.revision and self.source != "hub":
-            raise ConfigError(f"task.revision={self.revision} needs task.source=hub.")
-        if self.source == "builtin" and self.path:
-            raise ConfigError(f"task.path={self.path} needs task.source=file (or hub); the built-in data has no path.")
+        self.check_source()
         if self.source == "file" and (self.perturbation != "none" or self.split != "test"):
             raise ConfigError(
                 "task.source=file takes the rows of the file as they are: leave out task.perturbation and task.split."
@@ -115,25 +104,14 @@ class Corr2Cause:
             return self.labels
         return "published" if self.split == "test" or self.source != "builtin" else "audited"
 
-    @property
-    def prompt_format(self) -> str:
-        """Plain words only."""
-        return ""
-
-    @property
-    def data(self) -> Mapping[str, JSON]:
-        """The SHA-256 of a file or folder, or the Hub data set and its revision; nothing for the built-in data."""
-        if self.source == "builtin":
-            return {}
-        if self.path and (self.source == "file" or sources.is_folder(self.path)):
-            return {"sha256": sources.digest_of(self.path)}
-        return {"data_set": sources.hub_place(self.path, self.revision)}
-
     def items(self) -> Iterable[Item]:
         """Return the questions: filtered, then sampled."""
         if self.source == "builtin":
-            return Questions(self._claims, self._writer.item)
-        return Questions(self._rows, lambda row: row.item())
+            return self._made(self._writer)
+        return LazyItems(lambda: (row.item() for row in self._rows), len(self._rows))
+
+    def _made(self, writer: Writer) -> LazyItems:
+        return LazyItems(lambda: map(writer.item, self._claims), len(self._claims))
 
     def part(self, split: Split, limit: int | None = None) -> Corr2Cause:
         """Return the task with the items of another split, so many of them."""
@@ -143,7 +121,7 @@ class Corr2Cause:
         """Return the items of a pass over them: with permutation and varied each pass draws new names."""
         if self.source != "builtin":
             return self.items()
-        return Questions(self._claims, Writer(self.perturbation, self.seed + number).item)
+        return self._made(Writer(self.perturbation, self.seed + number))
 
     def refuted(self, item: Item) -> bool:
         """Return whether the hypothesis holds in no graph that fits the premise. Raises ConfigError for other items."""
@@ -165,16 +143,12 @@ class Corr2Cause:
         items = [(self._writer.item(claim), claim) for claim in EXAMPLES]
         return [{**item.fields, "answer": "Yes" if claim.derived else "No"} for item, claim in items]
 
-    def summarize(self, records: Iterable[Record]) -> Result:
-        """Return scores overall, per relation type and per number of variables."""
-        return summarize(records, headline=self.headline, orders=ORDERS, unreadable=self.unreadable)
-
     @cached_property
     def _writer(self) -> Writer:
         return Writer(self.perturbation, self.seed)
 
     @cached_property
-    def _claims(self) -> Sources[Claim]:
+    def _claims(self) -> list[Claim] | Blocks:
         if self.split == "test":
             claims = public_test(self.version)
             return self._filtered(claims, lambda claim: claim.relation, lambda claim: claim.n, lambda claim: claim.id)
@@ -203,9 +177,7 @@ class Corr2Cause:
         if self.source == "file":
             rows, _ = self._file_rows
         else:
-            rows = sources.from_hub(
-                self.path, self.revision, split=self.split, perturbation=self.perturbation, seed=self.seed
-            )
+            rows = sources.from_hub(*self.hub_place, split=self.split, perturbation=self.perturbation, seed=self.seed)
         for row in rows:
             row.check(derivable=self.headline == "audited")
         return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.item_id)
@@ -225,38 +197,10 @@ class Corr2Cause:
         ]
         if not fitting:
             raise self._nothing_left(len(values))
-        if self.limit is None:
-            return fitting
-        return stratified(fitting, self.limit, stratum=lambda v: (relation(v), num_nodes(v)), name=name, seed=self.seed)
+        return self.limited(fitting, stratum=lambda value: (relation(value), num_nodes(value)), name=name)
 
     def _nothing_left(self, of: int) -> ConfigError:
         return ConfigError(
             f"no item is left: none of the {of:,} items of this split has "
-            f"task.relations={_as_list(self.relations)} and task.num_nodes={_as_list(self.num_nodes)}."
+            f"task.relations={in_brackets(self.relations)} and task.num_nodes={in_brackets(self.num_nodes)}."
         )
-
-
-class Sources(Protocol[T_co]):
-    """What items are made from, one by one, and how many there are."""
-
-    def __iter__(self) -> Iterator[T_co]: ...
-
-    def __len__(self) -> int: ...
-
-
-@dataclass(frozen=True)
-class Questions(Generic[T]):
-    """Items made one at a time, with a length: the text of 200,000 of them is never in memory at once."""
-
-    sources: Sources[T]
-    make: Callable[[T], Item]
-
-    def __iter__(self) -> Iterator[Item]:
-        return map(self.make, self.sources)
-
-    def __len__(self) -> int:
-        return len(self.sources)
-
-
-def _as_list(values: Sequence[object] | None) -> str:
-    return "any" if values is None else f"[{','.join(map(str, values))}]"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.errors import ConfigError, DataError
-from harness.tasks.data_files import SHOWN, Columns, DataFile, Repeats, each
+from harness.tasks.data_files import SHOWN, Columns, DataFile, Repeats
 from harness.tasks.questions.rows import ROLES, WORDS, Layout, Row, text_of
 from harness.tasks.sampling import stratified
 from harness.types import LETTERS
@@ -100,12 +100,11 @@ def survey(
     candidates = groups if groups is not None else [name for name in layout.names if name not in own]
     state = _Pass(file.path, layout, {name: Counter() for name in candidates})
 
-    def take(number: int, columns: Columns) -> None:
-        state.take(row_of(number, columns))
+    rows = 0
+    for rows, columns in enumerate(file.rows(), start=1):
+        state.take(row_of(rows, columns))
         if groups is None:
             _drop_texts(state)
-
-    rows = each(file, take)
     if state.unlabelled:
         raise DataError(_unlabelled(file.path, state.unlabelled))
     kept = [name for name, values in state.counters.items() if groups is not None or _is_breakdown(values, rows)]
@@ -136,13 +135,11 @@ def _is_breakdown(values: Mapping[str, int], rows: int) -> bool:
 def _sample(file: DataFile, row_of: RowOf, groups: Sequence[str], limit: int, seed: int) -> list[int]:
     """Return the numbers of `limit` rows: each label within each group with its share."""
     strata: list[tuple[str, ...]] = []
-
-    def take(number: int, columns: Columns) -> None:
+    for number, columns in enumerate(file.rows(), start=1):
         row = row_of(number, columns)
         strata.append((str(row.label), *(text_of(row.cells.get(name)).strip() for name in groups)))
-
-    rows = range(1, each(file, take) + 1)
-    return stratified(rows, limit, stratum=lambda row: strata[row - 1], name=str, seed=seed)
+    numbers = range(1, len(strata) + 1)
+    return stratified(numbers, limit, stratum=lambda number: strata[number - 1], name=str, seed=seed)
 
 
 def _unlabelled(path: str, rows: Sequence[int]) -> str:

@@ -9,38 +9,32 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from harness.errors import ConfigError, DataError
+from harness.errors import ConfigError
 from harness.scoring import choices as choice_scores
 from harness.scoring.choices import CHOICES
-from harness.scoring.summary import summarize
 from harness.settings import LOCAL
+from harness.tasks.base import LazyItems, OneOrMore, TaskBase
 from harness.tasks.data_files import Columns, DataFile
 from harness.tasks.questions.rows import Layout, Row, text_of
 from harness.tasks.questions.survey import Survey, survey
-from harness.types import JSON, LETTERS, Item, Record, Result, Unreadable
+from harness.types import JSON, LETTERS, Item, Record, Result
 
 FAMILY = "questions"
 HEADLINE = "gold"
 """What the label set is called: there is one."""
-OneOrMore = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 Choices = Annotated[tuple[Annotated[str, BeforeValidator(str)], ...], OneOrMore]
 
 
 @dataclass(frozen=True)
-class Questions:
+class Questions(TaskBase):
     """The rows of a file; configs/task/questions.yaml says what each setting means."""
 
-    name: str
     path: str | None = field(default=None, metadata=LOCAL)
     columns: Mapping[str, str] | None = None
     choices: Choices | None = None
     groups: Annotated[tuple[str, ...], OneOrMore] | None = None
     shuffle: bool = False
     first: Annotated[int, Field(ge=0, le=1)] = 0
-    limit: Annotated[int, Field(gt=0, strict=True)] | None = None
-    unreadable: Unreadable = "wrong"
-    seed: int = 0
-    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.5, kw_only=True)
 
     def __post_init__(self) -> None:
         """Put a name of the user's below questions/, where its prompts and results are."""
@@ -76,11 +70,6 @@ class Questions:
         )
 
     @property
-    def prompt_format(self) -> str:
-        """Plain words only."""
-        return ""
-
-    @property
     def data(self) -> Mapping[str, JSON]:
         """The SHA-256 of the file."""
         return {"sha256": self._file.digest()}
@@ -92,16 +81,19 @@ class Questions:
 
     def items(self) -> Iterable[Item]:
         """Return the questions, read from the file as they are asked for."""
-        return _Items(self, self._survey)
+        chosen = self._survey.chosen
+        return LazyItems(self._items, self._survey.rows if chosen is None else len(chosen))
 
-    def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Return none: the file has questions only."""
-        return ()
+    def _items(self) -> Iterator[Item]:
+        chosen = None if self._survey.chosen is None else set(self._survey.chosen)
+        for number, columns in enumerate(self._file.rows(), start=1):
+            if chosen is None or number in chosen:
+                yield self.item(self.row(number, columns))
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores: of Yes and No as a benchmark's, of choices their accuracy and macro F1."""
         if not self._layout.has_choices:
-            return summarize(records, headline=HEADLINE, orders={}, unreadable=self.unreadable)
+            return super().summarize(records)
         return choice_scores.summarize(records, headline=HEADLINE, names=self._survey.choices)
 
     def row(self, number: int, columns: Columns) -> Row:
@@ -122,11 +114,6 @@ class Questions:
             | ({CHOICES: str(len(row.choices))} if self._survey.varying else {}),
         )
 
-    @property
-    def file(self) -> DataFile:
-        """Return the file."""
-        return self._file
-
     @cached_property
     def _file(self) -> DataFile:
         if not self.path:
@@ -135,28 +122,9 @@ class Questions:
 
     @cached_property
     def _layout(self) -> Layout:
-        first = next(self._file.rows(), None)
-        if first is None:
-            raise DataError(f"{self.path} has no rows: it needs a line for every item.")
+        first = next(self._file.rows())
         return Layout.of(str(self.path), [*first], self.columns or {}, self.choices or ())
 
     @cached_property
     def _survey(self) -> Survey:
         return survey(self._file, self._layout, self.row, groups=self.groups, limit=self.limit, seed=self.seed)
-
-
-@dataclass(frozen=True)
-class _Items:
-    """The items one at a time, with their number."""
-
-    task: Questions
-    survey: Survey
-
-    def __iter__(self) -> Iterator[Item]:
-        chosen = None if self.survey.chosen is None else set(self.survey.chosen)
-        for number, columns in enumerate(self.task.file.rows(), start=1):
-            if chosen is None or number in chosen:
-                yield self.task.item(self.task.row(number, columns))
-
-    def __len__(self) -> int:
-        return self.survey.rows if self.survey.chosen is None else len(self.survey.chosen)

@@ -1,0 +1,132 @@
+"""What tasks have in common: settings, where their items come from, items that are made one at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, TypeVar
+
+from pydantic import BeforeValidator, Field
+
+from harness.errors import ConfigError
+from harness.scoring.summary import summarize
+from harness.settings import LOCAL
+from harness.tasks.data_files import DataFile
+from harness.tasks.sampling import stratified
+from harness.types import JSON, Item, Record, Result, Unreadable
+
+T = TypeVar("T")
+Count = Annotated[int, Field(gt=0, strict=True)]
+Share = Annotated[float, Field(ge=0, le=1)]
+OneOrMore = BeforeValidator(lambda value: [value] if isinstance(value, str | int) else value)
+"""Before a tuple of settings: task.num_nodes=5 means task.num_nodes=[5]."""
+
+
+@dataclass(frozen=True)
+class TaskBase(ABC):
+    """A task with the settings of nearly all, asked in plain words and scored by counting (harness.protocols.Task).
+
+    A subclass adds `prompts` to its settings, the `headline` and `items`; what it has otherwise it overrides.
+    """
+
+    name: str
+    limit: Count | None = field(default=None, kw_only=True)
+    unreadable: Unreadable = field(default="wrong", kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+    prior: Share = field(default=0.5, kw_only=True)
+
+    orders: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """The groups of breakdowns in the order of tables, where that is not the alphabet's."""
+
+    @property
+    @abstractmethod
+    def headline(self) -> str: ...
+
+    @property
+    def prompt_format(self) -> str:
+        return ""
+
+    @property
+    def data(self) -> Mapping[str, JSON]:
+        return {}
+
+    @abstractmethod
+    def items(self) -> Iterable[Item]: ...
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        return ()
+
+    def summarize(self, records: Iterable[Record]) -> Result:
+        """Return the scores of all items and of each group of each breakdown."""
+        return summarize(records, headline=self.headline, orders=self.orders, unreadable=self.unreadable)
+
+    def limited(self, values: list[T], *, stratum: Callable[[T], Hashable], name: Callable[[T], str]) -> list[T]:
+        """Return a sample of the size that `limit` asks for, each stratum with its share; everything without one."""
+        if self.limit is None:
+            return values
+        return stratified(values, self.limit, stratum=stratum, name=name, seed=self.seed)
+
+
+@dataclass(frozen=True)
+class SourcedTask(TaskBase):
+    """A task whose items are built in, or come from a file of the user's or a data set of the Hugging Face Hub."""
+
+    source: Literal["builtin", "hub", "file"] = field(default="builtin", kw_only=True)
+    path: str | None = field(default=None, kw_only=True, metadata=LOCAL)
+    revision: str | None = field(default=None, kw_only=True)
+
+    hub_path: ClassVar[str]
+    """The data set, where no path names another."""
+    hub_revision: ClassVar[str | None] = None
+    """The one that is read of that data set, where none is asked for."""
+    file_kind: ClassVar[str] = "a CSV or JSON lines file"
+
+    def check_source(self) -> None:
+        """Refuse a path or a revision that does not go with the source. Raises ConfigError."""
+        if self.source == "file" and not self.path:
+            raise ConfigError(f"task.source=file needs task.path=FILE, {self.file_kind}.")
+        if self.source == "builtin" and self.path:
+            raise ConfigError(f"task.path={self.path} needs task.source=file (or hub); the built-in data has no path.")
+        if self.revision and self.source != "hub":
+            raise ConfigError(f"task.revision={self.revision} needs task.source=hub.")
+
+    @property
+    def hub_place(self) -> tuple[str, str | None]:
+        """The data set or the folder in its layout, and its revision, which a folder has not."""
+        if self.path and Path(self.path).is_dir():
+            return self.path, None
+        name = self.path or self.hub_path
+        return name, self.revision or (self.hub_revision if name == self.hub_path else None)
+
+    @property
+    def data(self) -> Mapping[str, JSON]:
+        """The SHA-256 of a file or folder, or the Hub's data set and its revision; nothing for the built-in data."""
+        if self.source == "builtin":
+            return {}
+        if self.path and (self.source == "file" or Path(self.path).is_dir()):
+            return {"sha256": self.digest(self.path)}
+        return {"data_set": self.hub_place}
+
+    def digest(self, path: str) -> str:
+        return DataFile(path).digest()
+
+
+@dataclass(frozen=True)
+class LazyItems(Iterable[Item]):
+    """Items that are made one at a time, and their number: the texts of 200,000 are never in memory at once."""
+
+    make: Callable[[], Iterator[Item]]
+    number: int
+
+    def __iter__(self) -> Iterator[Item]:
+        return self.make()
+
+    def __len__(self) -> int:
+        return self.number
+
+
+def in_brackets(values: Sequence[object] | None) -> str:
+    """Return a setting as the command line has it: [a,b], or `any` for None."""
+    return "any" if values is None else f"[{','.join(map(str, values))}]"
