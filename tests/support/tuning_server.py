@@ -42,7 +42,6 @@ class Job:
     made: int
     error: dict[str, Any] | None = None
     looks: int = 0
-    events: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def status(self) -> str:
@@ -176,37 +175,8 @@ class Service:
             if self.happens(f"{status} on look"):
                 return refused(status, "try again", **{"Retry-After": "0.02"})
         content = job.json()
-        self.event(job, f"The job is now {job.status}", request)
-        if job.status == "running":
-            data = {"step": 10 * job.looks, "train_loss": 0.25, "total_steps": 100}
-            self.event(job, f"Step {10 * job.looks}/100: training loss=0.25", request, "metrics", data)
         job.looks += 1
         return web.json_response(content)
-
-    def event(self, job: Job, message: str, request: web.Request, kind: str = "message", data: Any = None) -> None:
-        if self.faults["words that hold the key"]:
-            message += f" for {request.headers['Authorization']}"
-        name = f"ftevent-{job.id}-{len(job.events):04}"
-        job.events.append({"id": name, "object": "fine_tuning.job.event", "created_at": job.made, "level": "info",
-                           "message": message, "type": kind, "data": data})  # fmt: skip
-
-    async def events(self, request: web.Request) -> web.Response:
-        for status in (404, 503):
-            if self.happens(f"{status} on events"):
-                return refused(status, "no events now")
-        return self.page(request, self.jobs[request.match_info["id"]].events[::-1])
-
-    async def checkpoints(self, request: web.Request) -> web.Response:
-        job = self.jobs[request.match_info["id"]]
-        model = job.json()["fine_tuned_model"]
-        rows = [
-            {"id": f"ckpt-{step}", "object": "fine_tuning.job.checkpoint", "created_at": job.made, "step_number": step,
-             "fine_tuning_job_id": job.id,
-             "fine_tuned_model_checkpoint": model if step == 100 else f"{model}:ckpt-step-{step}",
-             "metrics": {"step": step, "train_loss": 10 / step, "full_valid_loss": None}}
-            for step in (100, 50)
-        ]  # fmt: skip
-        return self.page(request, rows)
 
     async def list(self, request: web.Request) -> web.Response:
         self.calls["list"] += 1
@@ -229,13 +199,6 @@ class Service:
         if after := request.query.get("after"):
             rows = rows[next(k for k, row in enumerate(rows) if row["id"] == after) + 1 :]
         return web.json_response({"object": "list", "data": rows[:limit], "has_more": len(rows) > limit})
-
-    async def cancel(self, request: web.Request) -> web.Response:
-        job = self.jobs[request.match_info["id"]]
-        if job.status in ("succeeded", "failed", "cancelled"):
-            return refused(400, f"Job has already completed: {job.status}")
-        job.states = [job.status] * (job.looks + 1) + ["cancelled"]
-        return web.json_response(job.json())
 
     async def chat(self, request: web.Request) -> web.Response:
         body = await request.json()
@@ -276,8 +239,7 @@ async def main() -> None:
     app.add_routes([
         web.post("/v1/files", service.upload), web.get("/v1/files/{id}", service.look_at_file),
         web.post(jobs, service.create), web.get(jobs, service.list), web.get(f"{jobs}/{{id}}", service.look),
-        web.get(f"{jobs}/{{id}}/events", service.events), web.get(f"{jobs}/{{id}}/checkpoints", service.checkpoints),
-        web.post(f"{jobs}/{{id}}/cancel", service.cancel), web.post("/v1/chat/completions", service.chat),
+        web.post("/v1/chat/completions", service.chat),
         web.post("/control", service.control), web.get("/seen", service.tell),
     ])  # fmt: skip
     runner = web.AppRunner(app, shutdown_timeout=0.1)

@@ -13,7 +13,7 @@ from harness.prompting.prompts import Prompt
 from harness.seeding import uniform
 from harness.settings import build
 from harness.storage.provenance import TracedItems
-from harness.tasks.benchmark import Refuting, Teaching, TeachingTask
+from harness.tasks.benchmark import Teaching, TeachingTask
 from harness.types import JSON, Item, PairRequest, Request
 
 
@@ -39,8 +39,6 @@ class Example:
     fields: Mapping[str, JSON]
     """As far as reading an answer needs them."""
     cluster: str
-    refuted: bool = False
-    """Whether a No is certain; told apart only for prompts with a third answer."""
 
 
 @dataclass(frozen=True)
@@ -147,19 +145,7 @@ class Lessons:
         request = self.prompt.render(shared, (), self.kind)
         fields = self.prompt.parsed_fields({k: v for k, v in shared.items() if k in ("premise", "statement")})
         label = item.labels[self.task.headline]
-        refuted = not label and self._tells_refuted and self._refuted(item)
-        return Example(request, label, fields, item.cluster, refuted)
-
-    @property
-    def _tells_refuted(self) -> bool:
-        return len(self.prompt.words.choices) == 3
-
-    def _refuted(self, item: Item) -> bool:
-        if not isinstance(self.task, Refuting):
-            raise ConfigError(
-                f"prompt={self.prompt.name} has a third answer, and task={self.task.name} has only Yes and No."
-            )
-        return self.task.refuted(item)
+        return Example(request, label, fields, item.cluster)
 
     def _refuse_shared(self, clusters: set[str]) -> None:
         dev = {item.cluster for item in self.task.part("dev").items()}

@@ -34,7 +34,7 @@ def sweep(multirun: Multirun) -> int:
 
 
 def _is_hosted(settings: Mapping[str, Any]) -> bool:
-    from harness.plugins.train.hosted.recipe import HostedRecipe
+    from harness.plugins.train.hosted import HostedRecipe
     from harness.settings import class_of
 
     target = class_of(str(settings["recipe"].get("_target_")), "recipe")
@@ -42,7 +42,7 @@ def _is_hosted(settings: Mapping[str, Any]) -> bool:
 
 
 def _at_a_server(settings: Mapping[str, Any]) -> list[str]:
-    from harness.plugins.train.hosted.make import make_hosted
+    from harness.plugins.train.hosted import make_hosted
 
     signals.say_instead("interrupted: nothing was sent.")
     return make_hosted(settings)

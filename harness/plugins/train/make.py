@@ -69,8 +69,8 @@ def make(config: Mapping[str, Any]) -> Made:
     # The settings, and what they need.
     config, own = own_files(config)
     settings = settings_of(config)
-    if settings.submit or settings.cancel:
-        raise ConfigError("submit=true and cancel=true are for jobs at a server (recipe=openai): leave them out.")
+    if settings.submit:
+        raise ConfigError("submit=true is for jobs at a server (recipe=openai): leave it out.")
     recipe = build(settings.recipe, "recipe")
     if not isinstance(recipe, Recipe):
         raise ConfigError(f"recipe={recipe.name} makes one job at a server at a time: leave -m out.")
@@ -84,8 +84,7 @@ def make(config: Mapping[str, Any]) -> Made:
     prompt = choose_prompt(task, learner, settings.prompt or recipe.prompt)
     if len(prompt.words.choices) > 2:
         raise ConfigError(
-            f"prompt={prompt.name} has {len(prompt.words.choices)} answers, and this recipe learns Yes and No: it goes "
-            "with recipe=openai recipe.settings=paper."
+            f"prompt={prompt.name} has {len(prompt.words.choices)} answers, and this recipe learns Yes and No."
         )
     lessons = Lessons(task, prompt, fitting(prompt, learner, task), recipe, settings.dev_limit)
     if recipe.scratch:

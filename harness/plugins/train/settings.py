@@ -23,8 +23,7 @@ class Settings:
     prompt: str | None = None
     dev_limit: Annotated[int, Field(gt=0, strict=True)] | None = None
     device: Device = "auto"
-    submit: bool = False
-    cancel: bool = False
+    submit: bool | str = False
     debug: bool = False
 
 

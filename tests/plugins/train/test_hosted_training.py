@@ -26,13 +26,10 @@ from support.openai_server import KEY, wait_for
 
 from harness.cli import hydra_app, own_configs
 from harness.errors import ConfigError, HarnessError, RunStopped
+from harness.models.api import server
 from harness.models.api.openai import Chat
-from harness.plugins.train import finetune
-from harness.plugins.train.hosted import make, protocol
-from harness.plugins.train.hosted.journal import Journal
-from harness.plugins.train.hosted.make import make_hosted
-from harness.plugins.train.hosted.recipe import HostedRecipe
-from harness.plugins.train.hosted.terms import notes
+from harness.plugins.train import finetune, hosted, hosted_server
+from harness.plugins.train.hosted import HostedRecipe, make_hosted, notes
 from harness.plugins.train.make import make as make_here
 from harness.prepare import carry_out, prepare
 from harness.runtime import signals
@@ -40,7 +37,7 @@ from harness.settings import build, plain
 from harness.types import Response
 
 OPENAI = "recipe.base_url=https://api.openai.com/v1"
-SMALL = ["recipe.poll=0.02", "recipe.max_wait=0.05", "task.num_nodes=[4]", "task.limit=20", "dev_limit=40"]
+SMALL = ["task.num_nodes=[4]", "task.limit=20", "dev_limit=40"]
 
 
 class Account:
@@ -78,11 +75,14 @@ def started() -> Iterator[Account]:
 def account(started: Account, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Account:
     started.set()
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(hosted_server, "POLL", 0.02)
+    monkeypatch.setattr(server, "_LONGEST_PAUSE", 0.05)
     return started
 
 
 @cache
 def _composed(*arguments: str) -> dict[str, Any]:
+    own_configs.register()
     return plain(hydra_app.without_hydra(hydra_app.composed("finetune", ["recipe=openai", *SMALL, *arguments])))
 
 
@@ -91,9 +91,8 @@ def composed(account: Account | None, *arguments: str) -> dict[str, Any]:
     config = copy.deepcopy(_composed())
     for argument in [*([] if account is None else [f"recipe.base_url={account.url}"]), *arguments]:
         name, _, value = argument.partition("=")
-        for key in [name, *([f"recipe.{name}"] if name in ("submit", "cancel") else [])]:
-            section, _, setting = key.rpartition(".")
-            (config[section] if section else config)[setting] = yaml.safe_load(value)
+        section, _, setting = name.rpartition(".")
+        (config[section] if section else config)[setting] = yaml.safe_load(value)
     return config
 
 
@@ -108,9 +107,10 @@ def training(lines: list[str]) -> dict[str, Any]:
 @pytest.mark.parametrize("prompt", ["plain", "system", "few_shot"])
 def test_a_row_is_what_the_adapter_asks_and_the_answer_that_is_read_from_it(account, prompt):
     config = composed(account, "out=ft.jsonl", f"prompt={prompt}")
-    assert make_hosted(config)[0].startswith("ft.jsonl: 20 rows (")
+    written, held, *_ = make_hosted(config)
+    assert written == "ft.jsonl is written." and held.startswith("Training file: 20 rows (")
     rows = [json.loads(line)["messages"] for line in Path("ft.jsonl").read_text().splitlines()]
-    order = make._order(make.settings_of(config))
+    order = hosted.tuning_of(hosted.settings_of(config))
     adapter = Chat(name="evaluates", model="ft:x", base_url=account.url)
     asked = {json.dumps(adapter.call(e.request)[1]["messages"]): e for e in order.lessons.train.rows}
     assert len(rows) == len(asked) == 20 and not account.seen["calls"]
@@ -122,20 +122,9 @@ def test_a_row_is_what_the_adapter_asks_and_the_answer_that_is_read_from_it(acco
         assert (turns[0]["role"] == "system") == (prompt == "system") and "weight" not in answer
 
 
-def test_the_papers_rows_are_text_and_completion(account):
-    config = composed(account, "out=ft.jsonl", "recipe.settings=paper", "task.limit=60")
-    make_hosted(config)
-    rows = [json.loads(line) for line in Path("ft.jsonl").read_text().splitlines()]
-    order = make._order(make.settings_of(config))
-    examples = {e.request.messages[0].content: e for e in order.lessons.train.rows}
-    for row in rows:
-        example = examples[row["prompt"]]
-        assert " Is the following statement true, false, or maybe: " in row["prompt"] and row["prompt"][-2:] != ".?"
-        right = {(1, False): " true", (0, True): " false", (0, False): " maybe"}[example.label, example.refuted]
-        assert row == {"prompt": row["prompt"], "completion": right}
-        # As the paper counts: a maybe is no Yes.
-        assert (order.prompt.parse(Response(right), example.fields).label or 0) == example.label
-    assert {row["completion"] for row in rows} == {" true", " false", " maybe"}
+def test_a_prompt_with_a_third_answer_is_not_learned(account):
+    with pytest.raises(ConfigError, match="prompt=cls asks for more than Yes or No"):
+        make_hosted(composed(account, "prompt=cls"))
     here = {"name": "x", "kind": "causal_lm", "path": "x", "learning_rate": 1e-5, "batch_size": 8, "epochs": 1}
     target = {"_target_": "harness.plugins.train.recipe.Recipe"}
     with pytest.raises(ConfigError, match="this recipe learns Yes and No"):
@@ -144,9 +133,8 @@ def test_the_papers_rows_are_text_and_completion(account):
 
 def test_from_the_file_to_a_model_that_is_evaluated(account, capsys):
     states = ["validating_files", "queued", "running", "paused", "running", "succeeded"]
-    account.set(states=states, faults={"words that hold the key": 1})
+    account.set(states=states)
     settings = [
-        "recipe.validation=true",
         "recipe.epochs=2",
         "recipe.batch_size=4",
         "recipe.suffix=corr",
@@ -158,7 +146,6 @@ def test_from_the_file_to_a_model_that_is_evaluated(account, capsys):
     assert there["body"] == {
         "model": "gpt-4.1-mini-2025-04-14",
         "training_file": "file-0001",
-        "validation_file": "file-0002",
         "suffix": "corr",
         "seed": 3,
         "method": {
@@ -168,16 +155,12 @@ def test_from_the_file_to_a_model_that_is_evaluated(account, capsys):
         "metadata": {"harness": entry["job"]["mark"]},
     }
     order = [said.index(state.replace("_", " ")) for state in ("validating_files", "queued", "running", "paused")]
-    assert order == sorted(order) and "Step 40/100: training loss=0.25" in said and said.count("is now queued") == 1
-    assert "for Bearer [the key]" in said
-    assert entry["chosen"]["model"] == there["fine_tuned_model"] and entry["chosen"]["step"] == 100
-    assert [point["step"] for point in entry["curve"]] == [50, 100] and entry["job"]["trained_tokens"] == 12_345
-    assert entry["file"]["rows"] == 20 and entry["dev"]["examples"] == 40
+    assert order == sorted(order) and said.count("queued") == 1
+    assert entry["chosen"]["model"] == there["fine_tuned_model"] and entry["job"]["trained_tokens"] == 12_345
+    assert entry["file"]["rows"] == 20 and said.index("Cost: ") < said.index("uploading")
     # What is there is not made again, and the model answers by its name.
     assert made(account, *settings)[0].endswith("is there already.") and len(account.jobs) == 1
     command = lines[-1].partition("harness ")[2].split()
-    assert [command[0]] == [f"model={next(Path('configs/model').glob('*.yaml')).stem}"]
-    own_configs.register()
     evaluation = plain(hydra_app.without_hydra(hydra_app.composed("config", [*command, "task.limit=4"])))
     outcome = carry_out(prepare(evaluation))
     assert outcome.error is None
@@ -186,48 +169,55 @@ def test_from_the_file_to_a_model_that_is_evaluated(account, capsys):
     (listed,) = client.fine_tuning.jobs.list().data
     FineTuningJob.model_validate(listed.to_dict(), strict=True)
     assert listed.metadata == {"harness": entry["job"]["mark"]}
-    assert client.fine_tuning.jobs.checkpoints.list(listed.id).data[0].step_number == 100
-    assert client.fine_tuning.jobs.list_events(listed.id).data[-1].type == "message"
 
 
 KILLS = [
-    (protocol, "upload", 1, "before"),
+    (hosted_server.TuningServer, "send_file", 1, "before"),
     # Between the server's word and our note of it, and between our note and the next step.
-    *((Journal, "note", number, moment) for number in (1, 2, 3) for moment in ("before", "after")),
-    (protocol, "look", 2, "after"),
-    (Journal, "note_event", 2, "after"),
-    (protocol, "checkpoints", 1, "after"),
-    (make.model, "config_text", 1, "after"),
-    (make.model, "configured", 1, "before"),
+    *((hosted._Steps, "_note", number, moment) for number in (1, 2, 3) for moment in ("before", "after")),
+    (hosted_server.TuningServer, "look", 2, "after"),
+    (hosted.json_files, "write", 4, "after"),
 ]
+UNHEARD = ("_note2after", "_note3before")
 
 
 def test_kill_9_at_any_step_and_the_same_command_make_one_job(account, capfd):
-    order = make._order(make.settings_of(composed(account)))
+    tuning = hosted.tuning_of(hosted.settings_of(composed(account, "submit=true")))
     for owner, name, number, moment in KILLS:
         account.set(states=["running", "succeeded"])
-        folder = f"{name}{number}{moment}"
+        place = f"{name}{number}{moment}"
         if not (pid := os.fork()):
             with suppress(BaseException):
                 _die_at(owner, name, number, moment)
-                carried_out(order, folder)
+                carried_out(tuning, place)
             os._exit(0)
-        assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL, (name, number, moment)
-        lines = carried_out(order, folder)
+        assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL, place
+        if place in UNHEARD:  # nothing is guessed: the user looks, and names the job or asks for another
+            made_unheard = account.seen["jobs"]
+            for _ in range(2):
+                with pytest.raises(RunStopped, match=r"is not known.*of the file file-0001 .*submit=ITS_ID"):
+                    carried_out(tuning, place)
+            assert account.seen["jobs"] == made_unheard and len(made_unheard) == (place == "_note3before")
+            if not made_unheard:
+                continue
+            (job,) = made_unheard
+            lines = carried_out(tuning, place, submit=job["id"])
+        else:
+            lines = carried_out(tuning, place)
         seen = account.seen
-        assert len(seen["jobs"]) == seen["calls"]["create"] == 1, (name, number, moment)
+        assert len(seen["jobs"]) == seen["calls"]["create"] == 1, place
         assert training(lines)["job"]["id"] == seen["jobs"][0]["id"]
-        assert seen["calls"]["upload"] == 1 + ((name, number, moment) == ("note", 1, "before"))
-        assert not list(Path(folder).rglob("*.work*"))
+        assert seen["calls"]["upload"] == 1 + (place == "_note1before")
+        assert not list(Path(place).rglob("*.work*"))
     assert not [text for text in capfd.readouterr() if KEY in text]
 
 
-def carried_out(order: make.Order, folder: str) -> list[str]:
-    """Do as the command does for an order that is there, in another folder."""
-    order = replace(order, settings=replace(order.settings, out=folder))
-    if not (order.folder / "training.json").exists():
-        make._carry_out(order, [], {})
-    return make._ending(order)
+def carried_out(tuning: hosted.Tuning, folder: str, submit: bool | str = True) -> list[str]:
+    """Do as the command does for what is to be trained, in another folder."""
+    tuning = replace(tuning, settings=replace(tuning.settings, out=folder, submit=submit))
+    if not (tuning.folder / "training.json").exists():
+        hosted.carry_out(tuning, [], {})
+    return hosted.last_lines(tuning)
 
 
 def _die_at(owner: Any, name: str, number: int, moment: str) -> None:
@@ -250,14 +240,9 @@ def _die_at(owner: Any, name: str, number: int, moment: str) -> None:
     ("fault", "creations"),
     [
         ({"429 on create": 3}, 4),
-        ({"500 after create": 1}, 1),
-        ({"lost after create": 1}, 1),
-        ({"lost before create": 2}, 3),
         ({"500 on upload": 2}, 1),
         ({"429 on look": 2, "500 on look": 3}, 1),
         ({"pending file": 3}, 1),
-        ({"503 on events": 2}, 1),
-        ({"404 on events": 1}, 1),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
@@ -265,15 +250,26 @@ def test_what_passes_is_tried_again_and_makes_no_second_job(account, capsys, fau
     account.set(faults=fault, strange=150)
     assert training(made(account))["job"]["id"] == "ftjob-000001"
     assert len(account.jobs) == 1 and account.seen["calls"]["create"] == creations
-    assert ("tells no events" in (said := capsys.readouterr().err)) == ("404 on events" in fault)
-    assert ("is now running" in said) == ("404 on events" not in fault)
+    assert "running" in capsys.readouterr().err
 
 
-def test_a_job_of_another_folder_is_found_by_its_metadata(account, capsys):
-    made(account, "out=here")
-    assert training(made(account, "out=there"))["job"] == training(make_hosted(composed(account, "out=here")))["job"]
-    assert len(account.jobs) == account.seen["calls"]["upload"] == 1
-    assert "of these settings is there already" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("fault", "jobs"), [("500 after create", 1), ("lost after create", 1), ("lost before create", 0)]
+)
+def test_a_job_that_was_not_heard_of_is_asked_for_and_not_guessed_at(account, fault, jobs):
+    account.set(faults={fault: 1})
+    for _ in range(2):
+        with pytest.raises(RunStopped, match=r"is not known.*recipe\.job=2 makes one"):
+            made(account)
+    assert len(account.jobs) == jobs and account.seen["calls"]["create"] == 1
+    if jobs:
+        id = account.jobs[0]["id"]
+        assert training(make_hosted(composed(account, f"submit={id}")))["job"]["id"] == id
+        with pytest.raises(RunStopped, match="was made of other settings"):
+            make_hosted(composed(account, f"submit={id}", "recipe.seed=5"))
+    else:
+        assert training(made(account, "recipe.job=2"))["job"]["id"] == "ftjob-000001"
+    assert len(account.jobs) == 1
 
 
 @pytest.mark.parametrize(
@@ -299,9 +295,7 @@ def test_a_job_that_comes_to_nothing_is_told_and_not_made_again(account, states,
     assert len(account.jobs) == 2
 
 
-def test_a_job_is_cancelled_by_the_same_command(account):
-    with pytest.raises(ConfigError, match="has no job of these settings"):
-        make_hosted(composed(account, "cancel=true"))
+def test_an_interrupted_command_leaves_its_job_and_says_so(account):
     account.set(states=["queued", *["running"] * 1000])
     if not (pid := os.fork()):
         with suppress(BaseException):
@@ -313,31 +307,22 @@ def test_a_job_is_cancelled_by_the_same_command(account):
     wait_for(lambda: account.jobs and account.jobs[0]["status"] == "running")
     with pytest.raises(RunStopped, match="another process is training"):
         made(account)
-    # Ctrl-C leaves the job, and says so; another command ends it.
     os.kill(pid, signal.SIGINT)
     assert os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == 130
     assert "interrupted: the job ftjob-000001 goes on at http" in Path("said").read_text()
-    assert account.jobs[0]["status"] == "running"
-    assert make_hosted(composed(account, "cancel=true")) == ["The job ftjob-000001 has ended as cancelled."]
-    assert make_hosted(composed(account, "cancel=true"))[0].endswith("cancelled.")
-    with pytest.raises(RunStopped, match="was cancelled"):
-        made(account)
-    assert len(account.jobs) == 1
+    assert account.jobs[0]["status"] == "running" and len(account.jobs) == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["task.limit=8"], "has 8 rows, and the server takes 10 at least"),
-        (["recipe.row_tokens=100"], "the longest row has about"),
-        (["recipe.megabytes=0.001"], "and the server takes 0.001 at most"),
+        (["task.limit=8"], "has 8 rows and 0.0.* MB, and servers take 10 rows at least"),
         (["task.split=test"], "models are scored on the test split"),
         (["task.split=all", "task.limit=null"], "premises to learn from are premises of the test split, up to names"),
         (["task.split=dev", "task.limit=null"], "premises of the dev split"),
         (["prompt=cot"], "prompt=cot asks for more than Yes or No"),
         (["prompt=pair"], "do"),
         (["out=ft.jsonl"], "writes the training file alone"),
-        (["cancel=true"], "give one of them"),
         (["recipe.suffix=" + 65 * "x"], "recipe.suffix="),
         (["recipe.epochs=0"], "recipe.epochs"),
         (["recipe.model=gpt-9"], r"refuses the call \(400: Model gpt-9 is not available for fine-tuning"),
