@@ -79,10 +79,11 @@ def trained(out: Path) -> Iterator[str]:
     """Train the small transformers, or take them from checkpoints/ where they are; yield where each is put."""
     import torch
 
-    from harness.cli import hydra_app
+    from harness.cli import hydra_app, own_configs
     from harness.plugins.train.make import make
     from harness.settings import plain
 
+    own_configs.register()
     torch.set_num_threads(1)  # sums have another order with more of them: other bytes
     for name in ("tiny", "tiny_renamed"):
         made = make(plain(hydra_app.without_hydra(hydra_app.composed("finetune", (f"recipe={name}",)))))

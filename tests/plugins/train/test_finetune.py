@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from support.conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
 
-from harness.cli import hydra_app, multirun
+from harness.cli import hydra_app, multirun, own_configs
 from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, HarnessError, StoreError
 from harness.models.local.causal_lm import CausalLM
@@ -35,6 +35,7 @@ FAST = "recipe.learning_rate=3e-3"
 
 
 def composed(*arguments: str) -> dict:
+    own_configs.register()
     return plain(hydra_app.without_hydra(hydra_app.composed("finetune", arguments)))
 
 

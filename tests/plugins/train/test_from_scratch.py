@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from harness.cli import hydra_app
+from harness.cli import hydra_app, own_configs
 from harness.errors import ConfigError
 from harness.models.local.nli import NLI
 from harness.plugins.train import make as making
@@ -29,6 +29,7 @@ FOUR = ["task.num_nodes=[4]"]
 
 
 def composed(*arguments: str) -> dict:
+    own_configs.register()
     return plain(hydra_app.without_hydra(hydra_app.composed("finetune", arguments)))
 
 
