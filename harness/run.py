@@ -19,8 +19,8 @@ from harness.runtime.console import shortened
 from harness.runtime.interrupt import finish_calls
 from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
-from harness.scoring.first_replies import FirstReplies
-from harness.scoring.judged import summarize
+from harness.scoring.replies import FirstReplies
+from harness.scoring.samples import summarize
 from harness.storage import records
 from harness.storage.provenance import TracedItems
 from harness.storage.run_folder import Folder

@@ -12,8 +12,7 @@ from harness.compare.runs import Replies
 from harness.prompting.version import other_rules_note
 from harness.scoring.bootstrap import FEWEST
 from harness.scoring.definitions import definition
-from harness.scoring.paired import Difference, Swaps, differences
-from harness.scoring.paired_means import mean_differences
+from harness.scoring.paired import Difference, Swaps, differences, mean_differences
 from harness.scoring.significance import McNemar, holm
 
 

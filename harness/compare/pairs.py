@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from harness.compare.runs import Replies, Reply
 from harness.errors import ConfigError, DataError, unknown
 from harness.scoring.significance import McNemar
-from harness.scoring.units import named_units, unordered
+from harness.scoring.tally import named_units, unordered
 
 if TYPE_CHECKING:
-    from harness.scoring.paired import Cells
-    from harness.scoring.paired_means import Values
+    from harness.scoring.paired import Cells, Values
 from harness.types import Unreadable
 
 Group = tuple[str, str]

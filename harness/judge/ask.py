@@ -15,7 +15,7 @@ from harness.errors import ConfigError, HarnessError, RunStopped
 from harness.judge.question import question, reading, statement
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Outcomes, Task, Wrapper
-from harness.scoring.judged import unread
+from harness.scoring.samples import unread
 from harness.settings import build
 from harness.storage import records
 from harness.storage.run_folder import Folder

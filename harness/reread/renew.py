@@ -19,7 +19,7 @@ from harness.prompting.version import by_other_rules, reading_version, words_of
 from harness.protocols import Task
 from harness.reread.judges import NewJudge, OldJudge, never_judged, outcomes_of_judge, replies_of_judge
 from harness.runtime.progress import Progress
-from harness.scoring.judged import summarize, unread
+from harness.scoring.samples import summarize, unread
 from harness.storage import provenance, rebuild, records, runs
 from harness.storage.places import folder_of, variant
 from harness.storage.run_folder import MANIFEST, Account, Folder

@@ -1,4 +1,4 @@
-"""Several answers to each item (samples=5): the vote that is scored, and how much the answers differ.
+"""Several answers to each item (samples=5), and replies read by a judge: what is scored of them, and what is told.
 
 The vote is Wang et al.'s self-consistency (ICLR 2023): the answer that most draws give. pass@1, pass@k and pass^k are
 the chances that one draw, any of the k, and all of the k are right, estimated by the k draws that there are (Chen et
@@ -8,21 +8,21 @@ al., Evaluating Large Language Models Trained on Code, 2021, section 2.1, with n
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean, pstdev, stdev
 from typing import Any
 
 from harness.errors import ConfigError
 from harness.protocols import Task, remarks_of
-from harness.scoring.answer_notes import AnswerNotes
 from harness.scoring.classification import Counts, decisions
 from harness.scoring.definitions import of_counts
+from harness.scoring.replies import AnswerNotes, while_thinking
 from harness.scoring.summary import count_field
-from harness.types import TOKENS, Answer, Failure, Record, Response, Result, Unreadable, Usage
+from harness.types import TOKENS, Answer, Failure, Judged, Record, Response, Result, Scores, Unreadable, Usage
 
 
-def summarize(task: Task, records: Iterable[Record], samples: int) -> Result:
+def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Result:
     """Return the task's scores of the votes, with what the single samples come to in `Result.samples`."""
     answers = AnswerNotes()
     counted = answers.counted(records)
@@ -126,3 +126,69 @@ class Votes:
 def _sum(counts: Iterable[int | None]) -> int | None:
     numbers = [count for count in counts if count is not None]
     return sum(numbers) if numbers else None
+
+
+def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, judge: str | None) -> Result:
+    """Return the scores of the records; `read` gives them anew at each call, and `judge` is the name of the judge.
+
+    Where there is one, the result says what it has read, and what the scores would be by the rules alone.
+    """
+    if judge is None:
+        return summarize_votes(task, read(), samples)
+    tally = _Tally()
+    result = summarize_votes(task, tally.watch(read()), samples)
+    without = summarize_votes(task, map(by_rules_alone, read()), samples).overall if tally.judged else result.overall
+    return replace(result, judge=tally.summary(judge, without))
+
+
+def unread(record: Record) -> bool:
+    """Return whether a record holds a reply in words in which the rules have read nothing."""
+    outcome, answer = record.outcome, record.answer
+    if isinstance(outcome, Failure) or answer is None or not outcome.text.strip() or outcome.logprobs is not None:
+        return False
+    # Of thoughts that never came to an answer there is nothing to judge: a judge would take them for one.
+    return record.judgement is not None or (answer.label is None and not while_thinking(outcome))
+
+
+def by_rules_alone(record: Record) -> Record:
+    """Return a record as it would be without a judge."""
+    return record if record.judgement is None else replace(record, judgement=None, answer=Answer(label=None))
+
+
+class _Tally:
+    """Counts of what a judge has read, while the records pass."""
+
+    def __init__(self) -> None:
+        self.judged = self._waiting = 0
+        self._labels: Counter[int | None] = Counter()
+        self._failures: Counter[str] = Counter()
+        self._tokens: Counter[str] = Counter()
+        self._requests: set[str] = set()
+
+    def watch(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield the records as they are."""
+        for record in records:
+            if record.judgement is not None:
+                self._add(record)
+            else:
+                self._waiting += unread(record)
+            yield record
+
+    def _add(self, record: Record) -> None:
+        assert record.judgement is not None
+        self.judged += 1
+        outcome = record.judgement.outcome
+        if isinstance(outcome, Failure):
+            self._failures[outcome.kind] += 1
+            return
+        self._labels[record.answer.label if record.answer else None] += 1
+        if record.judgement.request not in self._requests:
+            self._requests.add(record.judgement.request)
+            for kind in TOKENS:
+                if (count := getattr(outcome.usage, kind)) is not None:
+                    self._tokens[kind] += count
+
+    def summary(self, judge: str, without: Scores) -> Judged:
+        """Return what was counted."""
+        yes, no, unreadable = (self._labels[label] for label in (1, 0, None))
+        return Judged(judge, yes, no, unreadable, self._waiting, dict(self._failures), Usage(**self._tokens), without)

@@ -9,8 +9,8 @@ from typing import Any
 
 from harness.errors import DataError
 from harness.scoring.classification import Counts, decisions, probabilities
-from harness.scoring.cut_off import cut_off
 from harness.scoring.intervals import intervals, with_intervals
+from harness.scoring.replies import cut_off
 from harness.scoring.tally import Kind, Tally
 from harness.types import TOKENS, Failure, Metric, Record, Response, Result, Scores, Unreadable, Usage
 

@@ -1,10 +1,10 @@
-"""How often each kind of record occurs in each cluster: all that intervals need, however many records there are."""
+"""How often each kind of record occurs in each cluster, or in each unit of one: all that intervals need."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,33 @@ from harness.types import Record
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_ARROW = " -> "
+
+
+def ordered_pair(first: str, second: str) -> str:
+    """Return the unit of a question that names two variables in this order."""
+    return f"{first}{_ARROW}{second}"
+
+
+def ends(unit: str) -> tuple[str, str]:
+    """Return the two variables of an ordered pair. Raises ValueError for a unit that is none."""
+    first, arrow, second = unit.partition(_ARROW)
+    if not arrow or _ARROW in second:
+        raise ValueError(f"the unit {unit!r:.80} is no ordered pair, a{_ARROW}b")
+    return first, second
+
+
+def named_units(units: Iterable[str]) -> str:
+    """Return what units are called, several of them."""
+    return "pairs of variables" if any(" " in unit for unit in units) else "variables"
+
+
+def unordered(unit: str) -> str:
+    """Return what intervals draw: the same for both orders of a pair, and a unit of another kind as it is."""
+    return " ".join(sorted(unit.split(_ARROW)))
+
 
 Kind = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, str], ...], str]
 """(labels, groups, reading): all that a count needs of a record. Few kinds, many records."""

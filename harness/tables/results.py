@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
-from harness.scoring.answer_notes import OUT_OF_FORM
 from harness.scoring.bootstrap import LEVEL, METHOD, SEED
 from harness.scoring.definitions import definition, main_metrics, of_counts
+from harness.scoring.replies import OUT_OF_FORM
 from harness.tables.numbers import (
     count_cell,
     count_title,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from harness.errors import DataError
 from harness.scoring.classification import Counts
-from harness.scoring.proportions import Interval, intervals
+from harness.scoring.significance import Interval, intervals
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from harness.cost.ledger import Ledger
 from harness.cost.price_lookup import costs_money
 from harness.errors import DataError
 from harness.judge import question
-from harness.scoring.judged import unread
+from harness.scoring.samples import unread
 from harness.storage.rebuild import model_of
 from harness.storage.run_folder import MANIFEST, RESULT
 from harness.types import Answer, Failure, Item, Record, Response

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from harness.scoring.judged import summarize
+from harness.scoring.samples import summarize
 from harness.storage import records
 from harness.storage.files import inside, read_bytes
 from harness.storage.result_json import counts, result_json

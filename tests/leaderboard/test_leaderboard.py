@@ -13,7 +13,7 @@ from support.row_help import board_row
 
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import build
-from harness.scoring.answer_notes import AnswerNotes
+from harness.scoring.replies import AnswerNotes
 from harness.storage.result_json import result_json
 from harness.tables.markdown_csv_json import markdown
 from harness.types import NOT_IN_FORM, Answer, Metric, Record, Response, Result, Scores, Usage

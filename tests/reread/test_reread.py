@@ -11,7 +11,7 @@ from support.judge_help import VAGUE, command, replies
 from support.openai_server import KEY, chat_reply
 from support.resealing import change, lines, load, rescore, reseal, save_lines
 
-from harness.scoring.judged import summarize
+from harness.scoring.samples import summarize
 from harness.storage import records
 from harness.storage.rebuild import task_of
 from harness.storage.result_json import result_json

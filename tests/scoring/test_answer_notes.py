@@ -1,6 +1,6 @@
 import pytest
 
-from harness.scoring.answer_notes import AnswerNotes
+from harness.scoring.replies import AnswerNotes
 from harness.types import IN_FORM, NOT_IN_FORM, Answer, Record, Response
 
 

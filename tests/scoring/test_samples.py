@@ -13,7 +13,7 @@ from harness.models.baselines import Baseline
 from harness.prompting.fit import check_samples
 from harness.prompting.prompts import load
 from harness.run import ask
-from harness.scoring.samples import Votes, summarize
+from harness.scoring.samples import Votes, summarize_votes
 from harness.tasks.causalbench import Causality
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.corr2cause.reasoner import Reasoner
@@ -76,7 +76,7 @@ def test_each_draw_is_a_request_of_its_own_with_its_own_opening(name):
     records = [r for r, _ in ask(task.items(), load("corr2cause", name, ()), model, ChatRequest, samples=3)]
     assert sorted((r.item, r.sample) for r in records) == sorted((i.id, k) for i in task.items() for k in range(3))
     assert len(set(model.asked)) == len(model.asked) == 21 * (2 if name == "cot_two_step" else 1)
-    result = summarize(task, records, 3)
+    result = summarize_votes(task, records, 3)
     assert result.overall.items == 7 and result.samples["number"] == 3
     assert all(r.answer.label == (r.sample > 0) for r in records)
     assert result.samples["agreement"] == pytest.approx(2 / 3)
@@ -86,7 +86,7 @@ def test_graphs_of_causalbench_are_those_of_the_vote():
     task = Causality(name="causalbench/causality", prompts=("closed",), networks=("asia",))
     model = Scripted(lambda request: Response("Yes" if request.sample == 2 else "No"))
     records = [r for r, _ in ask(task.items(), load(task.name, "closed", ()), model, ChatRequest, samples=3)]
-    assert summarize(task, records, 3).overall["shd"] == 8  # no edge drawn, eight missing
+    assert summarize_votes(task, records, 3).overall["shd"] == 8  # no edge drawn, eight missing
 
 
 def test_samples_of_what_cannot_differ_are_refused(key):

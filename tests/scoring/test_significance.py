@@ -12,8 +12,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from harness.scoring.classification import Counts
-from harness.scoring.proportions import intervals, wilson, wilson_f1
-from harness.scoring.significance import McNemar, detectable, holm
+from harness.scoring.significance import McNemar, detectable, holm, intervals, wilson, wilson_f1
 
 
 @pytest.mark.parametrize("table", [(10, 2, 8, 5), (0, 0, 6, 0), (3, 30, 30, 3), (522, 51, 327, 262), (1, 1, 0, 1)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.scoring.units import ends, ordered_pair, unordered
+from harness.scoring.tally import ends, ordered_pair, unordered
 
 
 def test_a_pair_keeps_its_order_and_is_drawn_without_it():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import canonical, digest, text_digest
-from harness.scoring.samples import summarize
+from harness.scoring.samples import summarize_votes
 from harness.storage import records
 from harness.storage.rebuild import task_of
 from harness.storage.records import Seal
@@ -90,7 +90,7 @@ def rescore(folder: Path) -> None:
     manifest, result = load(folder / "manifest.json"), load(folder / "result.json")
     config = manifest["config"]
     samples = config.get("samples", 1) if "model" in config else 1
-    again = summarize(task_of(manifest), records.read(folder / "records.jsonl"), samples)
+    again = summarize_votes(task_of(manifest), records.read(folder / "records.jsonl"), samples)
     expected = json.loads(json.dumps(result_json(again)))
     usage, usd, requests = {}, 0.0, {}
     for line in lines(folder):

@@ -12,8 +12,8 @@ from support.openai_server import KEY, chat_reply
 from harness.errors import ConfigError
 from harness.prompting.prompts import load
 from harness.prompting.ranking import named, ranking
-from harness.scoring.paired_means import mean_differences
-from harness.scoring.rank_agreement import average_precision, kendall, spearman
+from harness.scoring.paired import mean_differences
+from harness.scoring.ranking import average_precision, kendall, spearman
 from harness.tasks.causalbench.networks import NETWORKS, meanings
 from harness.tasks.causalbench.networks import load as load_network
 from harness.tasks.causalbench.strength_baselines import Ranker

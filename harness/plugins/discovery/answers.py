@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from harness.causal.learned_graph import Pattern
-from harness.scoring.units import ends
+from harness.scoring.tally import ends
 from harness.tasks.causalbench.networks import load
 from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.structures import matrix, structures

@@ -14,7 +14,7 @@ from harness.prompting.fit import fitting
 from harness.protocols import Model, remarks_of
 from harness.run import ask, watched
 from harness.runtime.interrupt import interruptible
-from harness.scoring.first_replies import FirstReplies
+from harness.scoring.replies import FirstReplies
 from harness.tasks.check import CheckedItems, look_ahead
 from harness.types import FINAL_FAILURES, Failure
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.scoring.graphs import MISSING, NO, UNREADABLE, YES
-from harness.scoring.units import ends
+from harness.scoring.tally import ends
 from harness.tasks.causalbench.networks import Network, load
 from harness.tasks.causalbench.questions import Template
 from harness.types import IN_FORM, Failure, Record

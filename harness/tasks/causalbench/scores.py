@@ -14,7 +14,7 @@ from harness.scoring.graphs import EdgeDirection
 from harness.scoring.intervals import means
 from harness.scoring.sid import sid
 from harness.scoring.summary import summarize as count
-from harness.scoring.units import unordered
+from harness.scoring.tally import unordered
 from harness.tasks.causalbench.answer_matrix import Sheet, Sheets
 from harness.tasks.causalbench.graph_files import graph_files
 from harness.tasks.causalbench.networks import NETWORKS, SCALES

@@ -16,7 +16,7 @@ from typing import get_args
 
 from harness.prompting.ranking import Named, named
 from harness.scoring.means import MeanRow, mean_rows
-from harness.scoring.rank_agreement import MEASURES, average_precision, kendall, spearman
+from harness.scoring.ranking import MEASURES, average_precision, kendall, spearman
 from harness.scoring.summary import OutcomeCounts
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, load, meanings
 from harness.tasks.causalbench.strength_truth import Side, truth

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.plugins.discovery import answers as algorithm_answers
-from harness.scoring.units import ordered_pair
+from harness.scoring.tally import ordered_pair
 from harness.tasks.causalbench import hints, networks, questions, skeleton
 from harness.tasks.causalbench.network_choice import Networks, Scales, check_choice, chosen_networks
 from harness.tasks.causalbench.networks import SCALES, Network, load

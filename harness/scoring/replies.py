@@ -1,10 +1,108 @@
-"""Whether the first replies of a run hold any answer: a run in which none does stops before all is paid for."""
+"""What has to be known of replies beside their scores: cut off in thought, out of form, or none that could be read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+from harness.prompting.reading.own_words import own_words
+from harness.prompting.repeats import sentence
 from harness.protocols import Model
-from harness.scoring.cut_off import while_thinking
-from harness.types import ChatRequest, Record, Request, Response
+from harness.types import NOT_IN_FORM, ChatRequest, Record, Request, Response
+
+_ANSWER = "\n\nanswer"
+
+
+def while_thinking(response: Response) -> bool:
+    """Return whether a reply ended inside the model's thoughts: nothing but thoughts, or nothing at all.
+
+    Nothing beside the thoughts is said where the limit was reached (finish_reason=length), whatever a server tells of
+    the thoughts; or else where the text begins thoughts that it never closes.
+    """
+    if response.logprobs is not None or own_words(response.text).strip():
+        return False
+    # Words that come after the text would be outside of thoughts that it has closed.
+    return response.finish_reason == "length" or not own_words(response.text + _ANSWER).strip()
+
+
+def cut_off(record: Record) -> bool:
+    """Return whether an item has no answer because its reply was cut off while the model was thinking."""
+    if not isinstance(record.outcome, Response) or record.answer is None or record.answer.label is not None:
+        return False
+    return record.request is not None and while_thinking(record.outcome)
+
+
+LARGE = 0.05
+"""The share of the probability outside the choices, over all answers, from which on it is told."""
+
+MOST_PROMPTS = 200_000
+"""Records among which distinct prompts are counted."""
+
+OUT_OF_FORM = f"{NOT_IN_FORM} that the server was to hold"
+"""What the note says of replies that were not in their form; tables of several runs find the note by it."""
+
+
+class AnswerNotes:
+    """Counts over records: of replies that were not in their form, and of probability outside the choices."""
+
+    def __init__(self) -> None:
+        """Begin with nothing counted."""
+        self._not_in_form = self._in_words = 0
+        self._by_token = self._bounded = self._mostly_outside = self._without = 0
+        self._outside = 0.0
+        self._items = 0
+        self._prompts: set[int] = set()
+
+    def counted(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield the records as they come, each counted."""
+        for record in records:
+            if record.sample == 0 and record.request is not None and self._items < MOST_PROMPTS:
+                self._items += 1
+                self._prompts.add(hash(record.request))
+            if isinstance(record.outcome, Response):
+                self._count(record, record.outcome)
+            yield record
+
+    def _count(self, record: Record, response: Response) -> None:
+        if record.answer is not None and response.logprobs is None:
+            self._in_words += 1
+            self._not_in_form += record.answer.rule.startswith(NOT_IN_FORM)
+        if response.outside is not None:
+            self._by_token += 1
+            self._outside += response.outside
+            self._mostly_outside += response.outside > 0.5
+            self._bounded += bool(response.bounded)
+            self._without += not response.logprobs
+
+    def notes(self) -> tuple[str, ...]:
+        """Return the sentences, none where all is as it should be."""
+        notes, of_all = [], f"of {self._by_token:,} {'answer' if self._by_token == 1 else 'answers'}"
+        why = " (does the prompt name every field in which the items differ?)"
+        if repeated := sentence(len(self._prompts), self._items, why):
+            notes.append(repeated)
+        if self._not_in_form:
+            were, them, their = ("was", "it", "its") if self._not_in_form == 1 else ("were", "them", "their")
+            replies = "reply" if self._in_words == 1 else "replies"
+            notes.append(
+                f"{self._not_in_form:,} of {self._in_words:,} {replies} {were} {OUT_OF_FORM} {them} to "
+                f"(answer=choice), and {were} read by {their} words: it may not know the means (model.constrain)."
+            )
+        if self._by_token and self._outside / self._by_token >= LARGE:
+            notes.append(
+                f"On average {self._outside / self._by_token:.1%} of the first token's probability lies outside the "
+                f"choices, in {self._mostly_outside:,} {of_all} more than half: the probabilities are of the rest."
+            )
+        if self._without:
+            notes.append(
+                f"In {self._without:,} {of_all} no choice was among the likeliest tokens: they have no probability and "
+                "are unreadable."
+            )
+        if self._bounded:
+            notes.append(
+                f"In {self._bounded:,} {of_all} a choice was not among the likeliest tokens: the most that it can have "
+                "is taken as its probability."
+            )
+        return tuple(notes)
+
 
 ENOUGH = 20
 """Replies without an answer, one to each request, from the first that is asked now."""
