@@ -156,7 +156,7 @@ class CommandFinder:
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Return the command's module under the name that was asked for; None where there is no such command."""
         parent, _, last = name.rpartition(".")
-        if parent != "harness" or (command := commands().get(last)) is None:
+        if parent != "harness" or last == "plugins" or (command := commands().get(last)) is None:
             return None
         module = find_spec(command.module)
         return spec_from_file_location(name, module.origin) if module is not None and module.origin else None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.config_files import CONFIGS, PROMPTS, SAME_AS, roots
 from harness.errors import DataError, UntrustedError
+from harness.plugin import plugins
 from harness.settings import build
 from harness.storage.upgrade import need_plugin
 from harness.tasks.find import shipped as shipped_benchmarks
@@ -101,9 +102,9 @@ def model_of(manifest: Mapping[str, Any], group: str = "model") -> Model | None:
     """
     settings = _section(manifest, group)
     target = str(settings.get("_target_", ""))
-    if not target.startswith(_READS_NO_FILE) and target not in {
-        own for benchmark in shipped_benchmarks() for own in benchmark.own_models
-    }:
+    known = {own for benchmark in shipped_benchmarks() for own in benchmark.own_models}
+    known |= {own for plugin in plugins() for own in plugin.models}
+    if not target.startswith(_READS_NO_FILE) and target not in known:
         return None
     model: Model = _part(settings, group, ())
     return model

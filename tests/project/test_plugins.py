@@ -1,0 +1,178 @@
+"""Plug-ins: one made outside the project and installed, broken ones, and the harness without any."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from support.openai_server import KEY
+from support.page_help import Page
+
+ROOT = Path(__file__).resolve().parents[2]
+SECTIONS = ROOT.joinpath("docs", "adding.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"`([\w/]+\.\w+)`[^`\n]*(?:`[^`\n]*`[^`\n]*)*:\n\n```\w+\n(.*?)```", re.DOTALL)
+
+
+def call(*arguments: str, cwd: Path, path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `python -m …` in a fresh process whose path begins with `path`."""
+    env = os.environ | {"PYTHONPATH": str(path), **variables}
+    return subprocess.run(
+        [sys.executable, "-P", "-m", *arguments], cwd=cwd, env=env, capture_output=True, text=True, timeout=300
+    )
+
+
+def blocks() -> dict[str, str]:
+    """Return the files of docs/adding.md by the names that stand before them, and those of its model by language."""
+    section = SECTIONS.partition("\n## A model\n")[2].partition("\n## ")[0]
+    model = {part.partition("\n")[0]: part.partition("\n")[2] for part in section.split("```")[1::2]}
+    plugin = SECTIONS.partition("\n## A plug-in\n")[2]
+    named = {
+        "pyproject.toml": re.findall(r"```toml\n(.*?)```", plugin, re.DOTALL)[0],
+        **dict(zip(re.findall(r"^`(arrows_plugin/\w+\.py)`", plugin, re.M),
+                   re.findall(r"```python\n(.*?)```", plugin, re.DOTALL), strict=True)),
+    }  # fmt: skip
+    return dict(BLOCK.findall(SECTIONS.partition("\n## A model\n")[0])) | named | {
+        "my_models.py": model["python"], "configs/model/keyword.yaml": model["yaml"],
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """Return a folder with the plug-in of docs/adding.md, built as a wheel and installed by pip."""
+    files, project = blocks(), tmp_path_factory.mktemp("harness-arrows")
+    package = "arrows_plugin"
+    arrows = files["arrows.py"].replace('Benchmark(name="arrows", title="Arrows")', "BENCHMARK")
+    assert arrows != files["arrows.py"]
+    placed = {
+        "pyproject.toml": files["pyproject.toml"],
+        **{name: text for name, text in files.items() if name.startswith(f"{package}/")},
+        f"{package}/arrows.py": re.sub(
+            r"from harness\.tasks\.benchmark import Benchmark", f"from {package}.arrows_paper import BENCHMARK", arrows
+        ),
+        f"{package}/arrows_paper.py": files["arrows_paper.py"],
+        f"{package}/arrows.csv": files["arrows.csv"],
+        f"{package}/my_models.py": files["my_models.py"],
+        f"{package}/prompts/arrows/plain.yaml": files["prompts/arrows/plain.yaml"],
+        f"{package}/configs/task/arrows.yaml": files["configs/task/arrows.yaml"].replace(
+            "arrows.A", f"{package}.arrows.A"
+        ),
+        f"{package}/configs/model/keyword.yaml": files["configs/model/keyword.yaml"].replace(
+            "my_models.", f"{package}.my_models."
+        ),
+    }
+    for name, text in placed.items():
+        file = project / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-cache-dir", "-q"]
+    site = tmp_path_factory.mktemp("site")
+    wheels = site / "wheels"
+    build = ["wheel", "--no-deps", "--no-index", "--no-build-isolation", "-w", str(wheels), str(project)]
+    subprocess.run([*pip, *build], check=True, cwd=site, capture_output=True)
+    (wheel,) = wheels.glob("*.whl")
+    install = ["install", "--no-deps", "--no-index", "--target", str(site / "packages"), str(wheel)]
+    subprocess.run([*pip, *install], check=True, cwd=site, capture_output=True)
+    return site / "packages"
+
+
+def test_a_plug_in_from_outside_is_used_from_help_to_page(installed, tmp_path):
+    def ended(*arguments: str) -> str:
+        process = call(*arguments, cwd=tmp_path, path=installed)
+        assert process.returncode == 0, process.stderr
+        return process.stdout
+
+    told = ended("harness", "--help")
+    for line in ("\n  share  ", "\n  arrows\n", "\n  keyword  ", "task.longest=4", "prompt=  (task arrows)"):
+        assert line in told, line
+    assert "to=lines" in ended("harness", "export", "--help")
+    ended(
+        "harness", "-m", "task=arrows", "model=keyword,always_yes", "model.name=null", "task.longest=3"
+    ) if False else ended("harness", "-m", "task=arrows", "model=keyword,always_yes", "task.longest=3")
+    folder = "results/arrows/longest=3/plain/always_yes"
+    assert f"{folder}: 8 of 8 answers are Yes" in ended("harness", "share", folder)
+    assert ended("harness.share", folder) == ended("harness", "share", folder)
+    board = ended("harness", "leaderboard", "results", "published=true", "out=-")
+    assert "keyword" in board and "Coin" in board and "Arrows" in board
+    assert "2 of 2 runs hold" in ended("harness", "verify", "results")
+    assert "16 answers in" in ended("harness", "export", "results", "to=lines")
+    assert "keyword 2/AB 0" in (tmp_path / "answers.txt").read_text()
+    ended("harness", "report", "results", "out=page.html")
+    assert {run["model"] for run in Page(tmp_path / "page.html").runs.values()} == {"keyword", "always_yes"}
+    assert "share" in call("harness", "nonsense", cwd=tmp_path, path=installed).stderr
+
+
+def announce(folder: Path, entries: Mapping[str, str]) -> None:
+    """Write what pip leaves of a distribution that announces plug-ins."""
+    info = folder / "odd-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1.0\n")
+    lines = [f"{name} = {value}" for name, value in entries.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[harness.plugins]", *lines, ""]))
+
+
+def test_what_is_no_plug_in_is_named_and_the_rest_goes_on(tmp_path):
+    odd = tmp_path / "odd"
+    announce(
+        odd, {"raises": "raising:PLUGIN", "number": "a_number:PLUGIN", "needs": "needing:PLUGIN", "gone": "gone:P"}
+    )
+    (odd / "raising.py").write_text("raise RuntimeError('not today')\n")
+    (odd / "a_number.py").write_text("PLUGIN = 5\n")
+    (odd / "needing.py").write_text("import no_such_package_at_all\n")
+    process = call("harness", "model=always_no", "task.limit=5", cwd=tmp_path, path=odd)
+    assert process.returncode == 0 and "F1" in process.stdout
+    for sentence in (
+        "The plug-in raises cannot be loaded: RuntimeError: not today.",
+        "The plug-in number cannot be loaded: a_number:PLUGIN is no harness.plugin.Plugin.",
+        "The plug-in needs cannot be loaded: it needs the package no_such_package_at_all.",
+    ):
+        assert process.stderr.count(sentence) == 1, process.stderr
+    assert "Traceback" not in process.stderr and "gone" not in process.stderr
+    process = call("harness", "nonsense", cwd=tmp_path, path=odd)
+    assert process.returncode == 1 and "Without their packages: the plug-in gone." in process.stderr
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory) -> Path:
+    """Return a copy of the harness from which every plug-in is removed."""
+    copy = tmp_path_factory.mktemp("bare")
+    for name in ("harness", "configs", "prompts"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "plugins"))
+    return copy
+
+
+def test_without_plug_ins_the_core_does_its_work_and_says_what_is_missing(bare, tmp_path, serve, gpt2_path):
+    def ended(*arguments: str, code: int = 0) -> str:
+        process = call(*arguments, cwd=tmp_path, path=bare, OPENAI_API_KEY=KEY)
+        assert process.returncode == code and "Traceback" not in process.stderr, process.stderr
+        return process.stdout + process.stderr
+
+    told = ended("harness", "--help")
+    assert "  leaderboard " in told and "  discover " not in told and "Without their packages: the plug-ins " in told
+    ended("harness", "-m", "model=reasoner,always_no,random_uniform", "task.limit=20")
+    ended("harness", "model=openai", "model.model=m", f"model.base_url={serve().url}", "task.limit=20")
+    ended("harness", "model=causal_lm", f"model.path={gpt2_path}", "model.name=tiny", "task.limit=4")
+    board = ended("harness", "leaderboard", "results", "out=-")
+    assert all(name in board for name in ("reasoner", "always_no", "m ", "tiny"))
+    ended("harness", "report", "results")
+    assert "5 of 5 runs hold" in ended("harness", "verify", "results")
+    for arguments in (
+        ("discover",), ("finetune",), ("plot",), ("stories",), ("cache", "stats"), ("export", "results", "to=eee"),
+        ("model=vllm", "model.path=x"), ("-m", "model=reasoner,always_no", "parallel=2"), ("workers=processes",),
+        ("model=openai", "model.model=m", "model.batch=true"),
+    ):  # fmt: skip
+        said = ended("harness", *arguments, code=1)
+        assert said.startswith("error: ") and said.count("\n") <= 2, said
+
+
+def test_the_shipped_results_are_shown_and_verified_without_plug_ins(bare, tmp_path):
+    shipped = str(ROOT / "results" / "shipped" / "causalbench")
+    board = call("harness", "leaderboard", shipped, "out=-", cwd=tmp_path, path=bare)
+    assert (board.returncode == 0 and "reasoner" in board.stdout + board.stderr) or "always_no" in board.stdout
+    verified = call("harness", "verify", shipped, cwd=tmp_path, path=bare)
+    assert "Traceback" not in verified.stderr and "plug-in" in verified.stdout + verified.stderr
