@@ -154,6 +154,7 @@ def _origin(
     training = dict(training_of(model))
     judge = spending.judge
     return {
+        "role": model.traits.role,
         **provenance.gather(dict(config)),
         **({"own_files": own} if own else {}),
         **({"training": training} if training else {}),

@@ -8,7 +8,20 @@ from dataclasses import dataclass
 from operator import length_hint
 from typing import Any, Protocol, runtime_checkable
 
-from harness.types import JSON, Failure, Item, Means, Message, Record, Request, Response, Result, Transcript, Usage
+from harness.types import (
+    JSON,
+    Failure,
+    Item,
+    Means,
+    Message,
+    Record,
+    Request,
+    Response,
+    Result,
+    Role,
+    Transcript,
+    Usage,
+)
 
 Outcome = tuple[Request, Response | Failure]
 """A request and what became of it."""
@@ -142,6 +155,8 @@ class Service(Protocol):
 class Traits:
     """What a run has to know of a model besides its answers; the defaults are those of one with nothing special."""
 
+    role: Role
+    """What it is, for tables and charts: a run's manifest records it."""
     instant: bool = False
     """It answers sooner than a cache could, and for nothing (a baseline): asked every time, never stored."""
     varies: bool = False

@@ -18,6 +18,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What the choices of a question are called, in their order; no question has more."""
 IN_FORM, NOT_IN_FORM = "in the form", "not in the form"
 """The rule of an answer that stood in its field (answer=choice), and how that of one begins that did not."""
+Role = Literal["model", "baseline", "solver", "algorithm", "cheat"]
+"""What answers: a language model, or what one is compared with. A solver computes the answer from the question's own
+words, an algorithm learns a graph from data, and a cheat looks at what tells nothing of the question."""
 Means = Literal["json_schema", "json_object", "structured_outputs", "guided_choice", "regex", "tool"]
 """How a server is asked to hold a reply to a prompt's choices; configs/model/openai.yaml says what each one means."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from harness.causal.dag import DAG, bits
-from harness.types import JSON
+from harness.types import JSON, Role
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +64,10 @@ class Algorithm(Protocol):
     @property
     def identity(self) -> Mapping[str, JSON]:
         """An include-list of everything that can change a result: kind, settings, a library's version."""
+
+    @property
+    def role(self) -> Role:
+        """What it is, for tables and charts; a baseline learns nothing from the data."""
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
         """Return the graph over the columns of `data`.

@@ -1,16 +1,16 @@
-"""The mark of each kind of run, the same on the page and in figures."""
+"""The mark of each role, the same on the page and in figures."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from harness.storage.runs import Kind
+from harness.types import Role
 
 
 @dataclass(frozen=True)
 class Mark:
-    """How a kind of run is marked; its shape tells it apart for those who do not see colours."""
+    """How a role is marked; its shape tells it apart for those who do not see colours."""
 
     title: str
     """In legends."""
@@ -21,11 +21,12 @@ class Mark:
     """Whether the mark is an outline."""
 
 
-MARKS: dict[Kind, Mark] = {
+MARKS: dict[Role, Mark] = {
     "model": Mark("model", "blue", "disc"),
     "baseline": Mark("baseline", "grey", "square", open=True),
-    "reasoner": Mark("exact reasoner", "green", "diamond"),
+    "solver": Mark("exact solver", "green", "diamond"),
     "algorithm": Mark("algorithm on data", "orange", "triangle"),
+    "cheat": Mark("cheat", "grey", "diamond", open=True),
 }
 """In the order of legends."""
 

@@ -93,4 +93,4 @@ def _differing(row: Row, part: str, shared: Sequence[str]) -> str:
 
 def reference(row: Row, run: str, label: str) -> dict[str, Any]:
     """Return what a chart's row tells of its run."""
-    return {"run": run, "label": label, "role": row.role, "family": family(row.model)}
+    return {"run": run, "label": label, "role": row.role, "family": family(row.model, row.role)}

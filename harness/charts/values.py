@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
-from harness.storage.runs import Kind
+from harness.types import Role
 
 Interval = tuple[float, float] | None
 Unit = Literal["USD", "tokens"]
@@ -37,7 +37,7 @@ class Ref:
     """task/variant/prompt/model, unique among all runs."""
     label: str
     """The model, with what else tells it from the other rows of the chart."""
-    role: Kind
+    role: Role
     family: str
 
 

@@ -126,7 +126,7 @@ def _table(
 ) -> Table:
     ranked = list(comparable.rows)
     if choice.families:
-        ranked.sort(key=lambda row: order(family(row.model)))
+        ranked.sort(key=lambda row: order(family(row.model, row.role)))
     names, shared = _names(ranked, comparable.heading)
     overall = [row.result.overall for row in ranked]
     main = {name for scores in overall for name in main_metrics(scores)}
@@ -142,7 +142,7 @@ def _table(
                     for column in number_columns
                 ),
             ],
-            family(row.model) if choice.families else "",
+            family(row.model, row.role) if choice.families else "",
             {name: getattr(row, name) for name in NAMES if getattr(row, name)},
             ranked=row.ranked,
         )

@@ -9,19 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError, unknown
-from harness.leaderboard.families import family
 from harness.prompting.version import other_rules_note
-from harness.storage.runs import Kind, Run
+from harness.storage.runs import Run
 from harness.storage.several import below
-from harness.types import Result
+from harness.types import Result, Role
 
-EMPTY = "empty graph"
-"""The kind of algorithm that answers without data, as a baseline does."""
-_FAMILIES: Mapping[str, Kind] = {
-    "Random Baselines": "baseline",
-    "Fitted Baselines": "baseline",
-    "Exact Reasoner": "reasoner",
-}
+RANKED: tuple[Role, ...] = ("model", "algorithm")
+"""The roles that are compared with each other."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +57,14 @@ class Row:
         return overall.items > 0 and overall.failed == overall.items
 
     @property
-    def role(self) -> Kind:
-        """What kind of thing answered; without a manifest, as far as the name of the model tells."""
-        if not self.configuration:
-            return _FAMILIES.get(family(self.model), "model")
-        kind = (self.configuration.get("model") or {}).get("kind")
-        return "baseline" if self.run.kind == "algorithm" and kind == EMPTY else self.run.kind
+    def role(self) -> Role:
+        """What answered."""
+        return self.run.role
 
     @property
     def ranked(self) -> bool:
-        """Whether it is compared, and may be the best: baselines and the reasoner are there to compare with."""
-        return self.role in ("model", "algorithm")
+        """Whether it is compared, and may be the best: baselines, solvers and cheats are there to compare with."""
+        return self.role in RANKED
 
     @property
     def trouble(self) -> str:

@@ -38,7 +38,7 @@ class Baseline:
     @property
     def traits(self) -> Traits:
         """What a run has to know of it."""
-        return Traits(instant=True, varies=0 < self.p_yes < 1)
+        return Traits(role="baseline", instant=True, varies=0 < self.p_yes < 1)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Yield one word for each request."""
@@ -63,7 +63,7 @@ class Majority(Baseline):
     @property
     def traits(self) -> Traits:
         """What a run has to know of it."""
-        return Traits(instant=True)
+        return Traits(role="baseline", instant=True)
 
     def _says_yes(self, request: Request) -> bool:
         return self.p_yes > 0.5

@@ -114,7 +114,7 @@ class OldJudge:
     """The judge that a run had: it answers what it was asked then, and nothing more."""
 
     accepts = (ChatRequest,)
-    traits = Traits()
+    traits = Traits(role="model")
 
     def __init__(self, run: Run) -> None:
         """Take what the judge has said from the records of the run."""

@@ -94,7 +94,7 @@ def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Sour
     run = runs.load(folder)
     if run.manifest_error:
         raise run.manifest_error
-    if run.kind == "algorithm":
+    if run.learned:
         raise NotReread("an algorithm has answered, and there are no replies to read.")
     if not by_other_rules(run.manifest) and not with_judge:
         raise NotReread("it was read by today's rules already.")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
-from harness.types import LETTERS
+from harness.types import LETTERS, Role
 
 Tokens = Literal["input", "output", "cached_input", "reasoning", "cache_write"]
 Text = str
@@ -184,6 +184,7 @@ class ManifestForm(BaseModel):
     model_config = _STRICT
 
     run: PlaceForm | None = None
+    role: Role | None = None
     configuration: ConfigurationForm | None = None
     configuration_digest: Text | None = None
     config: ConfigForm | None = None

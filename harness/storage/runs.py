@@ -20,22 +20,10 @@ from harness.storage.result_json import counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RESULT, WITHOUT_RECORDS, records_in
 from harness.storage.upgrade import upgraded
 from harness.tables import results
-from harness.types import Metric, Record, Result
+from harness.types import Metric, Record, Result, Role
 
 _MAIN_PARTS = {RESULT: {"run", "scores"}, MANIFEST: {"run", "configuration"}}
 """What a file has that was not cut off, whatever version has written it."""
-Kind = Literal["model", "baseline", "reasoner", "algorithm"]
-"""What answered."""
-_KINDS: Mapping[str, Kind] = {
-    "baseline": "baseline",
-    "majority": "baseline",
-    "shortcut": "baseline",
-    "hypothesis_only": "baseline",
-    "linear": "baseline",
-    "ranker": "baseline",
-    "reasoner": "reasoner",
-}
-"""By the kind that an identity names; every other one is a model."""
 SWEEPS = ".sweeps"
 """The folder below a results folder in which Hydra keeps what belongs to a sweep, and no run."""
 SHIPPED = "shipped"
@@ -91,22 +79,26 @@ class Run:
         return (self.manifest.get("items") or {}).get("sha256")
 
     @property
-    def kind(self) -> Kind:
-        """Return what kind of thing answered."""
-        if (self.manifest.get("config") or {}).get("algorithm") is not None:
-            return "algorithm"
-        return _KINDS.get(str((self.configuration.get("model") or {}).get("kind")), "model")
+    def role(self) -> Role:
+        """Return what answered, as it has declared itself; a language model where there is no manifest."""
+        role: Role = self.manifest.get("role") or "model"
+        return role
+
+    @property
+    def learned(self) -> bool:
+        """Return whether a graph that was learned from data has answered, and no words were read."""
+        return (self.manifest.get("config") or {}).get("algorithm") is not None
 
     @property
     def data(self) -> Mapping[str, int]:
         """Return what the data are that an algorithm has learned from: observations and seed; empty for a model."""
-        data = (self.configuration.get("data") or {}) if self.kind == "algorithm" else {}
+        data = (self.configuration.get("data") or {}) if self.learned else {}
         return {name: data[name] for name in ("observations", "seed") if type(data.get(name)) is int}
 
     @property
     def samples(self) -> int:
         """Return how many answers each item has. An algorithm has one."""
-        return samples_of(self.manifest) if self.kind != "algorithm" else 1
+        return samples_of(self.manifest) if not self.learned else 1
 
     @property
     def records_file(self) -> Path | None:
@@ -116,7 +108,7 @@ class Run:
     @property
     def read_by_other_rules(self) -> bool:
         """Return whether its replies were read by other rules than today's. Those of an algorithm are none."""
-        return bool(self.manifest) and self.kind != "algorithm" and by_other_rules(self.manifest)
+        return bool(self.manifest) and not self.learned and by_other_rules(self.manifest)
 
     @property
     def unreadable_is_no(self) -> bool:

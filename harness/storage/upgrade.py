@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.errors import PluginMissing
+from harness.types import Role
 
 MOVED: Mapping[str, str] = {
     f"harness.causal.discovery.{name}": f"harness.plugins.discovery.{name}"
@@ -15,15 +16,34 @@ MOVED: Mapping[str, str] = {
     )
 }
 """Classes that a config named at another place: the old name, and today's."""
+ROLES: Mapping[str, Role] = {
+    "baseline": "baseline",
+    "majority": "baseline",
+    "shortcut": "baseline",
+    "hypothesis_only": "baseline",
+    "linear": "baseline",
+    "ranker": "baseline",
+    "empty graph": "baseline",
+    "reasoner": "solver",
+    "ladder_reasoner": "solver",
+    "column order": "cheat",
+}
+"""The roles of what answered before manifests said them, by the kind that an identity names."""
 _PLUGINS = "harness.plugins."
 
 
 def upgraded(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest with today's names of classes. Its digests are those of what stands in the file."""
+    """Return a manifest with today's names of classes, and its role. Its digests are those of what stands in the file."""
     config = manifest.get("config")
-    if not isinstance(config, Mapping):
-        return dict(manifest)
-    return {**manifest, "config": {name: _renamed(section) for name, section in config.items()}}
+    if isinstance(config, Mapping):
+        manifest = {**manifest, "config": {name: _renamed(section) for name, section in config.items()}}
+    return {**manifest, "role": manifest.get("role") or _role(manifest)} if manifest else {}
+
+
+def _role(manifest: Mapping[str, Any]) -> Role:
+    kind = str(((manifest.get("configuration") or {}).get("model") or {}).get("kind"))
+    learned = (manifest.get("config") or {}).get("algorithm") is not None
+    return ROLES.get(kind, "algorithm" if learned else "model")
 
 
 def _renamed(section: Any) -> Any:

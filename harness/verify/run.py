@@ -131,6 +131,7 @@ def _of_settings(
     config = manifest["config"]
     if prompt is None:
         algorithm = rebuild.algorithm_of(manifest, trust)
+        role = algorithm.role
         expected = of_algorithm(task, algorithm, config["samples"], config["seed"])
         identity = expected[1]["model"]
         # The version of a library is the machine's: the run says its own.
@@ -141,6 +142,7 @@ def _of_settings(
         yield from _of_prompt(prompt, manifest, task)
         identity = manifest["configuration"]["model"] if model is None else model.identity
         name = str(config["model"].get("name")) if model is None else model.name
+        role = manifest["role"] if model is None else model.traits.role
         judge_part = None
         if judge is not None:
             yield from judge.problems_of_words()
@@ -154,6 +156,8 @@ def _of_settings(
     yield from differences(
         manifest["configuration"], configuration, f"{MANIFEST}: configuration", "from its settings and today's data"
     )
+    if manifest["role"] != role:
+        yield f"{MANIFEST} calls what answered {manifest["role"]!r}, and it is {role!r}."
     if manifest["complete"] != result["complete"]:
         yield f"{MANIFEST} says complete: {manifest['complete']}, {RESULT} says {result['complete']}."
     if manifest["ended"] < manifest["started"]:

@@ -68,10 +68,8 @@ class Run:
 
     @property
     def compared(self) -> bool:
-        """Whether it is no baseline and no reasoner."""
-        manifest = json.loads((self.folder / "manifest.json").read_text())
-        kind = (manifest["configuration"]["model"] or {}).get("kind")
-        return kind not in ("baseline", "majority", "shortcut", "hypothesis_only", "linear", "reasoner")
+        """Whether it is a language model or an algorithm."""
+        return json.loads((self.folder / "manifest.json").read_text())["role"] in ("model", "algorithm")
 
     @property
     def scores(self) -> dict[str, Any]:

@@ -248,7 +248,7 @@ def test_marks_tell_what_answered_as_they_do_in_figures(open_page, report: Path,
         drawn_marks |= {f"{role} in tables": mark for role, mark in page.evaluate(DOTTED).items()}
     expected = {role: [mark.shape, mark.colour, mark.open] for role, mark in MARKS.items()}
     # Few items of few clusters: the algorithm's run has no intervals, with which dots stand.
-    assert drawn_marks == expected | {f"{role} in tables": expected[role] for role in ("model", "baseline", "reasoner")}
+    assert drawn_marks == expected | {f"{role} in tables": expected[role] for role in ("model", "baseline", "solver")}
 
 
 def test_lines_have_a_colour_each_and_the_reasoner_its_own(open_page) -> None:
@@ -260,7 +260,7 @@ def test_lines_have_a_colour_each_and_the_reasoner_its_own(open_page) -> None:
             const [one] = chart.rows;
             const row = (label, role) => ({ ...one, label, role });
             const models = ["m", "n", "o"].map((label) => row(label, "model"));
-            chart.rows = [row("exact", "reasoner"), ...models, row("yes", "baseline")];
+            chart.rows = [row("exact", "solver"), ...models, row("yes", "baseline")];
           }
         }"""
     )

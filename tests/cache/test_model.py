@@ -154,7 +154,7 @@ def test_what_goes_around_a_model_passes_on_what_it_says_of_itself(path):
     model = Chat(name="m", model="m", base_url="http://localhost:1/v1", temperature=1.0)
     around = Metered(CachedModel(within_limits(model), Store(path)), Ledger(None, paid=True))
     assert (around.name, around.accepts, around.identity) == (model.name, model.accepts, model.identity)
-    assert around.traits == model.traits == Traits(varies=True, service=model)
+    assert around.traits == model.traits == Traits(role="model", varies=True, service=model)
 
 
 def test_the_inputs_of_a_key_stand_beside_the_answer_and_words_are_kept_once(path):

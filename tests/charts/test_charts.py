@@ -68,7 +68,7 @@ def test_order_and_names_are_those_of_the_tables(swept):
         assert [row["label"] for row in chart["rows"]] == [line.cells[0].text for line in table.lines]
         assert chart["heading"] == table.heading
     assert {row["label"]: row["role"] for row in charts[0]["rows"]} == {
-        "reasoner": "reasoner",
+        "reasoner": "solver",
         "always_yes": "baseline",
         "random_uniform": "baseline",
     }
@@ -187,7 +187,7 @@ def test_cost_is_per_thousand_items_and_of_models_alone(tmp_path):
     put(tmp_path, "paid", 0.6, cost=ledger.cost_json["cost"], usage=ledger.usage)
     put(tmp_path, "free", 0.5, usage=Usage(4000, 0), kind="nli")
     put(tmp_path, "partly", 0.4, cost={**ledger.cost_json["cost"], "answers_without_cost": 1})
-    put(tmp_path, "always_no", 0.1, kind="baseline", usage=Usage(1, 1))
+    put(tmp_path, "always_no", 0.1, role="baseline", usage=Usage(1, 1))
     charts = charts_by_id(tmp_path)
     usd, tokens = (charts[f"corr2cause/cost/f1/{unit}"] for unit in ("usd", "tokens"))
     assert [(row["label"], row["x"], row["value"]) for row in usd["rows"]] == [("paid", pytest.approx(0.3), 0.6)]
@@ -220,12 +220,9 @@ def test_ids_are_paths_of_plain_words(swept):
     assert all(re.fullmatch(r"[a-z0-9_]+(/[a-z0-9_]+(=[a-z0-9_+=]+)?)+", name) for name in charts_by_id(swept))
 
 
-def test_without_settings_names_tell_the_role(tmp_path):
-    for model in ("always_no", "reasoner", "gpt4"):
-        put(tmp_path, model, items=None)
+def test_the_role_is_what_the_manifest_says_whatever_a_model_is_called(tmp_path):
+    roles = {"always_no": "model", "reasoner": "cheat", "gpt4": "baseline"}
+    for model, role in roles.items():
+        put(tmp_path, model, role=role)
     rows = charts_by_id(tmp_path)["corr2cause/scores/f1"]["rows"]
-    assert {row["label"]: row["role"] for row in rows} == {
-        "always_no": "baseline",
-        "reasoner": "reasoner",
-        "gpt4": "model",
-    }
+    assert {row["label"]: row["role"] for row in rows} == roles

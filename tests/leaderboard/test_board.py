@@ -72,11 +72,15 @@ def test_ties_share_the_first_place():
     assert latex(build([run("a"), run("b"), run("c", 0.1)], Choice(("f1",)))).count(r"\textbf{50.00}") == 2
 
 
-def test_no_baseline_and_no_reasoner_is_the_best_or_second():
-    def of_kind(kind, row):
-        return replace(row, run=replace(row.run, manifest={"configuration": {"task": {}, "model": {"kind": kind}}}))
+def test_no_baseline_solver_or_cheat_is_the_best_or_second():
+    def of_role(role, row):
+        return replace(row, run=replace(row.run, manifest={"role": role}))
 
-    beside = [of_kind("reasoner", run("exact", 0.99)), of_kind("baseline", run("coin", 0.95))]
+    beside = [
+        of_role("solver", run("exact", 0.99)),
+        of_role("baseline", run("coin", 0.95)),
+        of_role("cheat", run("c", 0.9)),
+    ]
     text = latex(build([*beside, run("m", 0.5), run("z", 0.1)], Choice(("f1",))))
     assert re.findall(r"\\(?:textbf|underline)\{[\d.]+\}", text) == [r"\textbf{50.00}", r"\underline{10.00}"]
 

@@ -129,7 +129,7 @@ def test_runs_without_records_and_incomplete_ones_are_told_as_such(page):
     assert stopped["complete"] is False and stopped["answers"]["count"] > 0
     ranked = [row["run"] for table in page.data["tables"] for row in table["rows"]]
     assert sorted([*ranked, stopped["id"]]) == sorted(page.runs)
-    assert {run["role"] for run in page.runs.values()} == {"model", "baseline", "reasoner"}
+    assert {run["role"] for run in page.runs.values()} == {"model", "baseline", "solver"}
 
 
 def test_no_reply_is_markup_or_even_readable_in_the_file(page):

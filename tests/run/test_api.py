@@ -29,7 +29,7 @@ from harness.types import ChatRequest
 @dataclass(frozen=True)
 class Mine:
     name: str
-    traits = Traits()
+    traits = Traits(role="model")
     accepts = (ChatRequest,)
     identity = {"kind": "mine"}
 

@@ -33,22 +33,26 @@ def test_a_run_says_what_its_folder_says(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("manifest", "kind"),
+    ("manifest", "role"),
     [
+        ({"role": "cheat", "configuration": {"model": {"kind": "openai"}}}, "cheat"),
+        ({"configuration": {"model": {"kind": "ladder_reasoner"}}}, "solver"),
+        ({"configuration": {"model": {"kind": "column order"}}}, "cheat"),
+        ({"configuration": {"model": {"kind": "empty graph"}}, "config": {"algorithm": {"name": "none"}}}, "baseline"),
         ({"configuration": {"model": {"kind": "openai"}}}, "model"),
         ({"configuration": {"model": {"kind": "baseline"}}}, "baseline"),
         ({"configuration": {"model": {"kind": "majority"}}}, "baseline"),
         ({"configuration": {"model": {"kind": "shortcut"}}}, "baseline"),
         ({"configuration": {"model": {"kind": "linear"}}}, "baseline"),
         ({"configuration": {"model": {"kind": "hypothesis_only"}}}, "baseline"),
-        ({"configuration": {"model": {"kind": "reasoner"}}}, "reasoner"),
+        ({"configuration": {"model": {"kind": "reasoner"}}}, "solver"),
         ({"configuration": {"model": {"kind": "pc"}}, "config": {"algorithm": {"name": "pc"}}}, "algorithm"),
     ],
 )
-def test_the_kind_of_what_answered(tmp_path, manifest, kind):
+def test_the_role_of_what_answered_also_in_manifests_before_they_said_it(tmp_path, manifest, role):
     folder = put(tmp_path, "m", prompt="a,b=c")
     (folder / MANIFEST).write_text(json.dumps(manifest))
-    assert runs.load(folder).kind == kind
+    assert runs.load(folder).role == role
 
 
 def test_samples_are_answers_and_never_an_algorithms_rows_of_data(tmp_path):

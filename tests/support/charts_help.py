@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from harness.storage.result_json import result_json
-from harness.types import Metric, Result, Scores, Usage
+from harness.types import Metric, Result, Role, Scores, Usage
 from support.manifest_help import write_manifest
 
 
@@ -28,6 +28,7 @@ def put(
     variant: str = "default",
     prompt: str = "plain",
     kind: str = "openai",
+    role: Role = "model",
     headline: str = "published",
     items: str | None = "a",
     parts: dict | None = None,
@@ -56,5 +57,5 @@ def put(
             configuration["data"], config = {"observations": data[0], "seed": data[1]}, {"algorithm": {"name": model}}
     sha256 = items and items * 64
     result_content = {"items": sha256, "configuration": configuration, "config": config}
-    write_manifest(folder, place, result, complete=complete, **result_content)
+    write_manifest(folder, place, result, complete=complete, role="algorithm" if data else role, **result_content)
     return folder

@@ -10,7 +10,7 @@ from typing import Any
 from harness.codec import digest
 from harness.prompting.version import reading_version
 from harness.storage.result_json import counts
-from harness.types import Result
+from harness.types import Result, Role
 
 
 def write_manifest(
@@ -22,11 +22,13 @@ def write_manifest(
     items: str | None = None,
     configuration: Mapping[str, Any] | None = None,
     config: Mapping[str, Any] | None = None,
+    role: Role = "model",
 ) -> None:
     """Write manifest.json beside the result.json of `folder`; `items` is the SHA-256 of the items."""
     item_digest = {"count": result.overall.items, **({"sha256": items} if items else {})}
     manifest = {
         "run": run,
+        "role": role,
         "configuration": configuration or {},
         "configuration_digest": digest(configuration or {}),
         "items": item_digest,

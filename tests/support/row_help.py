@@ -31,5 +31,5 @@ def board_row(
     manifest = {"items": {"sha256": items}, "configuration": {"task": settings}, "reading": reading_version()}
     if data is not None:
         manifest["configuration"]["data"] = dict(zip(("observations", "seed"), data, strict=True))
-        manifest["config"] = {"algorithm": {"name": model}}
+        manifest |= {"role": "algorithm", "config": {"algorithm": {"name": model}}}
     return Row(Run(Path(folder), place, complete, result, manifest=manifest), folder)

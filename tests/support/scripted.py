@@ -16,7 +16,7 @@ class Scripted:
     says: Callable[[Request], Response | Failure]
     name: str = "scripted"
     accepts: tuple[type[Request], ...] = (ChatRequest,)
-    traits: Traits = field(default_factory=Traits)
+    traits: Traits = field(default_factory=lambda: Traits(role="model"))
     asked: list[Request] = field(default_factory=list)
 
     @property

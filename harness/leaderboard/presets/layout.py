@@ -127,7 +127,7 @@ def _measured_lines(
         for entry, key in order:
             stubs = _stubs(preset, key, entry.title, entry.model)
             cells = [_cell(entry, number, preset, key, intervals) for number in numbers]
-            group = {"none": "", "family": family(entry.model), "model": entry.title}[preset.groups]
+            group = {"none": "", "family": family(entry.model, entry.role), "model": entry.title}[preset.groups]
             yield Line(
                 [*_omit_repeated(stubs, above), *cells],
                 group,

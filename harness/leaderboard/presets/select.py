@@ -13,7 +13,7 @@ from harness.storage.places import setting_text
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of
 from harness.tasks.presets import Number, Preset, Source
-from harness.types import Metric, Scores
+from harness.types import Metric, Role, Scores
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Entry:
     """The model, and the prompt where it is not the usual one."""
     usual: bool
     """Whether it is."""
+    role: Role = "model"
+    """What has answered; of runs of several models, a language model."""
     runs: dict[str, Row] = field(default_factory=dict)
     """By slot."""
     repeats: dict[str, list[Row]] = field(default_factory=dict)
@@ -70,7 +72,7 @@ class Entry:
     @property
     def sort_key(self) -> tuple[int, str, bool, str, str]:
         """What the rows of a set are sorted by: family, name, the usual prompt first."""
-        return order(family(self.model)), self.model, not self.usual, self.prompt, self.folder
+        return order(family(self.model, self.role)), self.model, not self.usual, self.prompt, self.folder
 
 
 def comparable(preset: Preset, data: Data) -> bool:
@@ -91,7 +93,7 @@ def source(preset: Preset, row: Row) -> Source | None:
         return None
     row_settings = {**benchmark_of(preset.benchmark).defaults, **settings(row)}
     for kind in preset.sources:
-        fits = row.run.kind == "algorithm" if kind.algorithms else row.prompt in kind.prompts
+        fits = row.run.learned if kind.algorithms else row.prompt in kind.prompts
         if fits and all(row_settings.get(name) in values for name, values in kind.requires.items()):
             slots = {slot for number in preset.columns for slot in number.slots}
             if preset.varies in (None, "model") or not slots or row_settings.get(preset.varies) in slots:
@@ -116,7 +118,8 @@ def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
             if items in sets[1:]:
                 data = replace(data, items=((slot, sets.index(items)),))
         model, prompt, title = ("", "", "") if one_row else (row.model, row.prompt, _model_title(row, kind) + where)
-        entry = Entry(data, model, prompt, row.folder, title, one_row or _usual(row, kind))
+        role = "model" if one_row else row.role
+        entry = Entry(data, model, prompt, row.folder, title, one_row or _usual(row, kind), role)
         entry = by_key.setdefault((data, entry.model, entry.prompt, entry.folder), entry)
         entry.runs[slot] = row
         if data.learned:

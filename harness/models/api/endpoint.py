@@ -120,7 +120,7 @@ class Endpoint(ABC):
     def traits(self) -> Traits:
         """Return those of a service, whose answers vary unless the temperature is 0; without one the server's is 1."""
         varies = self.sampling().get("temperature") != 0
-        return Traits(varies=varies, service=self, ranks=self.method == "rank")
+        return Traits(role="model", varies=varies, service=self, ranks=self.method == "rank")
 
     @property
     def accepts(self) -> tuple[type[Request], ...]:

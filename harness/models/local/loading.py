@@ -54,7 +54,7 @@ class Checkpoint:
     batch_tokens: Annotated[int, Field(gt=0)] = 8192
     window: Annotated[int, Field(gt=0)] = 512
 
-    traits: ClassVar[Traits] = Traits()
+    traits: ClassVar[Traits] = Traits(role="model")
 
     @cached_property
     def folder(self) -> Path:

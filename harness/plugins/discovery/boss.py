@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from harness.plugins.discovery.library import library, pattern_of, version
 from harness.plugins.discovery.ordering import in_random_order
 from harness.plugins.discovery.scores import Score, ScoreName, settings_of
 from harness.seeding import shuffled
-from harness.types import JSON
+from harness.types import JSON, Role
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class BOSS:
     score: ScoreName = "bic"
     equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
     """α of BDeu; BIC has none."""
+
+    role: ClassVar[Role] = "algorithm"
 
     @property
     def identity(self) -> Mapping[str, JSON]:

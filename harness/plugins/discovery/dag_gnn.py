@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from math import inf, log10
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from harness.errors import ConfigError
 from harness.plugins.discovery.ordering import in_random_order
 from harness.runtime.environment import installing
 from harness.runtime.steps import STEPS
-from harness.types import JSON
+from harness.types import JSON, Role
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -55,6 +55,8 @@ class DAGGNN:
     batch_size: Annotated[int, Field(ge=1)] = 100
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3
     """Divided by log₁₀ of the penalty, and kept between 0.0001 and 0.01."""
+
+    role: ClassVar[Role] = "algorithm"
 
     @property
     def identity(self) -> Mapping[str, JSON]:

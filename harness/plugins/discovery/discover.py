@@ -119,7 +119,11 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
         path=folder_of(settings.results, place),
         run=place,
         configuration=configuration,
-        provenance={**provenance.gather(dict(config)), **({"own_files": own} if own else {})},
+        provenance={
+            "role": algorithm.role,
+            **provenance.gather(dict(config)),
+            **({"own_files": own} if own else {}),
+        },
         renamed_by="algorithm.name",
         form=settings.records,
     )

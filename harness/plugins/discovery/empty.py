@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.causal.learned_graph import Pattern
-from harness.types import JSON
+from harness.types import JSON, Role
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class Empty:
     """Looks at no data and answers No to every question: its SHD is the number of edges of the true graph."""
 
     name: str
+
+    role: ClassVar[Role] = "baseline"
 
     @property
     def identity(self) -> Mapping[str, JSON]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from math import exp
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from harness.plugins.discovery.information import mutual_information
 from harness.plugins.discovery.ordering import in_random_order
 from harness.plugins.discovery.scores import Score, ScoreName, settings_of
 from harness.runtime.steps import STEPS
-from harness.types import JSON
+from harness.types import JSON, Role
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class ENSAOBS:
     """So many steps for each variable without a better network end a search."""
     temperature: Annotated[float, Field(gt=0)] = 5.0
     """At the beginning, in units of the score; it falls by a thousandth with each step."""
+
+    role: ClassVar[Role] = "algorithm"
 
     @property
     def identity(self) -> Mapping[str, JSON]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from harness.plugins.discovery.counting import Table
 from harness.plugins.discovery.ordering import in_random_order
 from harness.plugins.discovery.scores import ScoreName, settings_of
 from harness.plugins.discovery.subset_scores import SubsetScores, Values, spread, squeezed
-from harness.types import JSON
+from harness.types import JSON, Role
 
 MOST_VARIABLES = 20
 """Each one more doubles time and memory: 20 take up to about 200 MB, whatever the number of rows."""
@@ -36,6 +36,8 @@ class Exact:
     score: ScoreName = "bic"
     equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
     """α of BDeu; BIC has none."""
+
+    role: ClassVar[Role] = "algorithm"
 
     @property
     def identity(self) -> Mapping[str, JSON]:

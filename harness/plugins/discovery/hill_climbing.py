@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from harness.plugins.discovery.counting import Table
 from harness.plugins.discovery.ordering import in_random_order
 from harness.plugins.discovery.scores import Score, ScoreName, settings_of
 from harness.seeding import uniform
-from harness.types import JSON
+from harness.types import JSON, Role
 
 # Gains closer than this are ties: equal in theory, apart by rounding, which differs between machines.
 _TIE = 1e-7
@@ -39,6 +39,8 @@ class HillClimbing:
     restarts: Annotated[int, Field(ge=0)] = 0
     """How often to climb again from the best graph so far after `perturbations` random changes."""
     perturbations: Annotated[int, Field(ge=1)] = 10
+
+    role: ClassVar[Role] = "algorithm"
 
     @property
     def identity(self) -> Mapping[str, JSON]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from harness.plugins.discovery.information import dependent, mutual_information
 from harness.plugins.discovery.ordering import in_random_order
 from harness.plugins.discovery.scores import Score, ScoreName, settings_of
 from harness.runtime.steps import STEPS
-from harness.types import JSON
+from harness.types import JSON, Role
 
 Genes = NDArray[np.int8]
 """By pair of variables x < y: 0 no edge, 1 x → y, 2 y → x."""
@@ -48,6 +48,8 @@ class MIGA:
     mutations: Annotated[float, Field(ge=0)] = 2.0
     """Genes of a child that change, on average."""
     max_parents: Annotated[int, Field(ge=1)] = 5
+
+    role: ClassVar[Role] = "algorithm"
 
     @property
     def identity(self) -> Mapping[str, JSON]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from harness.plugins.discovery.hill_climbing import climb
 from harness.plugins.discovery.independence import GSquare
 from harness.plugins.discovery.ordering import in_random_order
 from harness.plugins.discovery.scores import Score, ScoreName, settings_of
-from harness.types import JSON
+from harness.types import JSON, Role
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class MMHC:
     equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
     """α of BDeu; BIC has none."""
     max_parents: Annotated[int, Field(ge=1)] | None = None
+
+    role: ClassVar[Role] = "algorithm"
 
     @property
     def identity(self) -> Mapping[str, JSON]:

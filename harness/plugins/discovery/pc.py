@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from pydantic import Field
 from harness.causal.learned_graph import Pattern
 from harness.plugins.discovery.library import library, pattern_of, version
 from harness.plugins.discovery.ordering import in_random_order
-from harness.types import JSON
+from harness.types import JSON, Role
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class PC:
     """The level of the tests."""
     max_condition: Annotated[int, Field(ge=0)] | None = None
     """The largest set of variables to condition on."""
+
+    role: ClassVar[Role] = "algorithm"
 
     @property
     def identity(self) -> Mapping[str, JSON]:

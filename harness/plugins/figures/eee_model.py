@@ -12,13 +12,11 @@ from urllib.parse import urlsplit
 from harness.models.api.addresses import on_this_machine
 from harness.storage.runs import Run
 
-OWN = ("baseline", "majority", "shortcut", "hypothesis_only", "linear", "ranker", "reasoner", "hill climbing", "mmhc")
-"""Kinds of model that are part of this program."""
-LIBRARY = ("pc", "boss")
-"""Kinds that are causal-learn's."""
+LIBRARY = "causal-learn"
+"""The library that some algorithms are part of: their identities hold its version."""
 SERVED = "served.chat"
 """The kind of a checkpoint behind a server that the run has started."""
-LOCAL = ("nli", "causal_lm", "masked_lm")
+LOCAL = ("nli", "nli_onnx", "causal_lm", "masked_lm")
 OPENAI = "api.openai.com"
 
 OWNERS = {
@@ -54,13 +52,13 @@ def model_info(run: Run) -> dict[str, Any]:
         **({"developer": developer} if developer else {}),
         **({"inference_platform": "openai" if host == OPENAI else host} if host else {}),
         **({"inference_engine": engine} if engine else {}),
-        "additional_details": {**details, **_deployment(kind, host, developer)},
+        "additional_details": {**details, **_deployment(run, kind, host, developer)},
     }
 
 
 def relationship(run: Run, developer: str | None) -> str:
     """Return the relationship of the evaluator to the model's developer; `other` if unknown."""
-    if str(_part(run, "configuration").get("kind")) in OWN:
+    if _program(run) == "harness":
         return "first_party"
     return "third_party" if developer else "other"
 
@@ -83,12 +81,20 @@ def _part(run: Run, name: str) -> Mapping[str, Any]:
     return model if isinstance(model, dict) else {}
 
 
+def _program(run: Run) -> str:
+    """Return the program or library that a baseline, solver, algorithm or cheat is part of; "" for a language model."""
+    if run.role == "model":
+        return ""
+    if LIBRARY in _part(run, "configuration"):
+        return LIBRARY
+    config = run.manifest.get("config") or {}
+    return str((config.get("model") or config.get("algorithm") or {}).get("_target_") or "").partition(".")[0]
+
+
 def _name(run: Run, kind: str, host: str | None, config: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
     display_name = run.place["model"]
-    if kind in OWN:
-        return f"harness/{_last(display_name)}"
-    if kind in LIBRARY:
-        return f"causal-learn/{_last(display_name)}"
+    if program := _program(run):
+        return f"{program}/{_last(display_name)}"
     if kind in LOCAL or kind == SERVED:
         path = str(config.get("path") or display_name)
         if path in OWNERS:
@@ -120,23 +126,22 @@ def _host(config: Mapping[str, Any]) -> str | None:
 def _engine(run: Run, kind: str, identity: Mapping[str, Any]) -> dict[str, str] | None:
     versions, harness = run.manifest.get("versions") or {}, run.manifest.get("harness") or {}
     if kind in LOCAL:
-        name, version = "transformers", versions.get("transformers")
+        name = "onnxruntime" if kind == "nli_onnx" else "transformers"
+        version = versions.get(name)
     elif kind == SERVED:
         name, version = str(identity.get("engine")), identity.get("version")
-    elif kind in LIBRARY:
-        name, version = "causal-learn", identity.get("causal-learn")
-    elif kind in OWN:
-        name, version = "harness", harness.get("version")
+    elif name := _program(run):
+        version = harness.get("version") if name == "harness" else identity.get(name)
     else:
         return None
     return {"name": name, **({"version": str(version)} if version else {})}
 
 
-def _deployment(kind: str, host: str | None, developer: str | None) -> dict[str, str]:
+def _deployment(run: Run, kind: str, host: str | None, developer: str | None) -> dict[str, str]:
     """Return who ran the model and whether its weights are public; `unknown` unless it is plain."""
     if host == OPENAI:
         return {"deployment_type": "externally_managed", "model_availability": "closed_weights"}
-    here = "self_deployed" if kind in (*OWN, *LIBRARY, *LOCAL) else "unknown"
+    here = "self_deployed" if kind in LOCAL or _program(run) else "unknown"
     return {
         "deployment_type": here,
         "model_availability": "open_weights" if kind in LOCAL and developer else "unknown",

@@ -124,9 +124,11 @@ def lay_out(rows: Sequence[Row]) -> list[Table]:
         for model, printed in published().items()
     ]
     several = len({folder for _, folder in runs}) > 1
-    for (title, folder), by_kind in sorted(runs.items(), key=lambda entry: (order(family(entry[0][0])), entry[0])):
+    first_of = {entry: next(iter(by_kind.values()))[0] for entry, by_kind in runs.items()}
+    families = {entry: order(family(row.model, row.role)) for entry, row in first_of.items()}
+    for (title, folder), by_kind in sorted(runs.items(), key=lambda entry: (families[entry[0]], entry[0])):
         name = f"{title} [{folder}]" if several else title
-        identity = {"model": next(iter(by_kind.values()))[0].model}
+        identity = {"model": first_of[title, folder].model}
         cells = [cell for kind in KINDS for cell in _measured(kind, by_kind.get(kind.key, []))]
         lines.append(Line([Cell(name, name), *cells], run=identity, block=Block("Measured here"), ranked=False))
     return [
@@ -142,7 +144,7 @@ def lay_out(rows: Sequence[Row]) -> list[Table]:
 
 
 def _fits(kind: Kind, row: Row) -> bool:
-    if not row.complete or row.run.kind == "algorithm" or row.prompt not in LLMS:
+    if not row.complete or row.run.learned or row.prompt not in LLMS:
         return False
     own = {**benchmark_of(BENCHMARK).defaults, **settings(row)}
     return row.task == kind.task and all(own.get(name) == value for name, value in kind.requires.items())

@@ -955,7 +955,7 @@ ${reply}`.toLowerCase();
       show: (row) => row[column.name] ? scoreCell(row[column.name], { places: placesOf(row, places), hasRange, most }) : null
     };
   }
-  var isCompared = (row) => ["model", "algorithm"].includes((findRun(row.run) || {}).role);
+  var isCompared = (row) => (findRun(row.run) || {}).ranked;
   var comparedCells = (rows, cells) => cells.filter((_, number) => isCompared(rows[number]));
   var placesOf = (row, places) => isCompared(row) ? places : /* @__PURE__ */ new Map();
   function upperEnd(cell) {

@@ -30,7 +30,9 @@ class ColumnOrder:
 
     accepts: ClassVar[tuple[type[Request], ...]] = (ChatRequest,)
     traits: ClassVar[Traits] = Traits(
-        instant=True, tasks=("causalbench/causality", "causalbench/correlation", "causalbench/skeleton")
+        role="cheat",
+        instant=True,
+        tasks=("causalbench/causality", "causalbench/correlation", "causalbench/skeleton"),
     )
 
     @property

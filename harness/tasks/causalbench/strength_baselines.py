@@ -58,7 +58,7 @@ class Ranker:
     @property
     def traits(self) -> Traits:
         """What a run has to know of it."""
-        return Traits(instant=True, varies=self.rule == "uniform", tasks=("causalbench/strength",))
+        return Traits(role="baseline", instant=True, varies=self.rule == "uniform", tasks=("causalbench/strength",))
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Yield a ranking for each request."""

@@ -30,7 +30,7 @@ class LadderReasoner(TextReasoner):
 
     name: str = "ladder_reasoner"
 
-    traits: ClassVar[Traits] = Traits(instant=True, tasks=("cladder", "cladder/value"))
+    traits: ClassVar[Traits] = Traits(role="solver", instant=True, tasks=("cladder", "cladder/value"))
 
     @property
     def identity(self) -> Mapping[str, JSON]:

@@ -25,7 +25,7 @@ class Reasoner(TextReasoner):
     @property
     def traits(self) -> Traits:
         """The tasks that it answers: the benchmark's, and those of plug-ins that can be solved likewise."""
-        return Traits(instant=True, tasks=("corr2cause", *benchmark_of("corr2cause").solves))
+        return Traits(role="solver", instant=True, tasks=("corr2cause", *benchmark_of("corr2cause").solves))
 
     @property
     def identity(self) -> Mapping[str, JSON]:

@@ -54,7 +54,7 @@ class Shortcut:
     name: str = "shortcut"
 
     accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest, ChatRequest)
-    traits: ClassVar[Traits] = Traits(instant=True, tasks=("corr2cause",))
+    traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:

@@ -134,7 +134,7 @@ class HypothesisOnly:
     name: str = "hypothesis_only"
 
     accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest, ChatRequest)
-    traits: ClassVar[Traits] = Traits(instant=True, tasks=("corr2cause",))
+    traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
@@ -154,7 +154,7 @@ class Linear:
     name: str = "linear"
 
     accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest, ChatRequest)
-    traits: ClassVar[Traits] = Traits(instant=True, tasks=("corr2cause",))
+    traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:

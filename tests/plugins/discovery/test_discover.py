@@ -88,7 +88,7 @@ def test_a_run_leaves_records_scores_and_the_graph_where_models_leave_theirs(har
     assert manifest["configuration"]["model"]["score"] == "bic"
     assert manifest["configuration"]["data"] == {"observations": 2000, "seed": 3}
     run = load_run(place)
-    assert (run.kind, run.data) == ("algorithm", {"observations": 2000, "seed": 3})
+    assert (run.role, run.data) == ("algorithm", {"observations": 2000, "seed": 3})
 
 
 def test_it_stands_on_the_leaderboard_of_the_models(harness):

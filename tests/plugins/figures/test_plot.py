@@ -109,12 +109,12 @@ def test_many_lines_have_frames_of_their_own_with_different_names(tmp_path):
 
 
 def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
-    kinds = {"always_no": "baseline", "reasoner": "reasoner", "pc": "algorithm"}
+    kinds = {"always_no": "baseline", "reasoner": "solver", "pc": "algorithm", "column_order": "cheat"}
     for number in range(9):  # more lines than share a frame
         put(tmp_path, f"gpt-{number}", task="causalbench/causality", headline="exact", parts=NETWORKS)
     for model, role in kinds.items():
-        data, kind = ((500, 0), "x") if role == "algorithm" else (None, role)
-        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, data=data, kind=kind)
+        data = (500, 0) if role == "algorithm" else None
+        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, data=data, role=role)
     charts = {chart.kind: chart for chart in charts_of(find_rows([str(tmp_path)])) if chart.kind in ("scores", "scale")}
     shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
     colours = {"#0072B2": "blue", "#D55E00": "orange", "#009E73": "green", "#6E6E6E": "grey"}
@@ -133,9 +133,9 @@ def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
 
 
 def test_lines_in_one_frame_are_told_apart_and_marked_as_elsewhere(tmp_path):
-    kinds = {"m": "model", "n": "model", "always_no": "baseline", "always_yes": "baseline", "reasoner": "reasoner"}
+    kinds = {"m": "model", "n": "model", "always_no": "baseline", "always_yes": "baseline", "reasoner": "solver"}
     for model, role in kinds.items():
-        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, kind=role)
+        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, role=role)
     (chart,) = (
         chart for chart in charts_of(find_rows([str(tmp_path)])) if chart.kind == "scale" and chart.metric == "f1"
     )
@@ -143,7 +143,7 @@ def test_lines_in_one_frame_are_told_apart_and_marked_as_elsewhere(tmp_path):
         (axes,) = lines.scale(chart, 6.75).figure.axes
     drawn_lines = [line for line in axes.lines if line.get_marker() != "None"]
     line_of = {row.label: line for line, row in zip(drawn_lines, chart.rows, strict=True)}
-    markers = {"model": "o", "baseline": "s", "reasoner": "D"}
+    markers = {"model": "o", "baseline": "s", "solver": "D"}
     assert {model: line.get_marker() for model, line in line_of.items()} == {m: markers[kinds[m]] for m in kinds}
     assert len({line.get_color() for line in line_of.values()}) == len(
         {str(line._dash_pattern) for line in drawn_lines}

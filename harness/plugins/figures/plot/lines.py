@@ -24,7 +24,7 @@ from harness.plugins.figures.plot.paper import (
     text_width,
 )
 from harness.scoring.definitions import definition
-from harness.storage.runs import Kind
+from harness.types import Role
 
 _MOST = len(COLOURS)
 """Lines in one frame: more have frames of their own, as nobody tells them apart."""
@@ -41,7 +41,7 @@ _SLOT = 0.13
 @dataclass(frozen=True)
 class _Line:
     name: str
-    role: Kind
+    role: Role
     values: Sequence[float | None]
     intervals: Sequence[Interval]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.charts.marks import MARKS
 from harness.charts.values import Chart
-from harness.storage.runs import Kind
+from harness.types import Role
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,14 +142,14 @@ _HANDLE = 0.48
 """Inches of a sample in the legend, with the space around it."""
 
 
-def look(role: Kind, colour: str = "") -> dict[str, Any]:
+def look(role: Role, colour: str = "") -> dict[str, Any]:
     """Return colour and marker of what answered; in another colour where one is given."""
     mark = MARKS[role]
     colour = colour or _SHADES[mark.colour]
     return {"color": colour, "marker": _SHAPES[mark.shape], "markerfacecolor": "white" if mark.open else colour}
 
 
-def legend_of_roles(roles: Collection[Kind]) -> tuple[list[Any], list[str]]:
+def legend_of_roles(roles: Collection[Role]) -> tuple[list[Any], list[str]]:
     """Return samples and names for a legend of what answered; none where it is the same for all."""
     from matplotlib.lines import Line2D
 

@@ -1,4 +1,4 @@
-// Marks by what answered (model, baseline, reasoner, algorithm): a shape and a colour for each role.
+// Marks by what answered (model, baseline, solver, algorithm, cheat): a shape and a colour for each role.
 import { report } from "../data/store.js";
 import { el, svgEl } from "../ui/dom.js";
 

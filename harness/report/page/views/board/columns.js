@@ -50,8 +50,8 @@ function metricColumn(table, column) {
   };
 }
 
-// Best and second are marked among what is compared: no baseline, no reasoner, and nothing that a paper prints.
-const isCompared = (row) => ["model", "algorithm"].includes((findRun(row.run) || {}).role);
+// Best and second are marked among what is compared: no baseline, solver or cheat, and nothing that a paper prints.
+const isCompared = (row) => (findRun(row.run) || {}).ranked;
 const comparedCells = (rows, cells) => cells.filter((_, number) => isCompared(rows[number]));
 const placesOf = (row, places) => (isCompared(row) ? places : new Map());
 
