@@ -72,10 +72,11 @@ def test_ties_share_the_first_place():
     assert latex(build([run("a"), run("b"), run("c", 0.1)], Choice(("f1",)))).count(r"\textbf{50.00}") == 2
 
 
-def test_no_baseline_solver_or_cheat_is_the_best_or_second():
-    def of_role(role, row):
-        return replace(row, run=replace(row.run, manifest={"role": role}))
+def of_role(role, row):
+    return replace(row, run=replace(row.run, manifest={"role": role}))
 
+
+def test_no_baseline_solver_or_cheat_is_the_best_or_second():
     beside = [
         of_role("solver", run("exact", 0.99)),
         of_role("baseline", run("coin", 0.95)),
@@ -157,7 +158,7 @@ def test_columns_for_each_group():
 
 
 def test_order_families_and_intervals():
-    rows = [run("gpt4", 0.9), run("always_yes", 0.1), run("b", 0.5)]
+    rows = [run("gpt4", 0.9), of_role("baseline", run("always_yes", 0.1)), run("b", 0.5)]
     assert [line.cells[0].text for line in build(rows, Choice(sort="model"))[0].lines] == ["always_yes", "b", "gpt4"]
     groups = [(name, len(lines)) for _, name, lines in build(rows, Choice(families=True))[0].groups()]
     assert groups == [("Random Baselines", 1), ("GPT-Based Models", 1), ("Other Models", 1)]

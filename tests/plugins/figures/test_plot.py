@@ -110,7 +110,7 @@ def test_many_lines_have_frames_of_their_own_with_different_names(tmp_path):
 
 def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
     kinds = {"always_no": "baseline", "reasoner": "solver", "pc": "algorithm", "column_order": "cheat"}
-    for number in range(9):  # more lines than share a frame
+    for number in range(8):  # more lines than share a frame
         put(tmp_path, f"gpt-{number}", task="causalbench/causality", headline="exact", parts=NETWORKS)
     for model, role in kinds.items():
         data = (500, 0) if role == "algorithm" else None

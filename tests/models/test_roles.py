@@ -1,0 +1,48 @@
+"""Whatever can answer says what it is: each model and algorithm that ships, and one of a plug-in's."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+import yaml
+from support.model_config_help import FILES, section
+
+from harness.config_files import CONFIGS, listed
+from harness.protocols import Traits
+from harness.settings import build, class_of
+from harness.types import Role
+
+OTHERS = {
+    "baseline": (
+        *("always_no", "always_yes", "majority", "random_proportional", "random_third", "random_uniform"),
+        *("hypothesis_only", "linear", "shortcut", "mutual_information", "strength_constant", "strength_uniform"),
+    ),
+    "solver": ("reasoner", "ladder_reasoner"),
+    "cheat": ("column_order",),
+}
+"""Every model that ships and is no language model."""
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_model_that_ships_says_its_role(name):
+    expected = next((role for role, names in OTHERS.items() if name in names), "model")
+    settings = dict(section(name))
+    target = class_of(settings["_target_"], "model")
+    traits = target.traits if isinstance(target.traits, Traits) else build(settings, "model").traits
+    assert traits.role == expected
+
+
+def test_an_algorithm_that_ships_says_its_role():
+    roles = {}
+    for name, file in listed(CONFIGS, "algorithm").items():
+        settings = yaml.safe_load(file.read_text(encoding="utf-8"))
+        if "_target_" in settings:
+            roles[name] = class_of(settings["_target_"], "algorithm").role
+    assert roles.pop("empty") == "baseline" and set(roles.values()) == {"algorithm"}
+
+
+def test_who_does_not_say_it_is_no_model():
+    with pytest.raises(TypeError, match="role"):
+        Traits(instant=True)
+    assert get_args(Role) == ("model", "baseline", "solver", "algorithm", "cheat")
