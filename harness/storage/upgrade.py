@@ -33,7 +33,7 @@ _PLUGINS = "harness.plugins."
 
 
 def upgraded(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest with today's names of classes, and its role. Its digests are those of what stands in the file."""
+    """Return a manifest with today's names of classes, and its role. Its digests are those of the file."""
     config = manifest.get("config")
     if isinstance(config, Mapping):
         manifest = {**manifest, "config": {name: _renamed(section) for name, section in config.items()}}

@@ -157,7 +157,7 @@ def _of_settings(
         manifest["configuration"], configuration, f"{MANIFEST}: configuration", "from its settings and today's data"
     )
     if manifest["role"] != role:
-        yield f"{MANIFEST} calls what answered {manifest["role"]!r}, and it is {role!r}."
+        yield f"{MANIFEST} calls what answered {manifest['role']!r}, and it is {role!r}."
     if manifest["complete"] != result["complete"]:
         yield f"{MANIFEST} says complete: {manifest['complete']}, {RESULT} says {result['complete']}."
     if manifest["ended"] < manifest["started"]:
