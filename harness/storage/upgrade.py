@@ -37,12 +37,14 @@ def upgraded(manifest: Mapping[str, Any]) -> dict[str, Any]:
     config = manifest.get("config")
     if isinstance(config, Mapping):
         manifest = {**manifest, "config": {name: _renamed(section) for name, section in config.items()}}
-    return {**manifest, "role": manifest.get("role") or _role(manifest)} if manifest else {}
+    if manifest.get("configuration") and not manifest.get("role"):
+        manifest = {**manifest, "role": _role(manifest)}
+    return dict(manifest)
 
 
 def _role(manifest: Mapping[str, Any]) -> Role:
-    kind = str(((manifest.get("configuration") or {}).get("model") or {}).get("kind"))
     learned = (manifest.get("config") or {}).get("algorithm") is not None
+    kind = str((manifest["configuration"].get("model") or {}).get("kind"))
     return ROLES.get(kind, "algorithm" if learned else "model")
 
 

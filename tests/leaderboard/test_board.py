@@ -73,7 +73,7 @@ def test_ties_share_the_first_place():
 
 
 def of_role(role, row):
-    return replace(row, run=replace(row.run, manifest={"role": role}))
+    return replace(row, run=replace(row.run, manifest={**row.run.manifest, "role": role}))
 
 
 def test_no_baseline_solver_or_cheat_is_the_best_or_second():

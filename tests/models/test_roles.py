@@ -6,9 +6,10 @@ from typing import get_args
 
 import pytest
 import yaml
-from support.model_config_help import FILES, section
+from support.model_config_help import FILES, bases, section, text_of
 
 from harness.config_files import CONFIGS, listed
+from harness.models.api.endpoint import Endpoint
 from harness.protocols import Traits
 from harness.settings import build, class_of
 from harness.types import Role
@@ -27,7 +28,12 @@ OTHERS = {
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_a_model_that_ships_says_its_role(name):
     expected = next((role for role, names in OTHERS.items() if name in names), "model")
-    settings = dict(section(name))
+    if not FILES[name].is_relative_to(CONFIGS):  # of a plug-in
+        contents = [yaml.safe_load(text_of(base)) for base in bases(name)]
+        target = class_of(next(content["_target_"] for content in contents if "_target_" in content), "model")
+        assert issubclass(target, Endpoint) and expected == "model"
+        return
+    settings = section(name)
     target = class_of(settings["_target_"], "model")
     traits = target.traits if isinstance(target.traits, Traits) else build(settings, "model").traits
     assert traits.role == expected

@@ -28,7 +28,7 @@ def test_a_run_has_todays_names_and_keeps_what_its_digests_are_of() -> None:
     assert run.manifest["config"]["algorithm"]["_target_"] == "harness.plugins.discovery.hill_climbing.HillClimbing"
     assert {name: part for name, part in run.manifest.items() if name != "config"} == {
         name: part for name, part in written.items() if name != "config"
-    }
+    } | {"role": "algorithm"}
     assert runs.manifest_of(folder) == run.manifest
 
 
