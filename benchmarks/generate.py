@@ -42,7 +42,7 @@ TEXTS = """
 from harness.items import as_json
 from harness.storage.json_lines import Encoder
 from harness.runtime.progress import Progress
-from harness.tasks.corr2cause.perturbation import Writer
+from harness.tasks.corr2cause.claim import Writer
 from harness.tasks.corr2cause.enumerate import blocks
 claims = blocks([7], split="all", seed=0)
 writer, encoded = Writer("none", 0), Encoder()

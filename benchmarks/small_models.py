@@ -19,9 +19,9 @@ from harness.errors import ConfigError
 from harness.plugins.train.fit_small_models import files, fit_shares, fit_weights, train
 from harness.storage.atomic_write import atomic_file, check
 from harness.tables.table import Part, Table
+from harness.tasks.corr2cause.claim import Writer
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.parse_text import Unreadable
-from harness.tasks.corr2cause.perturbation import Writer
+from harness.tasks.corr2cause.text import Unreadable
 from harness.types import Item
 
 HELP = """\

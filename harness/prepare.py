@@ -34,8 +34,7 @@ from harness.storage import provenance
 from harness.storage.configuration import of_judge, of_model
 from harness.storage.places import folder_of
 from harness.storage.run_folder import MANIFEST, Folder
-from harness.tasks.check import look_ahead
-from harness.tasks.parts import parts_of
+from harness.tasks.check import look_ahead, parts_of
 from harness.types import Message
 
 

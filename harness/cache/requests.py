@@ -21,7 +21,7 @@ from harness.plugins.batches.missing import Missing
 from harness.plugins.batches.tables import Notes, Written
 from harness.settings import Main
 from harness.storage.atomic_write import atomic_file
-from harness.tasks.parts import parts_of
+from harness.tasks.check import parts_of
 from harness.types import Failure, Request, Response
 
 _CHUNK = 500

@@ -14,6 +14,10 @@ MOVED: Mapping[str, str] = {
         *("boss.BOSS", "dag_gnn.DAGGNN", "empty.Empty", "ensaobs.ENSAOBS", "exact.Exact"),
         *("hill_climbing.HillClimbing", "miga.MIGA", "mmhc.MMHC", "pc.PC"),
     )
+} | {
+    "harness.tasks.corr2cause.Latent": "harness.plugins.papers.latent.Latent",
+    "harness.tasks.corr2cause.Stories": "harness.plugins.papers.story_tasks.Stories",
+    "harness.tasks.corr2cause.Writing": "harness.plugins.papers.story_tasks.Writing",
 }
 """Classes that a config named at another place: the old name, and today's."""
 ROLES: Mapping[str, Role] = {

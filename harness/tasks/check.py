@@ -1,4 +1,7 @@
-"""What a task gives, checked as it goes by: one sentence for the author of items that cannot be asked or scored."""
+"""The three parts of a run (task, model, prompt), and a task's items checked as they go by.
+
+One sentence for the author of items that cannot be asked or scored.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ from operator import length_hint
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.protocols import Task
+from harness.prompting.fit import check_samples, choose_prompt, held_to_choices, with_room, with_system_role
+from harness.prompting.prompts import Prompt
+from harness.protocols import Model, Task
+from harness.settings import Main, build
 from harness.types import Item
 
 LOOKED_AHEAD = 20_000
@@ -107,3 +113,17 @@ def _of_labels(item: Item, headline: str) -> str:
                 "field that is the list of them"
             )
     return ""
+
+
+def parts_of(settings: Main) -> tuple[Task, Model, Prompt]:
+    """Return the three parts, seen to fit each other. Raises ConfigError where they do not."""
+    task: Task = build(settings.task, "task")
+    check_parts(task)
+    model: Model = build(settings.model, "model")
+    prompt = choose_prompt(task, model, settings.prompt, settings.replies)
+    prompt = with_room(prompt, model, settings.max_tokens)
+    prompt = with_system_role(prompt, settings.system_role)
+    if settings.answer == "choice":
+        prompt = held_to_choices(prompt, model)
+    check_samples(settings.samples, prompt, model)
+    return task, model, prompt

@@ -14,7 +14,7 @@ from harness.causal.dag import DAG, bits
 from harness.causal.equivalence import from_independences, members
 from harness.causal.relations import Relation, relations
 from harness.tasks.corr2cause.explain import FIRST
-from harness.tasks.corr2cause.parse_text import read_premise
+from harness.tasks.corr2cause.text import read_premise
 
 LABEL = {1: "Yes", 0: "No"}
 SIDES = """() => [...document.querySelectorAll("main section[aria-label]")].map((side) => ({

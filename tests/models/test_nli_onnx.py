@@ -14,8 +14,8 @@ from harness.models.local.checkpoint import shipped
 from harness.models.local.nli import NLI
 from harness.models.local.nli_onnx import OnnxNLI
 from harness.models.local.tokenizer_file import TokenizerFile
+from harness.tasks.corr2cause.claim import Writer
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.perturbation import Writer
 from harness.types import PairRequest
 
 PREMISES = ["A correlates with B. However, A is independent of C.", "A", "A and B are independent given C and D."]

@@ -6,9 +6,8 @@ from support.thinned import few
 
 from harness.prompting.prompts import load
 from harness.run import ask
+from harness.tasks.corr2cause.claim import Writer, claims
 from harness.tasks.corr2cause.enumerate import premises
-from harness.tasks.corr2cause.hypothesis import claims
-from harness.tasks.corr2cause.perturbation import Writer
 from harness.tasks.corr2cause.reasoner import Reasoner
 from harness.types import ChatRequest, Message
 

@@ -7,9 +7,8 @@ import pytest
 from harness.causal.dag import from_edges
 from harness.causal.relations import Relation, relations
 from harness.tasks.corr2cause import Corr2Cause
+from harness.tasks.corr2cause.claim import Writer, claims
 from harness.tasks.corr2cause.explain import Classes
-from harness.tasks.corr2cause.hypothesis import claims
-from harness.tasks.corr2cause.perturbation import Writer
 from harness.types import Item
 
 TEST = [("v2", how) for how in ("none", "paraphrase", "refactorization", "permutation")]

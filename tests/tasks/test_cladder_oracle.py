@@ -5,9 +5,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from harness.tasks.cladder.graphs import GRAPHS
-from harness.tasks.cladder.numbers import Exact
-from harness.tasks.cladder.scm import Scm
+from harness.tasks.cladder.graphs import GRAPHS, Scm
+from harness.tasks.cladder.questions import Exact
 
 
 def models(graph, count=2):

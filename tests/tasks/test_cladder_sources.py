@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import ConfigError, DataError
 from harness.settings import build
-from harness.tasks.cladder.sample import sample
+from harness.tasks.cladder.models import sample
 
 MODELS = [model for model in sample() if model.id % 40 in (0, 5) or model.variant == "deterministic"][:14]
 

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from harness.tasks.cladder.graphs import GRAPHS
-from harness.tasks.cladder.numbers import Exact, printed_tables
+from harness.tasks.cladder.graphs import GRAPHS, Scm
+from harness.tasks.cladder.models import sample
 from harness.tasks.cladder.queries import NUMERIC, asked_of, asks
-from harness.tasks.cladder.questions import Question, ToldModel
-from harness.tasks.cladder.ranges import effect_range, rounded
-from harness.tasks.cladder.sample import sample
-from harness.tasks.cladder.scm import Scm
+from harness.tasks.cladder.questions import Exact, Question, ToldModel, printed_tables
+from harness.tasks.cladder.stated import effect_range, rounded
 
 
 def percents(scm, query):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.tasks.cladder.models import sample
 from harness.tasks.cladder.queries import NUMERIC
 from harness.tasks.cladder.reasoning import steps
-from harness.tasks.cladder.sample import sample
 from harness.tasks.cladder.wording import background
 
 FILE = Path(__file__).parents[1] / "data" / "cladder_questions.json.xz"

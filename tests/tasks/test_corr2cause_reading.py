@@ -9,7 +9,7 @@ from harness.causal.relations import Relation
 from harness.causal.separation import independences
 from harness.tasks.corr2cause import text
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.parse_text import (
+from harness.tasks.corr2cause.text import (
     Hypothesis,
     Premise,
     Unreadable,

@@ -14,9 +14,9 @@ from harness.causal.equivalence import members
 from harness.causal.relations import Relation, relations
 from harness.causal.separation import independences
 from harness.errors import ConfigError
+from harness.tasks.corr2cause.claim import Writer
 from harness.tasks.corr2cause.enumerate import premises, public_test, universe
-from harness.tasks.corr2cause.parse_text import read_premise
-from harness.tasks.corr2cause.perturbation import Writer
+from harness.tasks.corr2cause.text import read_premise
 
 PLAIN = list(corr2cause().items())
 PERMUTED = list(corr2cause(perturbation="permutation").items())

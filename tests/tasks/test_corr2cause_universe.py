@@ -18,10 +18,9 @@ from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
 from harness.causal.separation import independences
 from harness.tasks.corr2cause import enumerate, hypothesis
+from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count, truth
 from harness.tasks.corr2cause.enumerate import blocks, draw_classes, premises
-from harness.tasks.corr2cause.hypothesis import Claim, claim_at, claims, count, truth
-from harness.tasks.corr2cause.parse_text import follows, read_hypothesis, read_premise
-from harness.tasks.corr2cause.text import premise
+from harness.tasks.corr2cause.text import follows, premise, read_hypothesis, read_premise
 from harness.tasks.sampling import stratified
 
 SEVEN = 76_907

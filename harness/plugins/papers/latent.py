@@ -29,8 +29,16 @@ from harness.plugins.papers.latent_graphs import (
 )
 from harness.seeding import shuffled
 from harness.tasks.base import OneOrMore, Share, TaskBase
-from harness.tasks.corr2cause.parse_text import Unreadable, read_hypothesis, read_premise
-from harness.tasks.corr2cause.text import LETTERS, as_input, hypothesis, listed, sentences
+from harness.tasks.corr2cause.text import (
+    LETTERS,
+    Unreadable,
+    as_input,
+    hypothesis,
+    listed,
+    read_hypothesis,
+    read_premise,
+    sentences,
+)
 from harness.types import JSON, Item
 
 Observed = Annotated[int, Field(ge=2, le=MOST_OBSERVED)]

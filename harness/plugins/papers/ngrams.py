@@ -14,9 +14,8 @@ from itertools import groupby
 from math import log2
 
 from harness.tables.table import Part, Table
+from harness.tasks.corr2cause.claim import Claim, Writer
 from harness.tasks.corr2cause.enumerate import public_test, universe
-from harness.tasks.corr2cause.hypothesis import Claim
-from harness.tasks.corr2cause.perturbation import Writer
 
 LONGEST = 4
 """Words of an n-gram, as in the paper."""

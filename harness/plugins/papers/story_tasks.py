@@ -19,9 +19,8 @@ from harness.scoring.summary import OutcomeCounts
 from harness.settings import LOCAL
 from harness.tables.table import Part, Table
 from harness.tasks.base import OneOrMore, Share, TaskBase
+from harness.tasks.corr2cause.claim import Claim, Writer
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.hypothesis import Claim
-from harness.tasks.corr2cause.perturbation import Writer
 from harness.tasks.corr2cause.task import ORDERS, Size
 from harness.tasks.data_files import DataFile
 from harness.types import JSON, Item, Record, Result

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from harness.tasks.corr2cause.claim import Writer
 from harness.tasks.corr2cause.enumerate import SIZES, universe
-from harness.tasks.corr2cause.perturbation import Writer
 from harness.tasks.corr2cause.small_models import (
     OTHER,
     SHARES,

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from harness.tables.table import Part, Table
-from harness.tasks.cladder.numbers import NO_EFFECT, Exact, printed_tables
+from harness.tasks.cladder.models import sample
 from harness.tasks.cladder.queries import NUMERIC, TITLES, Query
-from harness.tasks.cladder.questions import Question, percents
-from harness.tasks.cladder.ranges import XY
-from harness.tasks.cladder.sample import sample
+from harness.tasks.cladder.questions import NO_EFFECT, Exact, Question, percents, printed_tables
+from harness.tasks.cladder.stated import XY
 
 SAME = 1e-6
 """Numbers nearer than this are one."""

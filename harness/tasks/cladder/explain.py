@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from harness.tasks.cladder.graphs import Graph, X, Y
 from harness.tasks.cladder.parse_text import read_named
 from harness.tasks.cladder.queries import NUMERIC, TITLES
-from harness.tasks.cladder.ranges import effect_range
 from harness.tasks.cladder.reasoning import formal, numbers_told, sum_of
-from harness.tasks.cladder.stated import Stated, stated_answer
-from harness.tasks.cladder.vocabulary import Unreadable
+from harness.tasks.cladder.stated import Stated, effect_range, stated_answer
+from harness.tasks.cladder.wording import Unreadable
 from harness.types import JSON, Item
 
 

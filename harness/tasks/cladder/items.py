@@ -9,10 +9,9 @@ from typing import Literal, Protocol, TypeVar
 
 from harness.errors import ConfigError
 from harness.seeding import shuffled
-from harness.tasks.cladder.fresh import FreshModel, Variant, rounds
+from harness.tasks.cladder.models import FreshModel, SampleModel, Variant, rounds, sample
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query
 from harness.tasks.cladder.questions import Question, ToldModel
-from harness.tasks.cladder.sample import SampleModel, sample
 from harness.tasks.cladder.stories import Story, invented_names, renamed
 from harness.tasks.sampling import stratified
 from harness.types import JSON, Item

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import permutations
 
-from harness.tasks.cladder.graphs import GRAPHS, Graph, X, Y
+from harness.tasks.cladder.graphs import GRAPHS, Graph, Table, X, Y
 from harness.tasks.cladder.queries import Ask, Query, TableKey
-from harness.tasks.cladder.ranges import XY
-from harness.tasks.cladder.scm import Table
-from harness.tasks.cladder.stated import Stated
+from harness.tasks.cladder.stated import XY, Stated
 from harness.tasks.cladder.stories import WRONG_SIDE
-from harness.tasks.cladder.vocabulary import Meaning, Unreadable, Vocabulary, known_name, vocabulary
+from harness.tasks.cladder.wording import Meaning, Unreadable, Vocabulary, known_name, vocabulary
 
 _UNOBSERVED = re.compile(r"(?:^|\. +)([^.:]+?) is unobserved\.")
 _CHANCE = re.compile(r"For ([^.]+?), the probability of ([^.]+?) is (\d+)%\.")

@@ -8,9 +8,8 @@ from typing import ClassVar
 
 from harness.protocols import Traits
 from harness.tasks.cladder.parse_text import read_question
-from harness.tasks.cladder.ranges import effect_range
-from harness.tasks.cladder.stated import stated_answer
-from harness.tasks.cladder.vocabulary import Unreadable
+from harness.tasks.cladder.stated import effect_range, stated_answer
+from harness.tasks.cladder.wording import Unreadable
 from harness.tasks.text_reasoner import TextReasoner
 from harness.types import JSON
 

@@ -6,13 +6,16 @@ that the graph does not bear out (an instrument, a mediator with an unobserved c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import product
 
 from harness.tasks.cladder.graphs import Graph, X, Y
+from harness.tasks.cladder.models import sample
 from harness.tasks.cladder.queries import Ask, Query
 from harness.tasks.cladder.questions import Question, percents
-from harness.tasks.cladder.ranges import XY, Printed
+from harness.tasks.cladder.stated import XY, Printed
+from harness.types import JSON
 
 _FORMAL: Mapping[Query, str] = {
     "ate": "E[Y | do(X = 1)] - E[Y | do(X = 0)]",
@@ -143,3 +146,31 @@ def _cells(printed: Printed) -> dict[str, str]:
             else:
                 cells["p"], cells["q"] = chance, rest
     return cells
+
+
+CHOSEN = (
+    "college_salary-chain-correlation-model26-spec0-q0",
+    "simpson_drug-confounding-ate-model54-spec0-q1",
+    "candle-fork-ett-model2-spec0-q0",
+    "blood_pressure-mediation-nie-model20-spec0-q0",
+)
+"""Two are a Yes, and all follow from their words."""
+
+
+@cache
+def solved() -> Sequence[Mapping[str, JSON]]:
+    """Return the fields of the examples, with the steps to the answer and the answer."""
+    found = {}
+    for model in sample():
+        for name, question in model.questions():
+            if name in CHOSEN:
+                told = (question.model.background, question.given, question.text)
+                found[name] = {
+                    "text": " ".join(told),
+                    "background": told[0],
+                    "given": told[1],
+                    "question": told[2],
+                    "steps": "\n".join(steps(question) or ()),
+                    "answer": "Yes" if question.stated else "No",
+                }
+    return tuple(found[name] for name in CHOSEN)

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import DataError
-from harness.tasks.cladder.graphs import GRAPHS
+from harness.tasks.cladder.graphs import GRAPHS, Scm
 from harness.tasks.cladder.items import Choice, groups
 from harness.tasks.cladder.parse_text import read_question
 from harness.tasks.cladder.queries import NUMERIC, RUNGS, Ask, Query
 from harness.tasks.cladder.questions import exact_answer
-from harness.tasks.cladder.scm import Scm
 from harness.tasks.cladder.stated import Stated, stated_answer
 from harness.tasks.cladder.stories import graphs_of, names, story
-from harness.tasks.cladder.vocabulary import Unreadable
+from harness.tasks.cladder.wording import Unreadable
 from harness.tasks.data_files import Columns, DataFile, filled, hub_rows
 from harness.types import Item
 

@@ -13,11 +13,11 @@ from harness.errors import ConfigError, unknown
 from harness.tasks.base import LazyItems, OneOrMore, SourcedTask, in_brackets
 from harness.tasks.cladder import sources
 from harness.tasks.cladder.benchmark import BENCHMARK
-from harness.tasks.cladder.examples import solved
-from harness.tasks.cladder.fresh import Variant
 from harness.tasks.cladder.graphs import GRAPHS
 from harness.tasks.cladder.items import Choice, Perturbation, Source, fresh_items, listed, sample_candidates
+from harness.tasks.cladder.models import Variant
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query, asked_of
+from harness.tasks.cladder.reasoning import solved
 from harness.types import JSON, Item
 
 ORDERS: Mapping[str, Sequence[str]] = {

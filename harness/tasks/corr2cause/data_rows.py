@@ -10,9 +10,16 @@ from typing import Any, TypeVar
 
 from harness.causal.relations import Relation
 from harness.errors import DataError, unknown
-from harness.tasks.corr2cause.builtin_texts import class_of
-from harness.tasks.corr2cause.parse_text import Hypothesis, Premise, Unreadable, follows, read_hypothesis, read_premise
-from harness.tasks.corr2cause.text import as_input
+from harness.tasks.corr2cause.text import (
+    Hypothesis,
+    Premise,
+    Unreadable,
+    as_input,
+    class_of,
+    follows,
+    read_hypothesis,
+    read_premise,
+)
 from harness.types import Item
 
 T = TypeVar("T")

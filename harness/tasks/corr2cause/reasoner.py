@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.protocols import Traits
-from harness.tasks.corr2cause.parse_text import Unreadable, follows, read_question
+from harness.tasks.corr2cause.text import Unreadable, follows, read_question
 from harness.tasks.find import benchmark_of
 from harness.tasks.text_reasoner import TextReasoner
 from harness.types import JSON

@@ -17,10 +17,10 @@ from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
 from harness.causal.separation import Independence, independences
 from harness.protocols import Outcomes, Traits
+from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import SIZES, premises
-from harness.tasks.corr2cause.hypothesis import truth
-from harness.tasks.corr2cause.log_odds import respond
-from harness.tasks.corr2cause.parse_text import Premise, read_question
+from harness.tasks.corr2cause.small_models import respond
+from harness.tasks.corr2cause.text import Premise, read_question
 from harness.types import JSON, ChatRequest, ChoiceRequest, Request
 
 if TYPE_CHECKING:

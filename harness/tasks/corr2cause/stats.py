@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from harness.causal.equivalence import representatives, unlabelled_dags
 from harness.tables.table import Part, Table
+from harness.tasks.corr2cause.claim import claims
 from harness.tasks.corr2cause.enumerate import SIZES, premises, public_test
-from harness.tasks.corr2cause.hypothesis import claims
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,9 @@ from harness.causal.relations import Relation
 from harness.errors import ConfigError
 from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets
 from harness.tasks.corr2cause import sources
+from harness.tasks.corr2cause.claim import Claim, Perturbation, Writer, claim_of
 from harness.tasks.corr2cause.data_rows import Row
-from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, blocks, public_test
-from harness.tasks.corr2cause.hypothesis import Claim, claim_of
-from harness.tasks.corr2cause.lazy_hypotheses import Blocks
-from harness.tasks.corr2cause.perturbation import Perturbation, Writer
+from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, Blocks, blocks, public_test
 from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
 from harness.types import JSON, Item
 

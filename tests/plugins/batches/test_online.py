@@ -26,7 +26,7 @@ from harness.plugins.batches.known_servers import dialect_of
 from harness.plugins.batches.tables import Notes
 from harness.prepare import prepare, rehearse
 from harness.runtime.signals import STOP
-from harness.tasks.parts import parts_of
+from harness.tasks.check import parts_of
 
 
 @pytest.fixture(scope="module")

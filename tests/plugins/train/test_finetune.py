@@ -27,8 +27,8 @@ from harness.plugins.train.of_recipe import learner_of
 from harness.plugins.train.recipe import Recipe
 from harness.prompting.fit import choose_prompt, fitting
 from harness.settings import build, plain
+from harness.tasks.corr2cause.claim import Writer
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.perturbation import Writer
 
 SMALL = ["task.num_nodes=[4]", "task.limit=24", "dev_limit=40", "recipe.epochs=2", "recipe.evaluations=1.0"]
 FAST = "recipe.learning_rate=3e-3"

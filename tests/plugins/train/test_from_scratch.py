@@ -21,8 +21,8 @@ from harness.plugins.train.recipe import Recipe
 from harness.plugins.train.scratch import codes, make_base, sentences
 from harness.prompting.fit import choose_prompt, fitting
 from harness.settings import build, plain
+from harness.tasks.corr2cause.claim import Writer
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.perturbation import Writer
 from harness.types import PairRequest
 
 FOUR = ["task.num_nodes=[4]"]
