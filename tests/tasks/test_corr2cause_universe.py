@@ -17,7 +17,7 @@ from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
 from harness.causal.separation import independences
-from harness.tasks.corr2cause import enumerate, hypothesis
+from harness.tasks.corr2cause import claim, enumerate
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count, truth
 from harness.tasks.corr2cause.enumerate import blocks, draw_classes, premises
 from harness.tasks.corr2cause.text import follows, premise, read_hypothesis, read_premise
@@ -69,7 +69,7 @@ def test_nothing_of_many_claims_is_kept():
 
 def test_a_limit_over_seven_variables_makes_few_claims(monkeypatch):
     made = []
-    monkeypatch.setattr(hypothesis, "Claim", lambda *values: made.append(values) or Claim(*values))
+    monkeypatch.setattr(claim, "Claim", lambda *values: made.append(values) or Claim(*values))
     items = list(corr2cause(split="all", num_nodes=7, limit=60).items())
     assert len(items) == 60
     assert len(made) < 2000
