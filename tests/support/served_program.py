@@ -1,6 +1,6 @@
 """A program that serves as vLLM does, for tests of what a run does with it: python served_program.py PORT BEHAVIOUR…
 
-It writes the numbers of its process and of a child of its own, in a session of that child's, to the file SERVED_PIDS.
+It writes the numbers of its process and of a child of its own to the file SERVED_PIDS.
 Behaviours: dies (at start, with what vLLM writes), deaf (never ready), taken (its port, the first time), stubborn
 (ignores SIGTERM), falls=N (ends with the N-th call), slow (0.3 s for each call), child (starts a child).
 """
@@ -69,7 +69,6 @@ note(os.getpid())
 if "stubborn" in BEHAVIOUR:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if "child" in BEHAVIOUR and (child := os.fork()) == 0:
-    os.setsid()
     note(os.getpid())
     time.sleep(600)
 if "dies" in BEHAVIOUR:

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -18,39 +18,24 @@ from harness.types import JSON
 
 _WHERE_AND_HOW_FAST = frozenset(
     (
-        *("--tensor-parallel-size", "-tp", "--tp", "--tp-size", "--pipeline-parallel-size", "-pp", "--pp", "--pp-size"),
+        *("--tensor-parallel-size", "-tp", "--tp", "--tp-size"),
+        *("--pipeline-parallel-size", "-pp", "--pp", "--pp-size"),
+        *("--data-parallel-size", "-dp", "--dp", "--dp-size"),
+        *("--distributed-executor-backend", "--nnodes", "--node-rank", "--master-addr", "--master-port", "--device"),
+        *("--gpu-memory-utilization", "--mem-fraction-static", "--swap-space", "--cpu-offload-gb", "--block-size"),
         *(
-            "--data-parallel-size",
-            "-dp",
-            "--dp",
-            "--dp-size",
-            "--distributed-executor-backend",
-            "--nnodes",
-            "--node-rank",
-        ),
-        *("--master-addr", "--master-port", "--gpu-memory-utilization", "--mem-fraction-static", "--swap-space"),
-        *(
-            "--cpu-offload-gb",
             "--max-num-seqs",
             "--max-num-batched-tokens",
             "--max-running-requests",
             "--max-model-len",
+            "--context-length",
         ),
-        *("--context-length", "--download-dir", "--load-format", "--max-parallel-loading-workers", "--enforce-eager"),
-        *("--enable-prefix-caching", "--no-enable-prefix-caching", "--block-size", "--disable-log-stats"),
-        *("--disable-log-requests", "--enable-log-requests", "--no-enable-log-requests", "--uvicorn-log-level"),
-        *(
-            "--log-level",
-            "--continuous-batching",
-            "--device",
-            "-c",
-            "--ctx-size",
-            "-np",
-            "--parallel",
-            "-t",
-            "--threads",
-        ),
-        *("-ngl", "--gpu-layers", "--n-gpu-layers", "-b", "--batch-size", "-ub", "--ubatch-size"),
+        *("--download-dir", "--load-format", "--max-parallel-loading-workers", "--enforce-eager"),
+        *("--enable-prefix-caching", "--no-enable-prefix-caching", "--continuous-batching"),
+        *("--disable-log-stats", "--disable-log-requests", "--enable-log-requests", "--no-enable-log-requests"),
+        *("--uvicorn-log-level", "--log-level"),
+        *("-c", "--ctx-size", "-np", "--parallel", "-t", "--threads", "-ngl", "--gpu-layers", "--n-gpu-layers"),
+        *("-b", "--batch-size", "-ub", "--ubatch-size"),
     )
 )
 """Arguments that move or bound the work, and leave the answers what they are; all others are in the identity."""
@@ -64,7 +49,7 @@ def found(name):
 names = sys.argv[1:] + [n for package in sys.argv[1:] for n in packages_distributions().get(package, ())]
 print(next(filter(None, map(found, names)), ""))
 """
-_NO_PYTHON_TOLD = 120.0
+_VERSION_TIMEOUT = 120.0
 """Seconds that `COMMAND --version` has."""
 
 
@@ -75,11 +60,11 @@ def version_of(words: tuple[str, ...], package: str | None) -> str:
     Raises ConfigError where neither tells it.
     """
     if package and (python := _python_of(words[0])):
-        said = _output([python, "-c", _FIND_VERSION, package])
-        if said.strip():
-            return said.strip().splitlines()[-1]
-    said = _output([*words, "--version"])
-    if match := re.search(r"\d+(?:\.\d+)+[\w.+-]*", said) or re.search(r"version:?\s+(\w*\d\w*)", said):
+        output = _output([python, "-c", _FIND_VERSION, package])
+        if output.strip():
+            return output.strip().splitlines()[-1]
+    output = _output([*words, "--version"])
+    if match := re.search(r"\d+(?:\.\d+)+[\w.+-]*", output) or re.search(r"version:?\s+(\w*\d\w*)", output):
         return match[match.lastindex or 0]
     raise ConfigError(
         f"{' '.join(words)} does not tell its version, which is part of what its answers are stored under: give it as "
@@ -107,7 +92,12 @@ def _python_of(program: str) -> str | None:
 def _output(command: Sequence[str]) -> str:
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=_NO_PYTHON_TOLD, stdin=subprocess.DEVNULL
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_VERSION_TIMEOUT,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -162,15 +152,15 @@ def template_of(path: str, given: str | None) -> str | None:
         except (OSError, ValueError) as error:
             raise ConfigError(f"model.chat_template={given} cannot be read ({error}).") from None
     folder = Path(path).expanduser()
-    for text in _read(folder / "chat_template.jinja"):
+    if (text := _text(folder / "chat_template.jinja")) is not None:
         return _digest(text)
-    template = _json(folder / "tokenizer_config.json").get("chat_template")
+    template = _object(folder / "tokenizer_config.json").get("chat_template")
     return None if template is None else _digest(json.dumps(template) if not isinstance(template, str) else template)
 
 
 def quantization_of(path: str, given: str | None) -> JSON:
     """Return how the weights are quantised: as was set, or as a folder's configuration says; None for neither."""
-    own = _json(Path(path).expanduser() / "config.json").get("quantization_config")
+    own = _object(Path(path).expanduser() / "config.json").get("quantization_config")
     return given or (str(own.get("quant_method")) if isinstance(own, dict) else None)
 
 
@@ -203,19 +193,16 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _json(file: Path) -> dict[str, JSON]:
-    for text in _read(file):
-        try:
-            found = json.loads(text)
-        except ValueError:
-            return {}
-        return found if isinstance(found, dict) else {}
-    return {}
-
-
-def _read(file: Path) -> Iterator[str]:
+def _object(file: Path) -> dict[str, JSON]:
     try:
-        text = file.read_text(encoding="utf-8")
+        content = json.loads(_text(file) or "{}")
+    except ValueError:
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_text(encoding="utf-8")
     except (OSError, ValueError):
-        return
-    yield text
+        return None

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterable, Mapping
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,15 +18,14 @@ from pydantic import BeforeValidator, Field
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError
-from harness.plugins.serve import gpus, identity, launch
-from harness.plugins.serve.ports import HOST
+from harness.plugins.serve import identity
+from harness.plugins.serve.server import HOST, Launch, Server, running
 from harness.protocols import Admission, Outcomes, Traits
 from harness.runtime.retries import RETRIES
 from harness.types import JSON, Request, Usage
 
 if TYPE_CHECKING:
     from harness.models.api.client import Wire
-    from harness.plugins.serve.server import Server
 
 
 def _words(value: Any) -> Any:
@@ -33,6 +36,11 @@ def _words(value: Any) -> Any:
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+LOGS = Path(".cache/servers")
+"""Where logs are that nobody has named a place for; those of servers that ended well are taken away."""
+_OURS = frozenset(("--host", "--port", "--model", "--model-path", "--served-model-name", "--alias", "-m"))
+_KEYS = frozenset(("--api-key", "--api-key-file"))
+"""What the run tells a server itself; a key would stand in manifests."""
 _DEATH = 3.0
 """Seconds within which a server whose connections break is seen to have ended."""
 
@@ -53,7 +61,6 @@ class Served(Chat):
     dtype: str = "auto"
     quantization: str | None = None
     chat_template: str | None = None
-    all_gpus: bool = False
     ready: Annotated[float, Field(gt=0)] = 1800.0
     health: str = "/health"
     log: str | None = None
@@ -67,7 +74,7 @@ class Served(Chat):
         """Refuse arguments that the run gives itself, and settings that the engine does not know."""
         object.__setattr__(self, "model", self._served_name)
         super().__post_init__()
-        launch.check_arguments(self.args)
+        check_arguments(self.args)
         for name in ("quantization", "chat_template"):
             if getattr(self, name) is not None and name not in self.flags:
                 raise ConfigError(f"model.{name}: {self.engine} takes none on its command line: leave it out.")
@@ -86,10 +93,10 @@ class Served(Chat):
 
         Raises ConfigError.
         """
-        words = launch.program(self.command, self.package)
+        words = program(self.command, self.package)
         if self.version is not None and (found := identity.version_of(tuple(words), self.package)) != self.version:
             raise ConfigError(f"model.version={self.version}, and {self.engine} here is {found}: leave it out.")
-        list(launch.filled(self.arguments, path=self.path, model=self.model))
+        list(filled(self.arguments, path=self.path, model=self.model))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
@@ -104,7 +111,7 @@ class Served(Chat):
                 f"model.path={self.path}: there is no such folder or file, and {self.engine} cannot be told which "
                 "commit of the Hub to take: download it, and give its place."
             )
-        version = self.version or identity.version_of(tuple(launch.program(self.command, self.package)), self.package)
+        version = self.version or identity.version_of(tuple(program(self.command, self.package)), self.package)
         return {
             "engine": self.engine,
             "version": version,
@@ -121,21 +128,20 @@ class Served(Chat):
         return replace(super().traits, companion=lambda: self.launch)
 
     @cached_property
-    def launch(self) -> launch.Launch:
+    def launch(self) -> Launch:
         """What is started. Raises ConfigError where that cannot be."""
         place = Path(self.path).expanduser()
-        path = str(place.resolve()) if place.exists() else self.path
-        words = [*launch.program(self.command, self.package)]
-        words += launch.filled(self.arguments, path=path, model=self.model)
+        words = [*program(self.command, self.package)]
+        words += filled(self.arguments, path=str(place.resolve()) if place.exists() else self.path, model=self.model)
         words += [word for name, flag in self.flags.items() for word in self._flag(name, flag)]
-        return launch.Launch(
+        readable = re.sub(r"[^A-Za-z0-9._-]+", "_", self.name).strip("._")[-60:] or "server"
+        return Launch(
             engine=self.engine,
             model=self.model,
             words=(*words, *self.args),
-            gpus=tuple(gpus.used(self.args, all_of_them=self.all_gpus)),
             ready=self.ready,
             health=self.health,
-            log=launch.log_of(self.log, self.name),
+            log=LOGS / f"{readable}-{os.getpid()}.log" if self.log is None else Path(self.log).expanduser(),
             keeps_log=self.log is not None,
         )
 
@@ -154,8 +160,6 @@ class Served(Chat):
         source = requests if isinstance(requests, Admission) else Admission(requests)
         if (first := next(source, None)) is None:
             return
-        from harness.plugins.serve.starting import running
-
         server = running(self.launch, RETRIES.say)
         if server is not None:
             yield from self._at(server).respond(_Begun(first, source))
@@ -186,10 +190,9 @@ class _Asked(Chat):
 
 
 class _Begun(Admission):
-    """Requests, of which the first has been taken out."""
+    """Requests, of which the first has been taken out; all else is the rest's to say."""
 
     def __init__(self, first: Request, rest: Admission) -> None:
-        """Put the first one back."""
         super().__init__(rest)
         self._first: Request | None = first
         self._rest = rest
@@ -205,18 +208,59 @@ class _Begun(Admission):
 
     @property
     def ready(self) -> bool:
-        """Whether the next one need not wait."""
         return self._first is not None or self._rest.ready
 
     @property
     def left(self) -> float:
-        """Seconds that the rest has."""
         return self._rest.left
 
     def failed(self, request: Request, usage: Usage | None) -> None:
-        """Pass it on."""
         self._rest.failed(request, usage)
 
     def again(self, request: Request) -> bool:
-        """Pass it on."""
         return self._rest.again(request)
+
+
+def program(command: str, package: str | None) -> list[str]:
+    """Return the words of model.command, the program with its place. Raises ConfigError where it is not there."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ConfigError(f"model.command={command} is no command ({error}).") from None
+    if not words:
+        raise ConfigError("model.command is empty: give the program that serves, such as vllm.")
+    found = shutil.which(str(Path(words[0]).expanduser()) if words[0].startswith("~") else words[0])
+    if found is None:
+        install = (
+            f"{package} belongs in an environment of its own (python -m venv {package} && {package}/bin/pip install "
+            f"{package}), whose program is then named: model.command={package}/bin/{Path(words[0]).name}"
+            if package
+            else "Install it, or name it with its path (model.command=/path/to/it)"
+        )
+        raise ConfigError(
+            f"model.command={command}: there is no program {words[0]} here. {install}. To plan or to replay without "
+            "it, give its version (model.version=…)."
+        )
+    return [str(Path(found).absolute()), *words[1:]]
+
+
+def filled(arguments: Iterable[str], **values: str) -> Iterator[str]:
+    """Yield arguments with {path}, {model} and {host} filled in; {port} stays. Raises ConfigError for another name."""
+    values = {**values, "host": HOST}
+    for argument in arguments:
+        unknown = set(re.findall(r"\{(\w+)\}", argument)) - {*values, "port"}
+        if unknown:
+            raise ConfigError(
+                f"model.arguments has {{{unknown.pop()}}}, which nothing fills in: there are "
+                f"{', '.join(f'{{{name}}}' for name in (*values, 'port'))}."
+            )
+        yield re.sub(r"\{(\w+)\}", lambda name: values.get(name[1], name[0]), argument)
+
+
+def check_arguments(args: Sequence[str]) -> None:
+    """Refuse arguments that the run gives itself. Raises ConfigError."""
+    if ours := [name for name in (argument.partition("=")[0] for argument in args) if name in _OURS | _KEYS]:
+        raise ConfigError(
+            f"model.args has {ours[0]}, which the run says itself (its server is on this machine, at a free port, "
+            "without a key, for model.path): leave it out."
+        )

@@ -1,69 +1,85 @@
-"""A server of this run: its process, behind a supervisor that outlives the run, and its end."""
+"""A server of this run: started on a free port, watched until it is ready, and ended with the run."""
 
 from __future__ import annotations
 
+import http.client
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness.plugins.serve import log_lines
-from harness.plugins.serve.launch import Launch
-from harness.plugins.serve.ports import HOST
+from harness.errors import RunStopped
+from harness.runtime import companions
+from harness.runtime.console import clean, shortened
+from harness.runtime.signals import STOP
 
+HOST = "127.0.0.1"
 GRACE = 30.0
 """Seconds that a server has to end by itself before it is killed."""
 _BEYOND = 10.0
-"""More seconds for the supervisor to clear up."""
+"""More seconds for its supervisor."""
+_TRIES = 4
+"""Ports that are tried: somebody may take one between its choice and the server's bind."""
+_FIRST_LINE, _EVERY = 5.0, 15.0
+"""Seconds of waiting after which it is worth a line, and until the next one."""
+_LOOK = 0.1
+"""Seconds between two looks at it."""
 _NOT_THE_SERVERS = ("VLLM_API_KEY", "SGLANG_API_KEY", "LLAMA_API_KEY")
 """Variables that would have it ask this run for a key."""
 
 
-class Server:
-    """A server that was started, until it is closed or has ended."""
+@dataclass(frozen=True)
+class Launch:
+    """A server's command but for its port. Two that are equal start the same."""
 
-    def __init__(self, launch: Launch, port: int, locks: Sequence[int]) -> None:
-        """Start it; it is not ready yet. `locks`: open files that whatever ends the server holds until it has ended."""
+    engine: str
+    model: str
+    """What the server calls the model."""
+    words: tuple[str, ...]
+    """With {port} where the port goes."""
+    ready: float
+    """Seconds that it has to be ready."""
+    health: str
+    """The path that answers once it is."""
+    log: Path
+    keeps_log: bool
+    """Whether the log stays where all went well."""
+
+
+class Server:
+    """A server that was started, behind a supervisor that outlives the run, until it is closed or has ended."""
+
+    def __init__(self, launch: Launch, port: int) -> None:
         self.what = launch
         self.port = port
+        self.base_url = f"http://{HOST}:{port}/v1"
         self.started = time.monotonic()
-        self._locks = list(locks)
+        self._keeps_log = launch.keeps_log
         launch.log.parent.mkdir(parents=True, exist_ok=True)
-        lifeline, self._lifeline = os.pipe()
-        report, report_end = os.pipe()
-        numbers = [str(lifeline), str(report_end), str(os.getpid()), str(GRACE)]
-        supervisor = str(Path(__file__).with_name("supervisor.py"))
+        supervisor = [str(Path(__file__).with_name("supervisor.py")), str(os.getpid()), str(GRACE)]
         variables = {name: value for name, value in os.environ.items() if name not in _NOT_THE_SERVERS}
-        try:
-            with launch.log.open("wb") as log:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", supervisor, *numbers, *launch.command(port)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    env={**variables, "PYTHONUNBUFFERED": "1"},
-                    pass_fds=(lifeline, report_end, *locks),
-                    start_new_session=True,
-                )
-        except BaseException:
-            os.close(self._lifeline)
-            os.close(report)
-            raise
-        finally:
-            os.close(lifeline)
-            os.close(report_end)
-        with open(report, "rb") as said:  # noqa: PTH123
-            number = said.readline().strip()
-        self._server = int(number) if number.isdigit() else 0
-
-    @property
-    def base_url(self) -> str:
-        """Its address, as model.base_url would be."""
-        return f"http://{HOST}:{self.port}/v1"
+        with launch.log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    *supervisor,
+                    *(word.replace("{port}", str(port)) for word in launch.words),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**variables, "PYTHONUNBUFFERED": "1"},
+                start_new_session=True,
+            )
 
     @property
     def session(self) -> int:
@@ -73,40 +89,191 @@ class Server:
     @property
     def code(self) -> int | None:
         """Its exit code as shells have it; None while it runs."""
-        code = self._process.poll()
-        if code is not None and code < 0 and self._server:  # the supervisor was killed: nobody else clears up
-            with suppress(OSError):
-                os.killpg(self._server, signal.SIGKILL)
-        return code
+        return self._process.poll()
 
     def obituary(self) -> str:
         """Return in words how it ended and what its log says of that; "" while it runs."""
         if (code := self.code) is None:
             return ""
+        self._keeps_log = True
         how = f"was killed (signal {code - 128})" if code > 128 else f"ended with exit code {abs(code)}"
         log = self.what.log
-        said = log_lines.errors_in(log)
-        words = f"its log ends: {said}" if said else "its log is empty"
-        ways = [way for way in (log_lines.way_out(log), f"all of it is in {log}") if way]
+        errors = errors_in(log)
+        words = f"its log ends: {errors}" if errors else "its log is empty"
+        ways = [way for way in (_way_out(log), f"all of it is in {log}") if way]
         return f"{self.what.engine} {how} after {time.monotonic() - self.started:.0f} s; {words} ({'; '.join(ways)})"
 
+    def wait_until_ready(self, say: Callable[[str], None]) -> bool:
+        """Return True once it is ready; False where it ended, a stranger has its port, or the user asks for the end.
+
+        Raises RunStopped where its time is over.
+        """
+        launch, next_line = self.what, self.started + _FIRST_LINE
+        say(f"starting {launch.engine} with {launch.model} (its log: {launch.log})")
+        while self.code is None and not STOP.requested:
+            seconds = time.monotonic() - self.started
+            if _answers(self.port, launch.health):
+                if _is_strangers(self.port, self.session):
+                    return False
+                say(f"{launch.engine} is ready after {seconds:.0f} s")
+                return True
+            last = shortened("".join(_messages(launch.log)[-1:]), 100)
+            if seconds > launch.ready:
+                self._keeps_log = True
+                raise RunStopped(
+                    f"{launch.engine} was not ready after {launch.ready:g} s (model.ready=… gives it more); the last "
+                    f"line of its log: {last or 'none'} (all of it is in {launch.log})."
+                )
+            if time.monotonic() > next_line:
+                next_line = time.monotonic() + _EVERY
+                say(f"{launch.engine} has been starting for {seconds:.0f} s{f': {last}' if last else ''}")
+            time.sleep(_LOOK)
+        return False
+
     def close(self) -> None:
-        """End it and all that it has started, and wait for that; take its log away if it ended well."""
-        ended_by_itself = self._process.poll() is not None
-        if self._lifeline >= 0:
-            os.close(self._lifeline)
-            self._lifeline = -1
-        if not ended_by_itself:
-            self._process.terminate()  # a fork of this process may hold the pipe open
-            try:
-                self._process.wait(GRACE + _BEYOND)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-                with suppress(OSError):
-                    os.killpg(self._server, signal.SIGKILL)
-            if not self.what.keeps_log:
-                with suppress(OSError):
-                    self.what.log.unlink(missing_ok=True)
-        while self._locks:
-            os.close(self._locks.pop())
+        """End it and wait for that; take its log away if all went well."""
+        if self._process.poll() is not None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(GRACE + _BEYOND)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)  # the server's death signal follows
+            self._process.wait()
+        if not self._keeps_log:
+            self.what.log.unlink(missing_ok=True)
+
+
+def running(launch: Launch, say: Callable[[str], None]) -> Server | None:
+    """Return the server that this launch describes, ready: the one that runs already, or a new one.
+
+    Any other of this process is ended first: they are asked one after the other, and would share a GPU. None where the
+    user asks for the end meanwhile. Raises RunStopped where it ends, or is not ready in time.
+    """
+    if isinstance(there := companions.find(launch), Server) and there.code is None:
+        return there
+    companions.end_all()
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            server = Server(launch, free_port())
+        except OSError as error:  # its log cannot be written, there are too many processes
+            raise RunStopped(f"{launch.engine} cannot be started ({error}).") from None
+        companions.add(server)
+        try:
+            if server.wait_until_ready(say):
+                return server
+        except BaseException:
+            companions.end_all()
+            raise
+        end = "" if STOP.requested else server.obituary()
+        companions.end_all()
+        if STOP.requested:
+            return None
+        if (end and not _PORT_TAKEN.search("\n".join(_lines(launch.log)))) or not tries_left:
+            raise RunStopped(f"{end or f'somebody else listens at every port that {launch.engine} was to have'}.")
+        say(f"somebody else has taken port {server.port}: {launch.engine} is started again at another one")
+    raise AssertionError("the last try returns or raises")
+
+
+def free_port() -> int:
+    """Return a port that nobody listens at now. Somebody may before the server does."""
+    with socket.socket() as found:
+        found.bind((HOST, 0))
+        return int(found.getsockname()[1])
+
+
+def _answers(port: int, health: str) -> bool:
+    """Test whether a server says that it is ready, or has no such path, and so is there all the same."""
+    connection = http.client.HTTPConnection(HOST, port, timeout=5)
+    try:
+        connection.request("GET", health)
+        return connection.getresponse().status in (200, 204, 401, 404, 405)
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _is_strangers(port: int, session: int) -> bool:
+    """Test whether processes outside of a session listen at a port, as far as Linux shows that to this user.
+
+    A server may well be ready at the port that ours was to have, and be somebody else's: its answers are another
+    model's.
+    """
+    sockets = set(_listening(port))
+    sessions = {os.getsid(pid) for pid in _holders(sockets)} if sockets else set()
+    return bool(sessions) and session not in sessions
+
+
+def _listening(port: int) -> Iterator[str]:
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with suppress(OSError):
+            for line in Path(table).read_text(encoding="ascii").splitlines()[1:]:
+                fields = line.split()
+                if fields[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port:  # 0A: it listens
+                    yield f"socket:[{fields[9]}]"
+
+
+def _holders(sockets: set[str]) -> Iterator[int]:
+    for folder in Path("/proc").glob("[0-9]*/fd"):
+        with suppress(OSError):  # it has ended, or is another user's
+            if any(os.readlink(file) in sockets for file in folder.iterdir()):  # noqa: PTH115
+                yield int(folder.parent.name)
+
+
+# What a server's log says of its end: the lines that tell most, in a sentence.
+
+_TAIL = 1 << 16
+"""Bytes of the log's end that are looked at."""
+_LAST = 3
+"""Lines that are told where none names an error."""
+_LONGEST = 300
+"""Characters of a line that are told."""
+_ERROR = re.compile(
+    r"^(?:\S+: )?(?:[\w.]*(?:Error|Exception)\b|fatal\b)|^Value error|out of memory|address already in use", re.I
+)
+"""With what an error's own line begins: a warning may speak of errors that there could be."""
+_NO_ERROR = re.compile(r"^(?:\([^()]*\)\s*)?(?:WARNING|INFO|DEBUG)\b")
+_PREFIX = re.compile(
+    r"^(?:\([^()]*pid=\d+[^()]*\)\s*|(?:ERROR|WARNING|INFO|CRITICAL)\s*:?\s+|\d\d-\d\d \d\d:\d\d:\d\d\s+"
+    r"|\[[\w./]+:\d+\]\s*)+"
+)
+"""What vLLM and uvicorn write before a message: process, level, time, place."""
+_NO_ROOT_CAUSE = re.compile(r"initialization failed|see root cause above|Traceback|cleanup", re.I)
+_MEMORY = re.compile(
+    r"out of memory|no available memory|free memory on device|larger than the (?:available|maximum)", re.I
+)
+_PORT_TAKEN = re.compile(r"address already in use|errno 98|errno 48|couldn't bind|bind.* failed", re.I)
+
+
+def errors_in(log: Path) -> str:
+    """Return what the end of a log says: the first and the last error of its end, else its last lines; "" for none."""
+    messages = [_PREFIX.sub("", line) for line in _lines(log) if not _NO_ERROR.match(line)]
+    errors = [message for message in messages if _ERROR.search(message) and not _NO_ROOT_CAUSE.search(message)]
+    chosen = list(dict.fromkeys([*errors[:1], *errors[-1:]])) or _messages(log)[-_LAST:]
+    return " / ".join(shortened(line, _LONGEST) for line in chosen)
+
+
+def _way_out(log: Path) -> str:
+    """Return what to do where the log speaks of memory; "" where it does not."""
+    if not _MEMORY.search("\n".join(_lines(log))):
+        return ""
+    return (
+        "its memory is too small for this: give it a smaller model, more GPUs (model.args=[--tensor-parallel-size,2]), "
+        "a shorter context (model.args=[--max-model-len,4096]), or a GPU that nobody else uses"
+    )
+
+
+def _messages(log: Path) -> list[str]:
+    return [_PREFIX.sub("", line) for line in _lines(log)]
+
+
+def _lines(log: Path) -> list[str]:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - _TAIL))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return []
+    lines = (clean(line).strip() for line in re.split(r"[\r\n]+", text))
+    return [line for line in lines if line]

@@ -16,7 +16,7 @@ from support.openai_server import wait_for
 from support.outcomes import each
 
 from harness.errors import ConfigError, RunStopped
-from harness.plugins.serve import gpus, launch, log_lines, ports, server, starting
+from harness.plugins.serve import model, server
 from harness.runtime import companions
 from harness.runtime.retries import RETRIES
 from harness.runtime.signals import STOP
@@ -91,7 +91,7 @@ def test_one_that_dies_at_the_start_is_told_at_once_in_the_words_of_its_log(plac
         answers(served("child", "dies"))
     text = str(stopped.value)
     assert "exit code 1" in text and "ValueError: Free memory on device" in text and "initialization failed" not in text
-    assert "--tensor-parallel-size" in text and str(launch.LOGS) in text and "EngineCore" not in text
+    assert "--tensor-parallel-size" in text and str(model.LOGS) in text and "EngineCore" not in text
     assert all_gone(place, 2)
 
 
@@ -112,7 +112,7 @@ def test_one_that_is_not_ready_in_time_is_ended(place):
 def test_a_stop_while_it_starts_asks_nothing(place, monkeypatch):
     model = served("deaf")
     monkeypatch.setattr(STOP, "requested", False)
-    monkeypatch.setattr(starting, "_answers", lambda *_: setattr(STOP, "requested", True))
+    monkeypatch.setattr(server, "_answers", lambda *_: setattr(STOP, "requested", True))
     assert answers(model) == [] and all_gone(place, len(pids(place)))
 
 
@@ -134,8 +134,8 @@ def test_a_stranger_at_its_port_is_not_asked(place, monkeypatch):
 
     with HTTPServer(("127.0.0.1", 0), Ready) as stranger:
         Thread(target=stranger.serve_forever, daemon=True).start()
-        chosen = iter([stranger.server_port, ports.free_port()])
-        monkeypatch.setattr(starting, "free_port", lambda: next(chosen))
+        chosen = iter([stranger.server_port, server.free_port()])
+        monkeypatch.setattr(server, "free_port", lambda: next(chosen))
         assert [outcome.text for outcome in answers(served())] == ["No"] * len(REQUESTS)
         stranger.shutdown()
 
@@ -167,56 +167,6 @@ def test_what_is_in_the_cache_starts_no_server(place):
         out, errors = command(place, "model.arguments=['{port}']", f"results=results{times}").communicate(60)
         assert len(pids(place)) == 1, errors
     assert "8 answers came from the cache, 0 were asked now" in out
-
-
-GPUS = ["GPU-aaa", "GPU-bbb", "GPU-ccc", "GPU-ddd"]
-
-
-@pytest.fixture
-def with_gpus(place, monkeypatch):
-    """A machine with four GPUs, as far as nvidia-smi says."""
-    tools = place / "bin"
-    tools.mkdir()
-    (tools / "nvidia-smi").write_text("#!/bin/sh\nprintf '%s\\n' " + " ".join(GPUS) + "\n")
-    (tools / "nvidia-smi").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
-    monkeypatch.setenv("TMPDIR", str(place))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-
-
-@pytest.mark.parametrize(
-    ("visible", "arguments", "expected"),
-    [
-        (None, [], GPUS[:1]),
-        (None, ["--tensor-parallel-size", "2"], GPUS[:2]),
-        (None, ["-tp=2", "--pipeline-parallel-size=2"], GPUS),
-        ("2,1", ["--tensor-parallel-size=2"], ["GPU-ccc", "GPU-bbb"]),
-        ("GPU-b", [], ["GPU-bbb"]),
-        ("MIG-1", [], ["MIG-1"]),
-        ("", [], []),
-        ("-1", [], []),
-    ],
-)
-def test_the_gpus_that_it_will_use(with_gpus, monkeypatch, visible, arguments, expected):
-    if visible is not None:
-        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    assert gpus.used(arguments, all_of_them=False) == expected
-
-
-def test_two_are_never_on_one_gpu(with_gpus, place, monkeypatch):
-    run = command(place)
-    wait_for(lambda: "is ready after" in run.output)
-    with pytest.raises(
-        RunStopped, match=rf"GPU GPU-aaa is in use .*\(process {run.pid}: vllm with .*CUDA_VISIBLE_DEVICES"
-    ):
-        answers(served())
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
-    assert len(answers(served())) == len(REQUESTS)
-    companions.end_all()
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    run.kill()
-    assert len(answers(served())) == len(REQUESTS), "one whose run has gone is waited for"
 
 
 def test_settings_that_cannot_be_are_refused(place):
@@ -298,4 +248,4 @@ def test_a_version_that_is_told_has_to_be_its_own(place):
 )
 def test_the_lines_of_a_log_that_tell_most(place, lines, told):
     (place / "log").write_text("\n".join(lines))
-    assert log_lines.errors_in(place / "log").removeprefix("pydantic.Validation") == told
+    assert server.errors_in(place / "log").removeprefix("pydantic.Validation") == told
