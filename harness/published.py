@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.leaderboard.published_numbers import only_one, papers, rows, table_order, table_parts, tables
+from harness.leaderboard.published import only_one, papers, rows, table_order, table_parts, tables
 from harness.tables.table import Part, Table
 from harness.tasks.benchmark import PaperTable
 from harness.tasks.find import benchmark_of, every

@@ -1,16 +1,116 @@
-"""Make charts of runs: sets, order and names are those of the leaderboard's tables."""
+"""Charts of runs: sets, order and names are those of the leaderboard's tables."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from harness.charts import steps
-from harness.charts.names import id_prefixes, run_ids
-from harness.charts.sets import ChartsOfSet
-from harness.charts.values import Chart
-from harness.leaderboard.comparable import comparable_sets
+from harness.charts.names import id_prefixes, labels, reference, run_ids
+from harness.charts.sets import ChartsOfSet, interval_notes_of, interval_of, title_of
+from harness.charts.values import Chart, DirectnessChart, NamesChart, Point, RobustnessChart, StepsRow
+from harness.leaderboard.chains import Chain, chains_of, sets_of, steps_of
+from harness.leaderboard.comparable import comparable_sets, heading_of, items_of, items_text, sort_key
 from harness.leaderboard.rows import Row
+from harness.leaderboard.setting import Setting
+from harness.scoring.definitions import main_metrics
+from harness.tasks.benchmark import PERTURBATION
+from harness.tasks.find import benchmark_of
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """A kind of chart: which setting makes its steps, and what it shows."""
+
+    chart: type[RobustnessChart]
+    setting: Setting
+    title: str
+
+    def values(self, task: str) -> Collection[str] | None:
+        """Return the steps that belong in it; None where all do."""
+        return benchmark_of(task).perturbations.values() if self.chart is RobustnessChart else None
+
+
+_KINDS = (
+    _Steps(RobustnessChart, Setting("task", PERTURBATION), "when the questions are perturbed"),
+    _Steps(NamesChart, Setting("task", "names"), "with original and with readable names"),
+    _Steps(DirectnessChart, Setting("task", "kind"), "on pairs directly related, and not"),
+)
+
+
+def steps_charts(task: str, rows: Sequence[Row], names: Mapping[int, str]) -> Iterator[Chart]:
+    """Yield a chart for each kind, metric and set of chains; `names` are the runs' by the id() of their rows."""
+    for kind in _KINDS:
+        values = kind.values(task)
+        known = [row for row in rows if row.complete and (values is None or kind.setting.step(row) in values)]
+        sets = sets_of([chain for chain in chains_of(known, kind.setting) if len(chain.by_step) > 1])
+        prefixes = id_prefixes(task, [[_without(chain.first, kind.setting) for chain in members] for members in sets])
+        for members, prefix, heading in zip(sets, prefixes, _headings(sets, kind.setting), strict=True):
+            yield from _charts(task, prefix, heading, members, names, kind)
+
+
+def _headings(sets: Sequence[Sequence[Chain]], setting: Setting) -> list[str]:
+    """Return the settings of each set in words, nothing for a single set of the default.
+
+    Where words and labels do not tell sets apart, the items of their steps do.
+    """
+    several = len({members[0].first.result.headline for members in sets}) > 1
+    plain = [heading_of([_without(chain.first, setting) for chain in members], labels=several) for members in sets]
+    if len(sets) == 1 and all(not setting.other_settings(chain.first) for chain in sets[0]):
+        return [""]
+    rows = [{step: row for chain in members for step, row in chain.by_step.items()} for members in sets]
+    headings = []
+    for heading, mine in zip(plain, rows, strict=True):
+        same = [other for name, other in zip(plain, rows, strict=True) if name == heading]
+        own = [
+            f"{step}: {items_text(row)}"
+            for step, row in mine.items()
+            if any(step not in other or items_of(other[step]) != items_of(row) for other in same)
+        ]
+        headings.append("; ".join([heading, *own]))
+    return headings
+
+
+def _charts(
+    task: str, prefix: str, heading: str, chains: Sequence[Chain], names: Mapping[int, str], kind: _Steps
+) -> Iterator[Chart]:
+    chains = sorted(chains, key=lambda chain: sort_key(chain.first))
+    firsts = [chain.first for chain in chains]
+    run_labels = labels([_without(row, kind.setting) for row in firsts])
+    steps = steps_of([row for chain in chains for row in chain.by_step.values()], kind.setting)
+    scores = [row.result.overall for chain in chains for row in chain.by_step.values()]
+    for metric in dict.fromkeys(name for row in firsts for name in main_metrics(row.result.overall)):
+        rows = [
+            StepsRow(
+                **reference(chain.first, names[id(chain.first)], label),
+                points=[_point(chain.by_step.get(step), metric, names) for step in steps],
+            )
+            for chain, label in zip(chains, run_labels, strict=True)
+        ]
+        yield kind.chart(
+            id=f"{prefix}/{kind.chart.kind}/{metric}",
+            task=task,
+            heading=heading,
+            title=f"{title_of(metric)} {kind.title}",
+            notes=interval_notes_of(scores),
+            metric=metric,
+            steps=steps,
+            rows=rows,
+        )
+
+
+def _without(row: Row, setting: Setting) -> Row:
+    """Return the row with the variant and the settings that all of its chain share."""
+    place = {**row.run.place, "variant": setting.other_variant(row)}
+    manifest = {**row.run.manifest, "configuration": {**row.configuration, "task": setting.other_settings(row)}}
+    return replace(row, run=replace(row.run, place=place, manifest=manifest))
+
+
+def _point(row: Row | None, metric: str, names: Mapping[int, str]) -> Point | None:
+    if row is None:
+        return None
+    overall = row.result.overall
+    return Point(run=names[id(row)], value=overall[metric], interval=interval_of(overall, metric))
 
 
 def charts_of(rows: Sequence[Row]) -> list[Chart]:
@@ -32,4 +132,4 @@ def _of_task(task: str, named_rows: Sequence[tuple[Row, str]]) -> Iterator[Chart
     sets = comparable_sets(rows)
     for comparable, prefix in zip(sets, id_prefixes(task, [members.rows for members in sets]), strict=True):
         yield from ChartsOfSet(task, prefix, comparable.heading, comparable.rows, names).charts()
-    yield from steps.charts(task, rows, names)
+    yield from steps_charts(task, rows, names)

@@ -24,7 +24,7 @@ from harness.charts.values import (
     ScoresChart,
     Unit,
 )
-from harness.leaderboard.headings import capitalized
+from harness.leaderboard.comparable import capitalized
 from harness.leaderboard.rows import Row
 from harness.scoring.definitions import definition, leading_first, main_metrics
 from harness.tables.results import interval_notes

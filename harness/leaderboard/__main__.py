@@ -169,7 +169,7 @@ def _format(settings: Settings) -> Format:
 
 def _with_published(measured: Sequence[Table], rows: Sequence[Row], choice: Choice) -> list[Table]:
     """Return the tables, each task's followed by those of its published numbers."""
-    from harness.leaderboard.published_tables import published_tables
+    from harness.leaderboard.published import published_tables
 
     tasks = dict.fromkeys(table.task for table in measured)
     return [

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from harness.errors import ConfigError, unknown
 from harness.leaderboard import by_setting, over_setting
-from harness.leaderboard.captions import constants, not_ranked, number_notes, readings_notes
-from harness.leaderboard.columns import OF_RUNS, NumberColumn
+from harness.leaderboard.columns import OF_RUNS, NumberColumn, constants, not_ranked, number_notes, readings_notes
 from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets
 from harness.leaderboard.families import family, order
 from harness.leaderboard.rows import Row, of_other_rules

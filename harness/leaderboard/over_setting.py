@@ -7,10 +7,9 @@ from statistics import fmean, median, stdev
 
 from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.captions import constants
-from harness.leaderboard.chains import Chain, chains_of, sets_of, steps_of
-from harness.leaderboard.headings import runs_text
-from harness.leaderboard.names import chain_columns, view_heading
+from harness.leaderboard.chains import Chain, chain_columns, chains_of, sets_of, steps_of, view_heading
+from harness.leaderboard.columns import constants
+from harness.leaderboard.comparable import runs_text
 from harness.leaderboard.rows import Row
 from harness.leaderboard.setting import Setting
 from harness.scoring.definitions import definition, main_metrics

@@ -12,7 +12,7 @@ from harness.charts import as_json as chart_json
 from harness.charts import charts_of, marks, run_ids
 from harness.leaderboard.build import build
 from harness.leaderboard.families import family
-from harness.leaderboard.published_tables import published_tables
+from harness.leaderboard.published import published_tables
 from harness.leaderboard.rows import Row
 from harness.report.chunks import ChunkBuilder
 from harness.runtime.progress import Progress

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.causal.learned_graph import Pattern
     from harness.tables.table import Part, Table
     from harness.tasks.presets import Preset
-    from harness.tasks.published import Row
+    from harness.tasks.published import PublishedRow
 
 PERTURBATION = "perturbation"
 """The setting of a task that puts the same questions in other words."""
@@ -146,7 +146,7 @@ class TeachingTask(Task, Teaching, Protocol):
     """A task that models can learn from."""
 
 
-def _no_rows() -> tuple[Row, ...]:
+def _no_rows() -> tuple[PublishedRow, ...]:
     return ()
 
 
@@ -178,7 +178,7 @@ class Benchmark:
     # What the paper prints.
     data_version: str = ""
     """The data that its numbers were measured on; what stands before : or , is its short form."""
-    published: Callable[[], Iterable[Row]] = _no_rows
+    published: Callable[[], Iterable[PublishedRow]] = _no_rows
     """Makes the rows of its tables (harness.tasks.published reads files of them)."""
     presets: Callable[[], Sequence[Preset]] = _no_presets
     """Gives its tables of results as presets of the leaderboard."""

@@ -12,7 +12,7 @@ from harness.scoring.significance import Interval, intervals
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PublishedRow:
     """A row of a paper's table."""
 
     benchmark: str
@@ -50,7 +50,7 @@ class Row:
 
 def read_rows(
     text: str, benchmark: str, metrics: Sequence[str], *, task: str = "", percent: bool = True
-) -> Iterator[Row]:
+) -> Iterator[PublishedRow]:
     """Yield the rows of a CSV file with the columns table, model and one for each metric; all others are settings.
 
     A metric's cell that is empty is a dash in the paper. Raises DataError where a column is missing.
@@ -59,7 +59,7 @@ def read_rows(
     for line in csv.DictReader(text.splitlines()):
         if missing := [name for name in columns if line.get(name) is None]:
             raise DataError(f"the published numbers of {benchmark} have no column {', '.join(missing)}: {line}.")
-        yield Row(
+        yield PublishedRow(
             benchmark,
             line["table"],
             {name: value for name, value in line.items() if name not in (*columns, "benchmark")},

@@ -16,7 +16,7 @@ from support.preset_help import every_run, laid, one, printed_lines, run
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.presets import preset, presets
-from harness.leaderboard.published_numbers import rows as published_rows
+from harness.leaderboard.published import rows as published_rows
 from harness.storage.result_json import result_json
 from harness.tables.latex_html import html, latex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown

@@ -7,7 +7,7 @@ from statistics import mean
 import pytest
 
 from harness.leaderboard.presets import preset
-from harness.leaderboard.published_numbers import table
+from harness.leaderboard.published import table
 from harness.tasks.causalbench.networks import NETWORKS, load
 
 NODES = {name: len(load(name).dag) for name in NETWORKS[:14]}

@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from harness import published
-from harness.leaderboard.published_numbers import rows, table
-from harness.leaderboard.published_tables import published_tables as printed_beside
+from harness.leaderboard.published import published_tables as printed_beside
+from harness.leaderboard.published import rows, table
 from harness.scoring.classification import decisions
 from harness.tasks.causalbench.benchmark import BENCHMARK as CAUSALBENCH
 from harness.tasks.corr2cause import Corr2Cause

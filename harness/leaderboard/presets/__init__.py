@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from harness.errors import ConfigError, nearest
-from harness.leaderboard.published_numbers import no_scores, only_one, table_order
+from harness.leaderboard.published import no_scores, only_one, table_order
 from harness.tasks.benchmark import Benchmark, PaperTable
 from harness.tasks.find import every
 from harness.tasks.presets import Number, Preset

@@ -1,19 +1,77 @@
-"""Which runs stand in a preset's table, and which of them make one row together."""
+"""Which runs and which published rows stand in a preset's table, and which of them make one row together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean, stdev
 
 from harness.leaderboard.comparable import items_of
 from harness.leaderboard.families import family, order
+from harness.leaderboard.published import rows_of
 from harness.leaderboard.rows import Row
-from harness.leaderboard.seeds import mean_and_half_width
 from harness.storage.places import setting_text
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of
 from harness.tasks.presets import Number, Preset, Source
+from harness.tasks.published import PublishedRow
 from harness.types import Metric, Role, Scores
+
+SEEDS_NOTE = (
+    "In brackets: 95% intervals of an algorithm's mean over its seeds (Student's t): they tell of the sampling of "
+    "data, not of networks."
+)
+
+
+def mean_and_half_width(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return the mean and half of its 95% interval (Student's t); no interval of a single value."""
+    if len(values) == 1:
+        return values[0], None
+    from scipy.stats import t
+
+    return fmean(values), float(t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
+
+
+@dataclass
+class PrintedRow:
+    """One row as the paper has it."""
+
+    group: str
+    model: str
+    key: str
+    """Of the preset's axis; nothing where the rows are models."""
+    parts: list[PublishedRow] = field(default_factory=list)
+    """The rows of the file that make it."""
+    axis: str = ""
+    """The setting that holds the keys."""
+
+    def digits(self, number: Number) -> tuple[str, str]:
+        """Return what the paper prints in a column, and a star where other digits contradict it; nothing for a dash."""
+        for part in self.parts:
+            fields = {**part.setting, "table": part.table, "model": part.model}
+            fits = all(fields.get(name) == value for name, value in number.where.items())
+            if fits and (not number.key or fields.get(self.axis) == number.key) and number.printed in part.printed:
+                return part.printed[number.printed], "*" if number.printed in part.contradicted else ""
+        return "", ""
+
+
+def printed_rows(preset: Preset) -> list[PrintedRow]:
+    """Return the rows of a preset in the paper's order."""
+    axis = preset.axis.setting if preset.axis else ""
+    first = {name: PrintedRow("", name, "", axis=axis) for name in preset.first}
+    by_key: dict[tuple[str, str, str], PrintedRow] = {(row.group, row.model, row.key): row for row in first.values()}
+    for row in published_rows(preset):
+        key = row.setting.get(axis, "") if "axis" in preset.rows else ""
+        model = row.model if "model" in preset.rows or preset.groups == "model" else ""
+        group = row.setting.get("group", "") if preset.groups == "family" else ""
+        by_key.setdefault((group, model, key), PrintedRow(group, model, key, axis=axis)).parts.append(row)
+    return list(by_key.values())
+
+
+def published_rows(preset: Preset) -> Iterator[PublishedRow]:
+    """Return the published rows of the preset's tables."""
+    return (row for row in rows_of(benchmark_of(preset.benchmark)) if row.table in preset.published)
 
 
 @dataclass(frozen=True)

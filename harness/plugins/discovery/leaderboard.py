@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from harness.leaderboard.build import build
-from harness.leaderboard.published_numbers import rows_of
+from harness.leaderboard.presets.select import mean_and_half_width
+from harness.leaderboard.published import rows_of
 from harness.leaderboard.rows import Row
-from harness.leaderboard.seeds import mean_and_half_width
 from harness.tables.numbers import metric_text
 from harness.tables.table import Part, Table
 from harness.tasks.benchmark import Benchmark, PublishedAlgorithms

@@ -18,9 +18,7 @@ from harness.codec import digest, text_digest
 from harness.errors import DataError
 from harness.export.folder import number_of, unfinished_folder
 from harness.plugins.figures.eee_items import Rows
-from harness.plugins.figures.eee_model import model_info, reasons, relationship, sampling
-from harness.plugins.figures.eee_prompt import prompt_words
-from harness.plugins.figures.eee_source import source_data
+from harness.plugins.figures.eee_model import model_info, prompt_words, reasons, relationship, sampling, source_data
 from harness.scoring.definitions import MetricDefinition, definitions
 from harness.storage.runs import Run
 from harness.storage.several import left_out

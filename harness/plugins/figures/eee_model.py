@@ -1,4 +1,4 @@
-"""Who made the model of a run and what ran it, as far as the manifest tells: Every Eval Ever's model_info."""
+"""What Every Eval Ever wants to know of a run: who made and ran its model, its prompt's words, its items' source."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from harness.errors import HarnessError
 from harness.models.api.addresses import on_this_machine
+from harness.prompting.prompts import recorded
 from harness.storage.runs import Run
+from harness.tasks.find import benchmark_of
 
 LIBRARY = "causal-learn"
 """The library that some algorithms are part of: their identities hold its version."""
@@ -150,3 +153,53 @@ def _deployment(run: Run, kind: str, host: str | None, developer: str | None) ->
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def prompt_words(run: Run) -> dict[str, str]:
+    """Return `template` and `parser` of the prompt; nothing where an algorithm answered, or the words are none.
+
+    Nothing that a manifest names is opened or imported: whoever sent the folder chose the names.
+    """
+    words = run.manifest.get("words")
+    if not isinstance(words, dict):
+        return {}
+    try:
+        prompt = recorded(run.place["prompt"], words, ()).words
+    except HarnessError:
+        return {}
+    question = prompt.user or f"{prompt.premise}\n\n{prompt.hypothesis}"
+    parts = [prompt.system, *prompt.opening, question]
+    return {"template": "\n\n".join(part for part in parts if part), "parser": prompt.parser}
+
+
+def source_data(run: Run) -> dict[str, Any]:
+    """Return the source of a run's items: a data set of the Hugging Face Hub, an address, or `other`."""
+    task = run.place["task"]
+    configuration = run.manifest.get("configuration") or {}
+    items = run.manifest.get("items") or {}
+    facts = {
+        "settings": configuration.get("task"),
+        "data": configuration.get("data") or None,
+        "items": items.get("count"),
+        "items_sha256": items.get("sha256"),
+    }
+    details = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in facts.items()
+        if value is not None
+    }
+    data_set = {"dataset_name": task}
+    settings = (run.manifest.get("config") or {}).get("task") or {}
+    origin = benchmark_of(task).origin(settings)
+    if origin.addresses:
+        return {**data_set, "source_type": "url", "url": [*origin.addresses], "additional_details": details}
+    if origin.data_set:
+        details |= {"hf_revision": origin.revision} if origin.revision else {}
+        return {
+            **data_set,
+            "source_type": "hf_dataset",
+            "hf_repo": origin.data_set,
+            "hf_split": origin.split,
+            "additional_details": details,
+        }
+    return {**data_set, "source_type": "other", "additional_details": details}

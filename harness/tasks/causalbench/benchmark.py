@@ -12,7 +12,7 @@ from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load
 
 if TYPE_CHECKING:
     from harness.tasks.presets import Preset
-    from harness.tasks.published import Row
+    from harness.tasks.published import PublishedRow
     from harness.types import Record
 
 REPOSITORY = "https://www.bnlearn.com/bnrepository/"
@@ -24,11 +24,11 @@ algorithms count edges; sample sizes are not told. An undirected edge counts as 
 of "does a directly cause b?"."""
 
 
-def _published() -> Iterator[Row]:
+def _published() -> Iterator[PublishedRow]:
     """Yield the printed rows. The file has a line for each number: those of a model in one setting become one row."""
     import csv
 
-    from harness.tasks.published import Row
+    from harness.tasks.published import PublishedRow
 
     text = (resources.files("harness") / "data" / "published" / "causalbench.csv").read_text(encoding="utf-8")
     rows: dict[tuple[str, ...], dict[str, str]] = {}
@@ -40,7 +40,7 @@ def _published() -> Iterator[Row]:
         # Shares are fractions, but for one column.
         percent = ("accuracy",) if table == "Table IX" else ()
         asked_of = f"causalbench/{re.split('[_:]', task)[0]}"
-        yield Row("causalbench", table, setting, model, digits, task=asked_of, in_percent=percent)
+        yield PublishedRow("causalbench", table, setting, model, digits, task=asked_of, in_percent=percent)
 
 
 def _presets() -> Sequence[Preset]:

@@ -13,7 +13,7 @@ from harness.tasks.benchmark import Benchmark, Explanations, Origin
 if TYPE_CHECKING:
     from harness.tables.table import Part
     from harness.tasks.presets import Preset
-    from harness.tasks.published import Row
+    from harness.tasks.published import PublishedRow
 
 METRICS = ("f1", "precision", "recall", "accuracy")
 FOLLOW_UPS = "Follow-ups"
@@ -29,7 +29,7 @@ PERTURBED = {
 PERTURBATIONS = {"none": "original", **{name: name for name in tuple(PERTURBED)[1:]}}
 
 
-def _published() -> Iterator[Row]:
+def _published() -> Iterator[PublishedRow]:
     """Yield the printed rows, with the counts behind Tables 4 and 5a, and those of later works.
 
     Recall gives the true positives among 342, precision the false ones, F1 and accuracy confirm both to the last
@@ -54,17 +54,17 @@ def _published() -> Iterator[Row]:
     yield from _followups()
 
 
-def _followups() -> Iterator[Row]:
+def _followups() -> Iterator[PublishedRow]:
     """Yield the rows of later works, each with its source; what was not read there itself is marked second-hand."""
     import csv
 
-    from harness.tasks.published import Row
+    from harness.tasks.published import PublishedRow
 
     settings = {called: value for value, called in PERTURBATIONS.items()}
     for line in csv.DictReader(_file("corr2cause_followups.csv").splitlines()):
         mark = " (second-hand)" if line["second_hand"] else ""
         where = f"{line['source']}{mark}"
-        yield Row(
+        yield PublishedRow(
             "corr2cause",
             FOLLOW_UPS,
             {name: line[name] for name in ("method", "perturbation", "items")} | {"source": where},

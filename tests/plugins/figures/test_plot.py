@@ -13,7 +13,7 @@ from harness.charts import charts_of
 from harness.charts.marks import MARKS
 from harness.leaderboard.build import build
 from harness.leaderboard.rows import find_rows
-from harness.plugins.figures.plot import __main__, bars, lines
+from harness.plugins.figures.plot import __main__, cells, lines
 from harness.plugins.figures.plot.__main__ import main
 from harness.plugins.figures.plot.paper import COLOURS, TEXT, in_lines, ink, shorten, style, text_width, wrap
 from harness.runtime.signals import INTERRUPTED
@@ -119,7 +119,7 @@ def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
     shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
     colours = {"#0072B2": "blue", "#D55E00": "orange", "#009E73": "green", "#6E6E6E": "grey"}
     with style():
-        single, many = bars.scores(charts["scores"], 6.75).figure, lines.scale(charts["scale"], 6.75).figure
+        single, many = cells.scores(charts["scores"], 6.75).figure, lines.scale(charts["scale"], 6.75).figure
     assert len(single.axes) == 1 and len(many.axes) == 12
     for figure, chart in ((single, charts["scores"]), (many, charts["scale"])):
         lines_with_mark = [line for axes in figure.axes for line in axes.lines if line.get_marker() != "None"]

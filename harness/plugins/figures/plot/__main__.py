@@ -203,15 +203,15 @@ def _empty(figure: _Figure) -> bool:
 
 
 def _sheet(figure: _Figure, width: float) -> Sheet:
-    from harness.plugins.figures.plot import bars, heat, lines
+    from harness.plugins.figures.plot import cells, lines
 
     chart = figure.chart
     if isinstance(chart, ScoresChart):
-        return bars.scores(chart, width)
+        return cells.scores(chart, width)
     if isinstance(chart, ConfusionChart):
-        return bars.confusion(chart, width)
+        return cells.confusion(chart, width)
     if isinstance(chart, HeatChart):
-        return heat.heat(chart, width, str(figure.metric))
+        return cells.heat(chart, width, str(figure.metric))
     if isinstance(chart, RobustnessChart):
         return lines.robustness(chart, width)
     if isinstance(chart, ScaleChart):

@@ -1,19 +1,22 @@
-"""Numbers that the papers print, as rows beside which measured ones can stand."""
+"""Numbers that the papers print, as rows and tables beside which measured ones can stand."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from harness.errors import ConfigError, unknown
+from harness.leaderboard.rows import Row
 from harness.scoring.classification import decisions
 from harness.scoring.definitions import definition, definitions
-from harness.tables.numbers import metric_column
+from harness.tables.numbers import interval_text, metric_column
 from harness.tables.table import Cell, Column, Line, Part, Table
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of, every
-from harness.tasks.published import Row
+from harness.tasks.published import PublishedRow
 
 WILSON_NOTE = (
     "Intervals: 95%, Wilson's, from the counts behind the printed digits, as if items were independent; F1's by way of "
@@ -23,22 +26,22 @@ NO_INTERVALS_NOTE = "No row has an interval: the counts behind these numbers are
 
 
 @cache
-def rows_of(benchmark: Benchmark) -> tuple[Row, ...]:
+def rows_of(benchmark: Benchmark) -> tuple[PublishedRow, ...]:
     """Return the rows that a benchmark's paper prints, in its order."""
     return tuple(benchmark.published())
 
 
-def rows() -> tuple[Row, ...]:
+def rows() -> tuple[PublishedRow, ...]:
     """Return all published rows, in the papers' order."""
     return tuple(row for benchmark in every() for row in rows_of(benchmark))
 
 
-def table(name: str) -> list[Row]:
+def table(name: str) -> list[PublishedRow]:
     """Return the rows of a table: 4, 5a, XI, … Raise ConfigError where there is none."""
     return tables(name)[0]
 
 
-def tables(name: str) -> list[list[Row]]:
+def tables(name: str) -> list[list[PublishedRow]]:
     """Return the rows of a table, and of each part of it: 5 is 5a and 5b. Raise ConfigError where there is none."""
     fitting = _fitting(name)
     only_one("table", name, papers(name))
@@ -62,10 +65,10 @@ def only_one(kind: str, name: str, benchmarks: Sequence[str]) -> None:
         raise ConfigError(f"{kind}={name} is a table of several papers: write {either}.")
 
 
-def _fitting(name: str) -> dict[tuple[str, str], list[Row]]:
+def _fitting(name: str) -> dict[tuple[str, str], list[PublishedRow]]:
     """Return the rows of the tables that a name such as 5, 5a or causalbench/XI means, by benchmark and table."""
     benchmark, _, wanted_table = name.strip().lower().removeprefix("table ").rpartition("/")
-    fitting: dict[tuple[str, str], list[Row]] = {}
+    fitting: dict[tuple[str, str], list[PublishedRow]] = {}
     for row in rows():
         table = _table_name(row).lower()
         if benchmark in ("", row.benchmark.lower()) and wanted_table in (table, table.rstrip("ab")):
@@ -73,7 +76,7 @@ def _fitting(name: str) -> dict[tuple[str, str], list[Row]]:
     return fitting
 
 
-def _table_name(row: Row) -> str:
+def _table_name(row: PublishedRow) -> str:
     """Return the name of a row's table without the word Table."""
     return row.table.removeprefix("Table ")
 
@@ -108,7 +111,7 @@ def printed_column(metric: str) -> Column:
     return Column(metric, metric.replace("_", " "), "metric")
 
 
-def table_parts(rows: Sequence[Row]) -> list[Part]:
+def table_parts(rows: Sequence[PublishedRow]) -> list[Part]:
     """Return the rows of one table, in words and as a table."""
     first = rows[0]
     metrics = list(dict.fromkeys(name for row in rows for name in row.printed))
@@ -122,7 +125,10 @@ def table_parts(rows: Sequence[Row]) -> list[Part]:
     for row in rows:
         cells = [Cell(text) for text in (*(row.setting[name] for name in varying), row.model)]
         for name in metrics:
-            cells += [_cell(row, name), *([Cell(_interval_text(row, name))] if with_intervals else [])]
+            cells += [
+                replace(_cell(row, name), interval=None, range=""),
+                *([Cell(_interval_text(row, name))] if with_intervals else []),
+            ]
         lines.append(Line(cells))
     return [
         f"PUBLISHED, not measured here: {first.table} {from_where(rows)}.",
@@ -131,7 +137,7 @@ def table_parts(rows: Sequence[Row]) -> list[Part]:
     ]
 
 
-def from_where(rows: Sequence[Row]) -> str:
+def from_where(rows: Sequence[PublishedRow]) -> str:
     """Return where the rows of one table stand, and on what data: the paper, or the works that their rows name."""
     benchmark = benchmark_of(rows[0].benchmark)
     if rows[0].source:
@@ -139,7 +145,7 @@ def from_where(rows: Sequence[Row]) -> str:
     return f"of {benchmark.source} ({benchmark.data_version})"
 
 
-def row_notes(rows: Sequence[Row]) -> Iterator[str]:
+def row_notes(rows: Sequence[PublishedRow]) -> Iterator[str]:
     """Yield what has to be known of single rows, and the titles of their sources."""
     for source in dict.fromkeys(row.source for row in rows if row.source):
         of_source = [row for row in rows if row.source == source]
@@ -147,7 +153,7 @@ def row_notes(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{source}. {'. '.join(remarks)}{'.' if remarks else ''}".strip()
 
 
-def contradiction_notes(rows: Sequence[Row]) -> Iterator[str]:
+def contradiction_notes(rows: Sequence[PublishedRow]) -> Iterator[str]:
     """Yield the sentences about digits that contradict each other."""
     for row in rows:
         for name in row.contradicted:
@@ -160,15 +166,68 @@ def contradiction_notes(rows: Sequence[Row]) -> Iterator[str]:
         yield "Precision printed as 0 without a single Yes is undefined: no interval."
 
 
-def _cell(row: Row, name: str) -> Cell:
-    digits = row.printed.get(name) or "–"
+def _interval_text(row: PublishedRow, name: str) -> str:
+    interval = row.intervals.get(name)
+    return "–" if interval is None or name in row.contradicted else f"{100 * interval[0]:.1f} … {100 * interval[1]:.1f}"
+
+
+def published_tables(task: str, measured: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Table]:
+    """Yield a table for each of the papers' that was measured on the task, with settings that some of the runs have."""
+    benchmark = benchmark_of(task)
+    runs = [{**benchmark.defaults, **row.settings} for row in measured if row.task == task]
+    by_table: dict[str, list[PublishedRow]] = defaultdict(list)
+    for row in rows_of(benchmark):
+        if (row.task or row.benchmark) != task:
+            continue
+        if any(all(str(run.get(name)) != value for run in runs) for name, value in row.asked.items()):
+            continue
+        if row.setting.get("relation", "all") == "all" or "relation" in by:
+            by_table[row.table].append(row)
+    for name, rows in by_table.items():
+        yield _table(benchmark, task, name, rows)
+
+
+def _table(benchmark: Benchmark, task: str, name: str, rows: Sequence[PublishedRow]) -> Table:
+    first = rows[0]
+    metrics = list(dict.fromkeys(metric for row in rows for metric in row.printed))
+    varying = [key for key in first.setting if key != "group" and len({row.setting.get(key) for row in rows}) > 1]
+    columns = [Column("model", "model"), *(Column(key, key.replace("_", " ")) for key in varying)]
+    for metric in metrics:
+        columns.append(printed_column(metric))
+    lines = [
+        Line(
+            [
+                Cell(row.model, row.model),
+                *(Cell(row.setting[key], row.setting[key]) for key in varying),
+                *(_cell(row, metric) for metric in metrics),
+            ],
+            row.setting.get("group", ""),
+            ranked=False,
+        )
+        for row in rows
+    ]
+    digits = "percent" if any(first.percent(name) for name in metrics) else "shares as fractions"
+    intervals = WILSON_NOTE if any(row.counts for row in rows) else NO_INTERVALS_NOTE
+    version = "items as each row says" if first.source else benchmark.data_version
+    above = f"{name} {from_where(rows)}" if first.source else f"From {benchmark.source}; {version}"
+    return Table(
+        task,
+        columns,
+        lines,
+        above=f"{above}. Digits as printed, {digits}.",
+        notes=[" ".join([intervals, *contradiction_notes(rows)]), *row_notes(rows)],
+        heading=f"PUBLISHED, not measured here: {name} ({version})",
+        published=version,
+    )
+
+
+def _cell(row: PublishedRow, metric: str) -> Cell:
+    """Return the digits as printed, with the interval of the counts behind them, and a star where they contradict."""
+    digits = row.printed.get(metric) or "–"
     try:
         value = float(digits)
     except ValueError:
         return Cell(digits)
-    return Cell(f"{digits}{'*' if name in row.contradicted else ''}", value)
-
-
-def _interval_text(row: Row, name: str) -> str:
-    interval = row.intervals.get(name)
-    return "–" if interval is None or name in row.contradicted else f"{100 * interval[0]:.1f} … {100 * interval[1]:.1f}"
+    mark, interval = ("*", None) if metric in row.contradicted else ("", row.intervals.get(metric))
+    number = round(value / 100, 8) if row.percent(metric) else value
+    return Cell(f"{digits}{mark}", number, interval, interval_text(interval, "brackets"))
