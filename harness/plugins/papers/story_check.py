@@ -69,12 +69,10 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether the story passes."""
         return self.named and self.correlations and self.independences
 
     @property
     def problems(self) -> list[str]:
-        """What it does not pass."""
         return [name for name in ("named", "correlations", "independences") if not getattr(self, name)]
 
 

@@ -61,7 +61,6 @@ def _symbolic() -> tuple[Writer, Writer]:
 
 
 def check_story(claim: Claim, premise: str, hypothesis: str) -> Check:
-    """Return what a story gets right of the item that it tells."""
     symbolic = _symbolic()[0].item(claim).fields["premise"]
     return check(premise, hypothesis, symbolic=symbolic, number=claim.n)
 
@@ -88,7 +87,6 @@ class Writing(TaskBase):
                 yield {"item": record.item, **story._asdict(), "problems": found.problems}
 
     def statistics(self, stories: Sequence[Mapping[str, JSON]]) -> Mapping[str, str]:
-        """Return the numbers of the paper's Table 8 for stories as `written` gives them."""
         return statistics(stories, sum(claims()[story["item"]].labels[self.labels] for story in stories))
 
     def _item(self, claim: Claim) -> Item:
@@ -137,7 +135,6 @@ class Stories(TaskBase):
 
     @property
     def headline(self) -> str:
-        """The label set that the tables show."""
         return self.labels
 
     @property
@@ -176,7 +173,6 @@ class Stories(TaskBase):
 
 
 def builtin() -> list[dict[str, str]]:
-    """Return the twelve stories that ship."""
     file = resources.files(__package__) / "data" / "stories.jsonl"
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 

@@ -48,7 +48,6 @@ class Counts:
     """Questions of which the words say another answer than the key."""
 
     def add(self, other: Counts) -> None:
-        """Add those of another kind."""
         for one in fields(self):
             mine, theirs = getattr(self, one.name), getattr(other, one.name)
             setattr(self, one.name, max(mine, theirs) if one.name.startswith("largest") else mine + theirs)

@@ -94,7 +94,6 @@ def _why(stated: Stated, names: tuple[str, ...], labels: Mapping[str, int]) -> d
 
 
 def _quantity(stated: Stated) -> str:
-    """Return what the range is of."""
     if stated.ask.query == "exp_away":
         return "P(Y=1 | X=1, V3=1) - P(Y=1 | X=0, V3=1), which has the sign of what is asked for,"
     return formal(stated.ask, stated.graph) if stated.ask.query != "correlation" else "P(Y | X=1) - P(Y | X=0)"

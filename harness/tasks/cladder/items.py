@@ -51,7 +51,6 @@ class Choice:
     """What items have besides, and their labels; None: the answers. A question of which it returns None is none."""
 
     def takes(self, variant: str, difficulty: str) -> bool:
-        """Test whether models of a variant are wanted."""
         return variant in self.variants or (variant == "commonsense" and difficulty in self.variants)
 
 
@@ -126,12 +125,10 @@ class Candidate:
 
     @property
     def query(self) -> Query:
-        """The kind of question."""
         return self.question.ask.query
 
     @property
     def graph(self) -> str:
-        """The name of its graph."""
         return self.model.scm.graph.name
 
     @property
@@ -152,7 +149,6 @@ class Candidate:
 
 
 def groups(query: Query, graph: str, variant: str, difficulty: str) -> dict[str, str]:
-    """Return the breakdowns that a question counts in; no difficulty where nobody says how hard it is."""
     told = {"rung": str(RUNGS[query]), "query": TITLES[query], "graph": graph, "variant": variant}
     return told | ({"difficulty": difficulty} if difficulty else {})
 

@@ -84,7 +84,6 @@ def _query_in(text: str) -> tuple[Query, re.Match[str]]:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return the match in the last sentence."""
     return pattern.fullmatch(text, text.rfind(". ") + 2 if ". " in text else 0)
 
 

@@ -166,7 +166,6 @@ class ToldModel:
 
     @cached_property
     def background(self) -> str:
-        """The graph in words."""
         return wording.background(self.story)
 
 
@@ -194,7 +193,6 @@ class Question:
 
     @property
     def text(self) -> str:
-        """What is asked."""
         return wording.question(self.model.story, self.ask)
 
     @property
@@ -259,5 +257,4 @@ def exact_answer(scm: Scm, ask: Ask, value: float | None = None) -> int:
 
 
 def percents(tables: Mapping[TableKey, Table]) -> dict[TableKey, list[int]]:
-    """Return probabilities as they are printed."""
     return {key: [int(f"{chance:.0%}"[:-1]) for chance in table] for key, table in tables.items()}

@@ -33,7 +33,6 @@ class LadderReasoner(TextReasoner):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return {"kind": "ladder_reasoner"}
 
     def answer(self, words: str) -> str:

@@ -99,13 +99,11 @@ class SourceRow:
 
     @property
     def query(self) -> Query:
-        """The kind of question."""
         query: Query = self.columns["query_type"]
         return query
 
     @property
     def graph(self) -> str:
-        """The name of its graph."""
         return str(self.columns.get("graph_id"))
 
     @property

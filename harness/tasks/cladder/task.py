@@ -92,7 +92,6 @@ class CLadder(SourcedTask):
 
     @property
     def headline(self) -> str:
-        """The label set that the tables show."""
         if self.labels:
             return self.labels
         return "stated" if self._fresh else "published"

@@ -107,11 +107,9 @@ class CLadderValue(CLadder):
 
     @property
     def headline(self) -> str:
-        """The only label set: whether the value is above 0."""
         return HEADLINE
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Return none: it is asked zero-shot."""
         return ()
 
     def summarize(self, records: Iterable[Record]) -> Result:

@@ -161,7 +161,6 @@ def _mechanisms(graph: Graph, words: Mapping[str, Words], tables: Mapping[str, T
 
 
 def _effect(table: Table) -> int:
-    """Return the value that a single cause brings about."""
     return int(table[1])
 
 
@@ -276,7 +275,6 @@ class Phrases:
 
 @cache
 def vocabulary(names: tuple[str, ...]) -> Vocabulary:
-    """Return the vocabulary of a text with these variables."""
     return Vocabulary(names)
 
 

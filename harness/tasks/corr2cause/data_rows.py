@@ -91,7 +91,6 @@ class Row:
 
     @property
     def relation(self) -> Relation:
-        """The relation that is claimed."""
         return self._claim.relation
 
     @property

@@ -64,7 +64,6 @@ class Block:
 
     @property
     def _places(self) -> int:
-        """How many claims there are of all relations."""
         return len(self.numbers) * self._per_class
 
     @property

@@ -28,7 +28,6 @@ class Way:
         return [(a, b) if ahead else (b, a) for a, b, ahead in steps]
 
     def text(self, names: Sequence[str]) -> str:
-        """Write the path as in A → C ← B."""
         steps = zip(self.forward, self.nodes[1:], strict=True)
         return names[self.nodes[0]] + "".join(f" {'→' if ahead else '←'} {names[node]}" for ahead, node in steps)
 
@@ -111,7 +110,6 @@ class Class:
     _true: dict[int, Holds] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Show the first ones."""
         self.members.sort(key=lambda dag: (sum(a > b for a, b in edges(dag)), edges(dag)))
         self.visible = list(range(min(len(self.members), FIRST)))
 
@@ -135,7 +133,6 @@ class Class:
         return Why(holds, self.visible.index(place), sentence, way.edges if way else [])
 
     def json(self) -> dict[str, JSON]:
-        """Return the members that are shown, as lists of edges."""
         visible = [[list(edge) for edge in edges(self.members[place])] for place in self.visible]
         return {"nodes": len(self.premise.names), "total": len(self.members), "members": visible}
 

@@ -29,7 +29,6 @@ class Reasoner(TextReasoner):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return {"kind": "reasoner"}
 
     def answer(self, words: str) -> str:

@@ -58,11 +58,9 @@ class Shortcut:
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return {"kind": "shortcut", "split": "train", "features": list(FEATURES)}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield the likelier word for each request, with both probabilities where the request ranks."""
         for request in requests:
             yield [(request, respond(request, _log_odds))]
 

@@ -106,7 +106,6 @@ class Shares:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The hypotheses."""
         return Vocabulary(self.claims)
 
     def log_odds(self, words: str) -> float:
@@ -160,11 +159,9 @@ class HypothesisOnly:
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return {"kind": "hypothesis_only", **_identity("hypothesis_only", SHARES)}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield the likelier word for each request, with both probabilities where the request ranks."""
         for request in requests:
             yield [(request, respond(request, shipped_shares().log_odds))]
 
@@ -180,11 +177,9 @@ class Linear:
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return {"kind": "linear", **_identity("linear", WEIGHTS)}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield the likelier word for each request, with both probabilities where the request ranks."""
         for request in requests:
             yield [(request, respond(request, shipped_weights().log_odds))]
 
@@ -199,13 +194,11 @@ def _identity(model: str, file: str) -> Mapping[str, JSON]:
 
 @cache
 def shipped_shares() -> Shares:
-    """Return the shares that ship."""
     return read_shares(_text("hypothesis_only", SHARES), _training("hypothesis_only")["settings"]["threshold"])
 
 
 @cache
 def shipped_weights() -> Weights:
-    """Return the weights that ship."""
     return read_weights(_text("linear", WEIGHTS))
 
 

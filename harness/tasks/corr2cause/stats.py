@@ -30,7 +30,6 @@ class Size:
 
     @property
     def edges_per_dag(self) -> float:
-        """Mean number of edges."""
         return self.edges / self.dags
 
     @property
@@ -62,7 +61,6 @@ def measure(n: int) -> Size:
 
 
 def total(sizes: Sequence[Size]) -> Size:
-    """Add up all numbers of variables."""
     return Size(*(sum(getattr(size, name) for size in sizes) for name in Size.__dataclass_fields__))
 
 
@@ -107,12 +105,10 @@ Where the numbers differ:
 
 
 def table_1() -> list[Part]:
-    """Return Table 1 with the paper's numbers beside ours, and why they differ."""
     return [_beside("Table 1: the causal graphs", TABLE_1), _GRAPHS]
 
 
 def table_3() -> list[Part]:
-    """Return Table 3 with the paper's numbers beside ours, and why they differ."""
     return [_beside("Table 3: the items", TABLE_3), _ITEMS]
 
 

@@ -97,7 +97,6 @@ class Corr2Cause(SourcedTask):
 
     @property
     def headline(self) -> str:
-        """The label set that the tables show."""
         if self.labels:
             return self.labels
         return "published" if self.split == "test" or self.source != "builtin" else "audited"
@@ -112,7 +111,6 @@ class Corr2Cause(SourcedTask):
         return LazyItems(lambda: map(writer.item, self._claims), len(self._claims))
 
     def part(self, split: Split, limit: int | None = None) -> Corr2Cause:
-        """Return the task with the items of another split, so many of them."""
         return replace(self, split=split, limit=limit)
 
     def epoch(self, number: int) -> Iterable[Item]:
@@ -130,7 +128,6 @@ class Corr2Cause(SourcedTask):
         return claim_of(item.id).refuted
 
     def held_out(self) -> frozenset[str]:
-        """Return the clusters of both public test sets."""
         return frozenset(f"n{claim.n}-g{claim.number}" for version in ("v1", "v2") for claim in public_test(version))
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:

@@ -81,7 +81,6 @@ def hypothesis(relation: Relation, i: str, j: str, *, paraphrased: bool = False)
 
 
 def as_input(premise: str, hypothesis: str) -> str:
-    """Write one row of the public data."""
     return f"Premise: {premise}\nHypothesis: {hypothesis}"
 
 

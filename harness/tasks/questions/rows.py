@@ -74,16 +74,13 @@ class Layout:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Return the names of all columns."""
         return (*self.renamed, *self.fields.values())
 
     @cached_property
     def has_choices(self) -> bool:
-        """Return whether the questions have choices, not Yes and No."""
         return bool(self.fixed or self.choice_names or "choices" in self.names)
 
     def cells(self, columns: Columns) -> dict[str, Any]:
-        """Return the cells of a row by the names that prompts have for them."""
         cells = {name: columns.get(column) for name, column in self.renamed.items()}
         return cells | {self.fields[column]: value for column, value in columns.items() if column in self.fields}
 
@@ -115,12 +112,10 @@ class Row:
 
     @cached_property
     def cells(self) -> dict[str, Any]:
-        """Return the row's cells by the names that prompts have for them."""
         return self.layout.cells(self.columns)
 
     @property
     def unlabelled(self) -> bool:
-        """Return whether the row has no label."""
         return text_of(self.cells.get("label")).strip() == ""
 
     @cached_property
@@ -245,7 +240,6 @@ class Row:
         return fields
 
     def needs(self) -> str:
-        """Return what the row has, for a sentence about what it lacks."""
         return filled(self.columns)
 
 

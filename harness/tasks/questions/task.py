@@ -46,7 +46,6 @@ class Questions(TaskBase):
 
     @property
     def headline(self) -> str:
-        """The only label set."""
         return HEADLINE
 
     @property
@@ -71,12 +70,10 @@ class Questions(TaskBase):
 
     @property
     def data(self) -> Mapping[str, JSON]:
-        """The SHA-256 of the file."""
         return {"sha256": self._file.digest()}
 
     @property
     def remarks(self) -> Sequence[str]:
-        """What has to be said of the file."""
         return self._survey.remarks
 
     def items(self) -> Iterable[Item]:
@@ -97,7 +94,6 @@ class Questions(TaskBase):
         return choice_scores.summarize(records, headline=HEADLINE, names=self._survey.choices)
 
     def row(self, number: int, columns: Columns) -> Row:
-        """Return the row of that number."""
         shuffle = self.seed if self.shuffle else None
         where = f"{self.path}, row {number}"
         return Row(where, number, self._file.stem, columns, self._layout, shuffle, self.first)
