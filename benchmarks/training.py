@@ -25,7 +25,7 @@ def training(items: int, runs: int, threads: int) -> dict[str, list[float]]:
     import torch
 
     from harness.plugins.train import loop
-    from harness.plugins.train.fits import fit_counts
+    from harness.plugins.train.learners import fit_counts
     from harness.runtime.progress import Progress
 
     torch.set_num_threads(threads)
@@ -53,7 +53,7 @@ def _lessons(items: int, folder: Path):
     """The learner of recipe=tiny, one pass over so many items, with a base of its own; dev is all but left out."""
     from harness.cli import hydra_app
     from harness.plugins.train.examples import Lessons, teaching_task
-    from harness.plugins.train.of_recipe import learner_of
+    from harness.plugins.train.make import learner_of
     from harness.plugins.train.scratch import make_base
     from harness.prompting.fit import choose_prompt, fitting
     from harness.settings import build, plain
@@ -69,7 +69,7 @@ def _lessons(items: int, folder: Path):
 
 
 def _batches(lessons, recipe) -> Iterator[dict[str, list]]:
-    from harness.plugins.train.by_length import ByLength
+    from harness.plugins.train.passes import ByLength
 
     rows = lessons.epoch(0)
     order = list(ByLength(lessons.lengths, recipe.batch_size, recipe.seed))

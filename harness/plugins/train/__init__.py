@@ -14,7 +14,7 @@ PLUGIN = Plugin(
             summary="a checkpoint trained on a task's train split, which is then evaluated like any other",
             module="harness.plugins.train.finetune",
             config="finetune",
-            help="harness.plugins.train.help:text",
+            help="harness.plugins.train.finetune:help_text",
         )
     },
 )

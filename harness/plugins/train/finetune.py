@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.cli import hydra_app
-from harness.runtime import signals
+from harness.errors import ConfigError, HarnessError
+from harness.runtime import console, signals
 
 if TYPE_CHECKING:
     from harness.cli.multirun import Multirun
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 def job(config: Any) -> int:
     """Make what one config describes: a checkpoint, or a job at a server; return the exit code."""
-    from harness.plugins.train.processes import leads
+    from harness.plugins.train.workplace import leads
     from harness.runtime.secrets import refuse_config
     from harness.settings import plain
 
@@ -24,13 +26,6 @@ def job(config: Any) -> int:
     if leads() and lines:
         print("\n".join(lines))
     return 0
-
-
-def sweep(multirun: Multirun) -> int:
-    """Make a checkpoint of each combination, and tell the one that is best on dev; return the exit code."""
-    from harness.plugins.train.grid import grid
-
-    return grid(multirun)
 
 
 def _is_hosted(settings: Mapping[str, Any]) -> bool:
@@ -54,10 +49,74 @@ def _here(settings: Mapping[str, Any]) -> list[str]:
     return make(settings).lines
 
 
+def grid(multirun: Multirun) -> int:
+    """Make a checkpoint of each combination, such as Appendix A's grid, one after the other; return the exit code.
+
+    Those that are there already are not made again. Prints all points, the best one on dev, never on test, last.
+    """
+    from harness.plugins.train.make import FinishedCheckpoint, make
+    from harness.settings import plain
+
+    if multirun.launcher is not None:
+        raise ConfigError(
+            "hydra/launcher=: points of a grid are made one after the other; start several commands instead."
+        )
+    values: dict[str, set[str]] = {}
+    for job in multirun.jobs:
+        for name, value in job.settings().items():
+            values.setdefault(name, set()).add(value)
+    swept = {name for name, several in values.items() if len(several) > 1}
+    made: list[tuple[str, FinishedCheckpoint]] = []
+    for job in multirun.jobs:
+        point = " ".join(f"{name}={value}" for name, value in job.settings().items() if name in swept)
+        print(f"[{job.number + 1}/{len(multirun.jobs)}] {point}", file=sys.stderr)
+        try:
+            with multirun.as_running(multirun.compose(job.overrides, job.number)) as config:
+                made.append((point, make(plain(config))))
+        except HarnessError as error:  # the other points are made all the same
+            console.complain(error)
+    # The best one last; max takes the first of equals.
+    for point, checkpoint in sorted(made, key=lambda pair: pair[1].score):
+        print(f"{100 * checkpoint.score:6.2f}  {point}  {checkpoint.folder}")
+    if made:
+        best_point, best = max(made, key=lambda pair: pair[1].score)
+        print("\n".join([f"best on dev: {best_point}", *best.lines]))
+    return 0 if len(made) == len(multirun.jobs) else 1
+
+
+_FINETUNE = """\
+A checkpoint trained on a task's train split, which model=nli or model=causal_lm evaluates like any other
+(docs/finetuning.md)
+
+  harness finetune recipe=roberta_large_mnli                        a row of Table 5a
+  harness finetune recipe=nli recipe.path=FOLDER                    any encoder; recipe=causal_lm: any decoder
+  harness finetune recipe=llama2_7b recipe.lora.r=16                low-rank adapters, merged at the end
+  harness finetune recipe=bert_base task.perturbation=permutation   other names of the variables in each pass
+  harness finetune recipe=openai task.limit=1000                    over an API: what it costs; submit=true does it
+  harness finetune -m recipe=roberta_large recipe.learning_rate=2e-6,5e-6,1e-5 recipe.dropout=0,0.1
+                                              a grid: the best point is chosen on dev
+"""
+
+_FINETUNE_REST = (
+    "The settings of a job at a server: harness finetune --help recipe=openai. The task's: harness --help task=NAME."
+)
+
+
+def help_text() -> str:
+    """Return the help: examples, the command's settings, the recipes and what one of them can be told."""
+    from harness.cli.help_text import group_text, settings_text
+    from harness.config_files import CONFIGS, listed, root_file
+
+    recipe = settings_text("recipe", listed(CONFIGS, "recipe")["nli"], "recipe.")
+    return "\n".join(
+        [_FINETUNE, settings_text("finetune", root_file("finetune")), group_text("recipe"), recipe, _FINETUNE_REST]
+    )
+
+
 def main() -> None:
     """Run the command."""
     signals.at_once(signals.sentence("the last checkpoint of the training is kept"))
-    signals.leave(hydra_app.launch(job, "finetune", sweep))
+    signals.leave(hydra_app.launch(job, "finetune", grid))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True)
-class Examples:
+class LabelledClaims:
     """Claims with their labels, by hypothesis; a premise stands once."""
 
     premises: Sequence[Sequence[str]]
@@ -61,7 +61,7 @@ class Examples:
         }
 
 
-def examples(items: Iterable[Item]) -> Examples:
+def examples(items: Iterable[Item]) -> LabelledClaims:
     """Return the audited claims of items, hypotheses in alphabetical order."""
     premises: dict[str, int] = {}
     claims: dict[str, list[tuple[int, int]]] = {}
@@ -72,10 +72,10 @@ def examples(items: Iterable[Item]) -> Examples:
         claims.setdefault(str(item.fields["statement"]), []).append((premise, label))
         digest.update(f"{item.id}\n{item.fields['input']}\n{label}\n".encode())
     by_name = {name: claims[name] for name in sorted(claims)}
-    return Examples([sentences(text) for text in premises], by_name, [1] * len(premises), digest.hexdigest())
+    return LabelledClaims([sentences(text) for text in premises], by_name, [1] * len(premises), digest.hexdigest())
 
 
-def train(seed: int, renamed: int = 0) -> Examples:
+def train(seed: int, renamed: int = 0) -> LabelledClaims:
     """Return the train split; the seed draws the order of arguments where it is drawn.
 
     The words are the plain ones, or each premise stands there `renamed` times, every time under other names.
@@ -86,7 +86,7 @@ def train(seed: int, renamed: int = 0) -> Examples:
     )
 
 
-def fit_shares(data: Examples) -> Shares:
+def fit_shares(data: LabelledClaims) -> Shares:
     """Return the share of Yes of each hypothesis, with the threshold that has the best F1 on the same claims.
 
     Every threshold between two neighbouring shares does the same: the one half-way is taken, in whole hundredths.
@@ -104,13 +104,13 @@ def fit_shares(data: Examples) -> Shares:
     return Shares({**counts, OTHER: _total(data)}, threshold)
 
 
-def _total(data: Examples) -> tuple[int, int]:
+def _total(data: LabelledClaims) -> tuple[int, int]:
     """Return how many claims are a Yes, of how many."""
     yes, claims = zip(*data.counts.values(), strict=True)
     return sum(yes), sum(claims)
 
 
-def fit_weights(data: Examples) -> Weights:
+def fit_weights(data: LabelledClaims) -> Weights:
     """Return a logistic regression (L2) for each hypothesis with both labels; for others the log-odds of its share."""
     import numpy as np
 
@@ -144,7 +144,7 @@ def _regression(
     return round(UNIT * float(model.intercept_[0])), np.rint(UNIT * model.coef_[0]).astype(np.int64)
 
 
-def training_json(data: Examples, settings: Mapping[str, JSON], file: str, text: str, **more: JSON) -> str:
+def training_json(data: LabelledClaims, settings: Mapping[str, JSON], file: str, text: str, **more: JSON) -> str:
     """Return what training.json says of a model: the data, the settings, the versions, and a digest of its numbers."""
     positives, claims = _total(data)
     content = {

@@ -36,8 +36,7 @@ from harness.models.api.token_bound import tokens_about
 from harness.plugins.train import hosted_server
 from harness.plugins.train.examples import Example, Lessons, teaching_task
 from harness.plugins.train.hosted_server import ENDED, MARK, TuningJob, TuningServer, may_have_been_made
-from harness.plugins.train.settings import Settings, settings_of
-from harness.plugins.train.workplace import MANIFEST, alone, room
+from harness.plugins.train.workplace import MANIFEST, FinetuneSettings, alone, room, settings_of
 from harness.prompting.fit import choose_prompt
 from harness.prompting.prompts import Prompt
 from harness.runtime import signals
@@ -101,7 +100,7 @@ class HostedRecipe:
 class Tuning:
     """What is to be trained: the recipe, and the examples in the words of a prompt."""
 
-    settings: Settings
+    settings: FinetuneSettings
     recipe: HostedRecipe
     prompt: Prompt
     lessons: Lessons
@@ -185,7 +184,7 @@ def make_hosted(config: Mapping[str, Any]) -> list[str]:
     return last_lines(tuning)
 
 
-def tuning_of(settings: Settings) -> Tuning:
+def tuning_of(settings: FinetuneSettings) -> Tuning:
     """Return what the command's settings describe. Raises ConfigError."""
     recipe: HostedRecipe = build(settings.recipe, "recipe")
     task = teaching_task(settings.task)

@@ -10,8 +10,9 @@ from typing import Any
 from harness.errors import ConfigError
 from harness.models.local.causal_lm import CausalLM
 from harness.models.local.nli import NLI, class_indices
-from harness.plugins.train.examples import Example
+from harness.plugins.train.examples import Example, Lessons
 from harness.plugins.train.recipe import Recipe
+from harness.runtime.progress import Progress
 from harness.types import JSON, ChoiceRequest, Failure, PairRequest
 
 NO_LABEL = -100
@@ -24,7 +25,7 @@ _DROPOUTS = (
 
 
 @dataclass(frozen=True)
-class Fit:
+class ExampleFit:
     """How an example fits into the model: what did not is said, or refused."""
 
     length: int
@@ -91,13 +92,13 @@ class PairLearner(_OneByOne, NLI):
         inside = f"{model.base_model_prefix}."
         return [name for name in missing if not name.startswith(inside) or ".pooler." in name]
 
-    def fits(self, examples: Sequence[Example]) -> Iterator[Fit]:
+    def fits(self, examples: Sequence[Example]) -> Iterator[ExampleFit]:
         """Yield how each example fits."""
         for request, pair in self.encode(self._requests(examples)):
             if isinstance(pair, Failure):
-                yield Fit(0, problem=pair.detail)
+                yield ExampleFit(0, problem=pair.detail)
             else:
-                yield Fit(pair.length, pair.truncated, pair.truncated and not request.hypothesis)
+                yield ExampleFit(pair.length, pair.truncated, pair.truncated and not request.hypothesis)
 
     def batch(self, examples: Sequence[Example]) -> dict[str, Any]:
         """Return the tensors of a batch."""
@@ -147,13 +148,13 @@ class AnswerLearner(_OneByOne, CausalLM):
         self.kept["generation_config"] = model.generation_config
         return tokenizer, model
 
-    def fits(self, examples: Sequence[Example]) -> Iterator[Fit]:
+    def fits(self, examples: Sequence[Example]) -> Iterator[ExampleFit]:
         """Yield how each example fits."""
         for sequences in self.sequences(self._requests(examples)):
             if isinstance(sequences, Failure):
-                yield Fit(0, problem=sequences.detail)
+                yield ExampleFit(0, problem=sequences.detail)
             else:
-                yield Fit(max(len(sequence.read) for sequence in sequences))
+                yield ExampleFit(max(len(sequence.read) for sequence in sequences))
 
     def batch(self, examples: Sequence[Example]) -> dict[str, Any]:
         """Return the tensors of a batch; `labels` are of the places that `logits_to_keep` keeps."""
@@ -210,3 +211,49 @@ def _dropout(learner: PairLearner | AnswerLearner) -> dict[str, JSON]:
 
 Learner = PairLearner | AnswerLearner
 """An adapter whose weights learn."""
+
+
+AT_ONCE = 2048
+"""Examples whose tokens are in memory while they are counted."""
+
+
+def fits_of(learner: Learner, examples: Sequence[Example]) -> Iterator[ExampleFit]:
+    """Yield how each example fits, with the tokens of few in memory at once."""
+    for start in range(0, len(examples), AT_ONCE):
+        yield from learner.fits(examples[start : start + AT_ONCE])
+
+
+def fit_counts(learner: Learner, lessons: Lessons, recipe: Recipe, progress: Progress) -> dict[str, dict[str, int]]:
+    """Say how many premises are cut, drop or refuse what does not fit; return the counts."""
+    rows = lessons.train.rows
+    cut: set[str] = set()
+    lessons.lengths.clear()
+    dropped: set[int] = set()
+    lost, longest, problem = 0, 0, ""
+    for place, (example, fit) in enumerate(zip(rows, fits_of(learner, rows), strict=True)):
+        longest = max(longest, fit.length)
+        if not fit.problem:
+            lessons.lengths.append(fit.length)
+        lost += fit.hypothesis_cut
+        cut |= {example.cluster} if fit.premise_cut else set()
+        if fit.problem:
+            dropped.add(place)
+            problem = fit.problem
+    told = f"of {lessons.train.clusters:,} premises {len(cut):,} are cut to what {learner.path} takes"
+    if lost and recipe.settings != "paper":
+        raise ConfigError(
+            f"{lost:,} of {len(rows):,} examples would lose the end of their hypothesis and keep their label ({told}): "
+            "use prompt=pair, which cuts premises only, or recipe.settings=paper to do as the authors' code did."
+        )
+    if dropped and (recipe.too_long == "refuse" or len(dropped) == len(rows)):
+        raise ConfigError(
+            f"{len(dropped):,} of {len(rows):,} examples do not fit into {learner.path} (such as: {problem}): "
+            "recipe.too_long=drop leaves them out, task.num_nodes=[4,5] takes short ones, or choose another base."
+        )
+    lessons.left_out.update(dropped)
+    if cut:
+        progress.say(f"{told}{f'; {lost:,} of {len(rows):,} examples lose their hypothesis' if lost else ''}.")
+    if dropped:
+        progress.say(f"{len(dropped):,} examples are left out, as they do not fit ({problem}).")
+    counts = {"premises_cut": len(cut), "hypotheses_cut": lost, "dropped": len(dropped), "longest_in_tokens": longest}
+    return {"fit": counts}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,21 +18,22 @@ from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, Traini
 
 from harness.errors import RunStopped
 from harness.models.local.loading import memory_errors
-from harness.plugins.train.by_length import ByLength
-from harness.plugins.train.dev import Scores, scores_of
 from harness.plugins.train.examples import Example, Lessons
-from harness.plugins.train.fits import fits_of
 from harness.plugins.train.learners import Learner
 from harness.plugins.train.packed import PackedLearner
-from harness.plugins.train.processes import leads
+from harness.plugins.train.passes import ByLength, Pass
 from harness.plugins.train.recipe import Recipe
+from harness.plugins.train.workplace import leads
+from harness.prompting.prompts import Prompt
 from harness.runtime.progress import Progress
+from harness.scoring.classification import Counts, decisions
+from harness.types import Failure, Request, Response
 
 STATE = "trainer_state.json"
 
 
 @dataclass(frozen=True)
-class Trained:
+class Learned:
     """What a training has come to; the learner's network has the weights of the chosen step."""
 
     network: Any
@@ -43,35 +45,10 @@ class Trained:
     """How many examples went through the model at once."""
 
 
-class _Pass(torch.utils.data.Dataset[list[Example]]):
-    """The examples of the current pass, one by one or, where premises are packed, premise by premise."""
-
-    def __init__(self, lessons: Lessons, learner: Learner) -> None:
-        self._lessons, self._learner, self._renews, self._epoch = lessons, learner, lessons.renews, 0
-        self._first = self._rows = lessons.epoch(0)
-        self._units = learner.units(self._first)
-        self.lengths = [lessons.lengths[unit[0]] for unit in self._units]
-
-    def begin(self, epoch: int) -> None:
-        """Take up the examples of a pass; the number of examples is that of the first."""
-        if self._renews and epoch != self._epoch:
-            rows = self._lessons.epoch(epoch)
-            fits = fits_of(self._learner, rows)
-            # What is too long under its new names is learned under those of the first pass.
-            self._rows = [old if fit.problem else new for old, new, fit in zip(self._first, rows, fits, strict=True)]
-            self._epoch = epoch
-
-    def __len__(self) -> int:
-        return len(self._units)
-
-    def __getitem__(self, place: int) -> list[Example]:
-        return [self._rows[k] for k in self._units[place]]
-
-
 class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no types
     """Shows progress, begins passes, and stops a training whose loss is no number."""
 
-    def __init__(self, examples: _Pass, progress: Progress, learning_rate: float) -> None:
+    def __init__(self, examples: Pass, progress: Progress, learning_rate: float) -> None:
         self._examples, self._progress, self._rate = examples, progress, learning_rate
         self._ticks: Iterator[int] | None = None
 
@@ -150,7 +127,38 @@ class _Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
         return metrics
 
 
-def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, progress: Progress, dtype: str) -> Trained:
+Scores = dict[str, float]
+"""f1, precision, recall, accuracy as fractions, 0 where undefined; unreadable and failed as counts."""
+
+
+def scores_of(model: Any, prompt: Prompt, examples: Sequence[Example]) -> Scores:
+    """Return the scores of a model's answers; what cannot be read, or failed, counts as wrong.
+
+    Raises RunStopped where the model gives no numbers.
+    """
+    outcomes: dict[Request, Response | Failure] = {}
+    requests = dict.fromkeys(example.request for example in examples)
+    outcomes.update(chain.from_iterable(model.respond(requests)))
+    kinds: Counter[str] = Counter()
+    for example in examples:
+        outcome = outcomes[example.request]
+        if isinstance(outcome, Failure) and outcome.kind == "invalid_logprobs":
+            raise RunStopped(f"the model gives no numbers any more ({outcome.detail}): take a smaller learning rate.")
+        answer = None if isinstance(outcome, Failure) else prompt.parse(outcome, example.fields).label
+        kinds[_kind(answer, example.label, failed=isinstance(outcome, Failure))] += 1
+    counts = Counts(**kinds)
+    scores = {metric.name: metric.value or 0.0 for metric in decisions(counts, unreadable="wrong")}
+    return scores | {"unreadable": counts.unreadable, "failed": counts.failed}
+
+
+def _kind(answer: int | None, label: int, *, failed: bool) -> str:
+    """Return which of the counts an answer belongs to; a failed one is as an unreadable one, so that it scores."""
+    if failed or answer is None:
+        return "unreadable_positive" if label else "unreadable_negative"
+    return {(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}[answer, label]
+
+
+def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, progress: Progress, dtype: str) -> Learned:
     """Train until the recipe's end and return the chosen step; goes on from what an earlier process left in `folder`.
 
     Where memory does not suffice the batch is halved, and as many parts are added up. Raises RunStopped.
@@ -177,7 +185,7 @@ def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, prog
     network = teacher.accelerator.unwrap_model(teacher.model)
     if recipe.lora.r:
         network = network.merge_and_unload()
-    return Trained(network, curve, best, recipe.batch_size // parts)
+    return Learned(network, curve, best, recipe.batch_size // parts)
 
 
 def last_whole(folder: Path) -> str | None:
@@ -206,7 +214,7 @@ def _teacher(
     dtype: str,
     parts: int,
 ) -> tuple[_Teacher, _Watch]:
-    examples = _Pass(lessons, learner)
+    examples = Pass(lessons, learner)
     watch = _Watch(examples, progress, recipe.learning_rate)
     patience = [EarlyStoppingCallback(recipe.patience)] if recipe.patience else []
     teacher = _Teacher(

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -17,16 +17,12 @@ from harness.codec import digest
 from harness.config_files import own_files
 from harness.errors import ConfigError, StoreError
 from harness.models.local.checkpoint import Device, device_of, dtype_of, fingerprint
-from harness.plugins.train.examples import Lessons, teaching_task
-from harness.plugins.train.fits import fit_counts
-from harness.plugins.train.learners import Learner, PairLearner
-from harness.plugins.train.of_recipe import learner_of
-from harness.plugins.train.processes import leads
+from harness.plugins.train.examples import Example, Lessons, teaching_task
+from harness.plugins.train.learners import AnswerLearner, Learner, PairLearner, base_config, fit_counts
+from harness.plugins.train.packed import PackedLearner
 from harness.plugins.train.recipe import Recipe
-from harness.plugins.train.save import save
 from harness.plugins.train.scratch import make_base
-from harness.plugins.train.settings import settings_of
-from harness.plugins.train.workplace import MANIFEST, alone, room
+from harness.plugins.train.workplace import MANIFEST, alone, leads, room, settings_of
 from harness.prompting.fit import choose_prompt, fitting
 from harness.prompting.prompts import Prompt
 from harness.runtime.environment import installing
@@ -39,7 +35,7 @@ from harness.types import JSON
 
 
 @dataclass(frozen=True)
-class Made:
+class FinishedCheckpoint:
     """A finished checkpoint."""
 
     folder: Path
@@ -64,7 +60,7 @@ class Made:
         ]
 
 
-def make(config: Mapping[str, Any]) -> Made:
+def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     """Make the checkpoint that a composed config describes, or return the one that is there. Raises HarnessError."""
     # The settings, and what they need.
     config, own = own_files(config)
@@ -98,12 +94,12 @@ def make(config: Mapping[str, Any]) -> Made:
     folder = Path(settings.out, recipe.name, digest(facts)[:12])
     if (folder / MANIFEST).exists():
         progress.say(f"{folder} is there already.")
-        return Made(folder, json.loads((folder / MANIFEST).read_text()), recipe.kind)
+        return FinishedCheckpoint(folder, json.loads((folder / MANIFEST).read_text()), recipe.kind)
     about = {**provenance.gather(dict(config)), **({"own_files": own} if own else {})}
     work = folder.with_name(f"{folder.name}.work")
     with alone(work), room(settings.out):
         training = facts | _train(learner, lessons, recipe, work, progress, dtype) | about
-        return Made(_put(folder, work, training) if leads() else folder, training, recipe.kind)
+        return FinishedCheckpoint(_put(folder, work, training) if leads() else folder, training, recipe.kind)
 
 
 def _train(
@@ -183,4 +179,50 @@ def _check_packages(recipe: Recipe) -> None:
     if missing := [name for name in needed if find_spec(name) is None]:
         raise ConfigError(
             f"fine-tuning needs {', '.join(needed)} ({', '.join(missing)} is missing): {installing('train')}."
+        )
+
+
+def learner_of(recipe: Recipe, device: Any, base: str | None = None) -> Learner:
+    """Return the recipe's learner; its weights are float32 whatever the base's are, to be trained exactly.
+
+    `base` is the folder of a base that is made before it is looked at.
+    """
+    settings: dict[str, Any] = {
+        "name": recipe.name,
+        "path": base or recipe.path,
+        "revision": recipe.revision,
+        "trust_remote_code": recipe.trust_remote_code,
+        "dtype": "float32",
+        "device": device,
+        "max_length": recipe.max_length,
+        "recipe": recipe,
+    }
+    if recipe.kind == "causal_lm":
+        return AnswerLearner(**settings)
+    return (PackedLearner if recipe.packed else PairLearner)(labels=recipe.labels, **settings)
+
+
+def save(network: Any, learner: Learner, folder: Path, examples: Sequence[Example]) -> None:
+    """Save weights, settings and tokenizer as transformers reads them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    # The Trainer and the adapter have set these for themselves.
+    network.config.use_cache = base_config(learner.folder).get("use_cache", True)
+    if isinstance(learner, AnswerLearner):
+        network.generation_config = learner.kept["generation_config"]
+    network.save_pretrained(folder)
+    learner.tokenizer.save_pretrained(folder)
+    _check_tokenizer(learner, folder, examples)
+
+
+def _check_tokenizer(learner: Learner, folder: Path, examples: Sequence[Example]) -> None:
+    """Refuse a tokenizer that is another one once it is saved: such as one that no longer gives token_type_ids."""
+    from transformers import AutoTokenizer
+
+    saved = AutoTokenizer.from_pretrained(folder, trust_remote_code=learner.trust_remote_code)
+    texts = [str(value) for example in examples[:100] for value in example.fields.values()]
+    before, after = (tokenizer(texts[::2], texts[1::2]) for tokenizer in (learner.tokenizer, saved))
+    if dict(before) != dict(after):
+        raise StoreError(
+            f"the tokenizer of {learner.path} gives other tokens once it is saved ({', '.join(before)} were "
+            f"{', '.join(after)} then): the checkpoint would read what it has not learned. It stays in {folder}."
         )

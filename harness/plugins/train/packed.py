@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.errors import ConfigError
 from harness.plugins.train.examples import Example
-from harness.plugins.train.learners import NO_LABEL, Fit, PairLearner
+from harness.plugins.train.learners import NO_LABEL, ExampleFit, PairLearner
 from harness.types import Failure, PairRequest
 
 THOUGHT = re.compile(r"\[\d+\] (.+)")
@@ -46,7 +46,7 @@ class PackedLearner(PairLearner):
             groups.setdefault(self._pair(example).premise, []).append(place)
         return list(groups.values())
 
-    def fits(self, examples: Sequence[Example]) -> Iterator[Fit]:
+    def fits(self, examples: Sequence[Example]) -> Iterator[ExampleFit]:
         """Yield how each example fits; a premise is looked at once."""
         lengths: dict[str, int] = {}
         for example in examples:
@@ -54,7 +54,7 @@ class PackedLearner(PairLearner):
             if pair.premise not in lengths:
                 lengths[pair.premise] = len(self._tokens(pair)) - len(self._end(pair.hypothesis))
             length = lengths[pair.premise] + len(self._end(pair.hypothesis))
-            yield Fit(length, problem=f"{length} tokens" if length > self._limit else "")
+            yield ExampleFit(length, problem=f"{length} tokens" if length > self._limit else "")
 
     def batch(self, examples: Sequence[Example]) -> dict[str, Any]:
         """Return the tensors of a batch: a row for each premise, with its hypotheses."""

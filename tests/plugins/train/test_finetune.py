@@ -21,9 +21,9 @@ from harness.models.local.causal_lm import CausalLM
 from harness.models.local.nli import NLI, class_indices
 from harness.plugins.train import make as making
 from harness.plugins.train.examples import Lessons, teaching_task
-from harness.plugins.train.grid import grid
+from harness.plugins.train.finetune import grid
 from harness.plugins.train.learners import PairLearner
-from harness.plugins.train.of_recipe import learner_of
+from harness.plugins.train.make import learner_of
 from harness.plugins.train.recipe import Recipe
 from harness.prompting.fit import choose_prompt, fitting
 from harness.settings import build, plain
@@ -39,7 +39,7 @@ def composed(*arguments: str) -> dict:
     return plain(hydra_app.without_hydra(hydra_app.composed("finetune", arguments)))
 
 
-def made(base: Path, out: Path, *arguments: str, small: bool = True) -> making.Made:
+def made(base: Path, out: Path, *arguments: str, small: bool = True) -> making.FinishedCheckpoint:
     settings = [f"recipe.path={base}", f"out={out}", *(SMALL if small else []), *arguments]
     return making.make(composed(*settings))
 
@@ -392,7 +392,7 @@ def test_the_best_point_of_a_grid_is_the_best_on_dev(bases, tmp_path, monkeypatc
         return make(config)
 
     monkeypatch.setattr(loop, "scores_of", scores)
-    monkeypatch.setattr("harness.plugins.train.grid.make", kept)
+    monkeypatch.setattr("harness.plugins.train.make.make", kept)
     settings = [f"recipe.path={bases['nli']}", f"out={tmp_path}", *SMALL, "recipe.epochs=1"]
     swept = ["recipe.learning_rate=1e-3,2e-3,5e-3", "-m"]
     with multirun.multirun("finetune", [*settings, *swept], hydra_app.sentence_of("finetune")) as jobs:
