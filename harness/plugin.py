@@ -70,6 +70,11 @@ class Plugin:
     """Functions from a benchmark that is there without this plug-in to the same with more in it, by its name."""
     models: tuple[str, ...] = ()
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
+    jobs: Mapping[str, str] = field(default_factory=dict)
+    """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
+    importers: tuple[str, ...] = ()
+    """Functions that `harness cache import` hands its files, with the store and settings of a run: each takes in those
+    of its form and returns the others."""
     exporters: Mapping[str, Exporter] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
     """What starts processes, by the name that the command line gives it (`harness.engine.Engine`)."""
@@ -142,6 +147,17 @@ def wrappers() -> list[Any]:
     return [load(path) for plugin in plugins() for path in plugin.wrappers]
 
 
+def jobs(command: str) -> dict[str, Any]:
+    """Return what plug-ins add to a command that is told by its first word what to do, by that word."""
+    named = {words: path for plugin in plugins() for words, path in plugin.jobs.items()}
+    return {words.split()[1]: load(path) for words, path in named.items() if words.split()[0] == command}
+
+
+def importers() -> list[Any]:
+    """Return what reads files that `harness cache import` does not know itself."""
+    return [load(path) for plugin in plugins() for path in plugin.importers]
+
+
 def folders(name: str) -> Iterator[Path]:
     """Yield the folders of this name that plug-ins bring: `configs` or `prompts`."""
     for plugin in plugins():
@@ -150,12 +166,15 @@ def folders(name: str) -> Iterator[Path]:
 
 
 class CommandFinder:
-    """Lets `python -m harness.NAME` lead to a plug-in's command, as it does to the core's own modules."""
+    """Lets `python -m harness.NAME` lead to a plug-in's command, as it does to the core's own modules.
+
+    Where NAME is also a package of the core (`cache`), Python asks for the `__main__` that this one does not have.
+    """
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Return the command's module under the name that was asked for; None where there is no such command."""
-        parent, _, last = name.rpartition(".")
+        parent, _, last = name.removesuffix(".__main__").rpartition(".")
         if parent != "harness" or last == "plugins" or (command := commands().get(last)) is None:
             return None
         module = find_spec(command.module)

@@ -6,13 +6,11 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from harness.cache.jsonl import ANSWERS, Reading, moment, words_of
-from harness.cache.rows import UNREADABLE, digest_of, oddities, response_of, utf8
-from harness.cache.schema import SCHEMA, key_of
+from harness.cache.rows import UNREADABLE, digest_of, moment, oddities, response_of, utf8, words_of
+from harness.cache.schema import key_of
 from harness.cache.store import Store, store_texts, text_of
 from harness.codec import canonical, digest, response_json, text_digest
 from harness.errors import DataError
@@ -28,9 +26,16 @@ _ROOM = 16 << 20
 """Characters of answers that are held at a time: a line may be long."""
 
 
+ANSWERS = (
+    "a.key, i.name, a.task, a.stored, i.identity, a.request, a.response, a.digest "
+    "FROM answers a JOIN identities i ON i.digest = a.identity"
+)
+"""SQL for all that is known of an answer."""
+
+
 @dataclass
-class ImportCounts(Reading):
-    """How many lines were stored, were there already or were left out."""
+class ImportCounts:
+    """How many answers were stored, were there already or were left out."""
 
     new: int = 0
     already_stored: int = 0
@@ -41,6 +46,10 @@ class ImportCounts(Reading):
     """New, but the words of its request are lost: it can be replayed, not read."""
     refused: int = 0
     """Not what their key says; only where rows of a cache are read."""
+    unreadable: int = 0
+    """Rows whose response is not the one that was stored, or cannot be read: left out."""
+    odd: int = 0
+    """Answers with a field of another type than its own: taken without it."""
 
 
 _LISTED = "(SELECT value FROM json_each(?))"
@@ -69,7 +78,7 @@ class Answer:
         return sum(map(len, (*self.row[2:4], *self.texts.values())))
 
 
-def none(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def no_texts(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Return no text: all that there are came with the answers."""
     return iter(())
 
@@ -118,51 +127,6 @@ def _prepare(store: Store) -> None:
     store.connection.execute(f"PRAGMA wal_autocheckpoint={_LOG}")
 
 
-def of_lines(lines: Iterable[Any], counts: ImportCounts, *, tolerant: bool) -> Iterator[Answer | None]:
-    """Yield the answers of exported lines. Raises DataError for a line that is none (`tolerant`: leaves it out)."""
-    for number, line in enumerate(lines, start=1):
-        yield _of_line(line, number, tolerant, counts)
-
-
-def _of_line(line: Any, number: int, tolerant: bool, counts: ImportCounts) -> Answer | None:
-    try:
-        if line["schema"] != SCHEMA:
-            raise DataError(
-                f"line {number} is of schema {str(line['schema'])[:20]}, this version reads {SCHEMA}: export with the "
-                "same version of harness."
-            )
-        places = words_of(line["request"])
-        texts = {place["sha256"]: place.pop("text") for place in places if "text" in place}
-        if any(text_digest(text) != name for name, text in texts.items()):
-            raise ValueError("a text is not the one its sha256 names")
-        names = _names(places)
-        identity, request = canonical(line["identity"]), canonical(line["request"])
-        if (key := key_of(identity, request)) != line["key"]:
-            raise ValueError("its key is not that of its identity and request")
-        stored = datetime.fromisoformat(line["stored"]).timestamp()
-        digest_of_line, labels = line["digest"], (utf8(line["task"]), utf8(line["model"]))
-    except (*UNREADABLE, OSError, DataError) as error:
-        if tolerant:
-            counts.refused += 1
-            return None
-        if isinstance(error, DataError):
-            raise
-        raise DataError(
-            f"line {number} is no answer as `python -m harness.cache export` writes them ({error}); the lines before "
-            "it are stored."
-        ) from None
-    try:
-        text = canonical(line["response"])
-    except UNREADABLE:
-        counts.unreadable += 1
-        return None
-    if (sound := _sound(key, text, digest_of_line, counts)) is None:
-        return None
-    response, response_text = sound
-    row = (key, digest(line["identity"]), request, response_text, stored, labels[0], digest_of(key, response_text))
-    return Answer(row, response, identity, labels[1], names, texts)
-
-
 def of_cache(db: sqlite3.Connection, counts: ImportCounts) -> Iterator[Answer | None]:
     """Yield the answers of a sound cache, all as of one moment, without their texts. Raises sqlite3.Error."""
     identities: dict[str, str] = {}
@@ -177,12 +141,12 @@ def of_cache(db: sqlite3.Connection, counts: ImportCounts) -> Iterator[Answer | 
 def _of_row(row: tuple[Any, ...], identities: dict[str, str], counts: ImportCounts) -> Answer | None:
     """Return the answer of a row; `identities` holds the digests of those that were looked at."""
     key, name, task, stored, identity, request, response_text, digest_of_row = row
-    if (sound := _sound(key, response_text, digest_of_row, counts)) is None:
+    if (sound := sound_response(key, response_text, digest_of_row, counts)) is None:
         return None
     response, response_text = sound
     try:
         content = json.loads(request)
-        names, labels = _names(words_of(content)), (utf8(task), utf8(name))
+        names, labels = names_of(words_of(content)), (utf8(task), utf8(name))
         if identity not in identities:
             identities[identity] = digest(json.loads(identity)) if _is_canonical(identity) else ""
         moment(stored)
@@ -216,14 +180,15 @@ def _is_canonical(text: str) -> bool:
     return canonical(json.loads(text)) == text
 
 
-def _names(places: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+def names_of(places: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the digests of a request's words. Raises ValueError where one is none."""
     names = tuple(place["sha256"] for place in places)
     if not all(isinstance(name, str) and name.isalnum() for name in names):
         raise ValueError("a sha256 is none")
     return names
 
 
-def _sound(key: str, text: str, digest_of_text: str, counts: ImportCounts) -> tuple[Response, str] | None:
+def sound_response(key: str, text: str, digest_of_text: str, counts: ImportCounts) -> tuple[Response, str] | None:
     """Return a response and its JSON without what is of another type than its own; None where it cannot be read."""
     try:
         response = response_of(key, text, digest_of_text)

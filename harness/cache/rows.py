@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 from harness.codec import left_out, response_from_json
@@ -36,3 +37,13 @@ def oddities(response: str) -> list[str]:
 def utf8(name: object) -> str:
     """Return a name that SQLite takes: without halves of characters."""
     return str(name).encode(errors="replace").decode()
+
+
+def words_of(request: dict[str, Any]) -> list[dict[str, str]]:
+    """Return the objects of a request's JSON that hold its words, to be read, filled in or taken out."""
+    return [request["premise"], request["hypothesis"]] if request["kind"] == "pair" else request["messages"]
+
+
+def moment(stored: float) -> str:
+    """Return seconds since 1970 as a date and time in UTC."""
+    return datetime.fromtimestamp(stored, UTC).isoformat()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
 
 from harness.errors import StoreError
-from harness.plugins.batches.tables import TABLES as BATCH_TABLES
 
 SCHEMA = 3
 APPLICATION = 0x43524B45
@@ -101,16 +101,15 @@ def check(db: sqlite3.Connection, path: Path) -> None:
 
 
 def foreign_tables(db: sqlite3.Connection) -> str:
-    """Return what a database has that no cache has, in words; nothing where its tables are exactly those of a cache.
+    """Return what makes a database no cache, in words; "" where it has the tables of one exactly as they are made here.
 
-    Those of its batches are made when there are any, all of them or none.
-
-    A view or a computed column in the place of a table could be without an end. To list them runs none of them.
+    Plug-ins may have plain tables of their own beside them, which only they read. A view, a trigger or a computed
+    column could be without an end: to list them runs none of them.
     """
     rows = set(db.execute(_LIST))
-    if rows in (_expected_tables(), _expected_tables(batches=True)):
-        return ""
-    names = sorted({f"{kind} {name}" for kind, name, *_ in rows ^ _expected_tables()})
+    own = {table for _, _, table, _ in _expected_tables()}
+    beside = {row for row in rows if row[2] not in own and _PLAIN.fullmatch(row[3] or "")}
+    names = sorted({f"{kind} {name}" for kind, name, *_ in (rows - beside) ^ _expected_tables()})
     return ", ".join(name[:40] for name in names[:3]) + (", …" if len(names) > 3 else "")
 
 
@@ -124,17 +123,38 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
         _make_tables(db)
 
 
+_PLAIN = re.compile(r"CREATE (TABLE|INDEX) [^()]*\([^()]*\)[ \w]*")
+"""A table or an index that computes nothing: an expression would take parentheses of its own."""
 _LIST = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 
 
 @cache
-def _expected_tables(*, batches: bool = False) -> frozenset[tuple[str, ...]]:
+def _expected_tables() -> frozenset[tuple[str, ...]]:
     """Return the tables of a cache as SQLite lists them."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         _make_tables(db)
-        for statement in BATCH_TABLES.values() if batches else ():
-            db.execute(statement)
         return frozenset(db.execute(_LIST))
+
+
+def tables_with_requests(db: sqlite3.Connection) -> list[str]:
+    """Return the tables with a column `request`: the answers, and those of plug-ins that refer to texts as they do."""
+    columns = "sqlite_master m, pragma_table_info(m.name) c"
+    tables = db.execute(f"SELECT m.name FROM {columns} WHERE m.type = 'table' AND c.name = 'request'")
+    return [name for (name,) in tables]
+
+
+def is_damage(error: BaseException) -> bool:
+    """Return whether the file's content is at fault, not the disk, a lock or a permission."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def damaged(path: Path, what: str) -> StoreError:
+    """Return the error for a file that SQLite cannot read, or cannot read to its end. Nothing is asked beside it."""
+    return StoreError(
+        f"{path} is damaged, or is no cache ({what}), and is left as it is: choose another cache.path, or move it away "
+        f"with its -wal. `sqlite3 {path} .recover | sqlite3 NEW.sqlite` reads back what can be read, and "
+        "`python -m harness.cache import NEW.sqlite` takes it in."
+    )
 
 
 def guard(db: sqlite3.Connection) -> sqlite3.Connection:

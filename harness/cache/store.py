@@ -14,12 +14,11 @@ from typing import Any
 
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
-from harness.cache import alone, corruption, schema
+from harness.cache import alone, schema
 from harness.cache.claims import Claims
 from harness.cache.rows import digest_of, response_of, utf8
 from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.errors import StoreError
-from harness.plugins.batches.tables import forget
 from harness.types import JSON, Request, Response
 
 _LONG = 4096
@@ -31,13 +30,11 @@ _ROW = "SELECT response, digest, rowid FROM answers WHERE key = ? AND stored >= 
 class Store:
     """One connection; several processes may share the file, unless it lies on a network (alone.py)."""
 
-    def __init__(
-        self, path: Path, *, readonly: bool = False, beside_damaged: bool = False, shared: bool | None = None
-    ) -> None:
-        """Open the file, and make it unless `readonly`. `beside_damaged`: also where one was set aside.
+    def __init__(self, path: Path, *, readonly: bool = False, shared: bool | None = None) -> None:
+        """Open the file, and make it unless `readonly`.
 
         shared: whether other processes may have it open at the same time; None: where its file system allows that.
-        Raises StoreError where that cannot be done, or the file is not one of ours. A damaged one is set aside first.
+        Raises StoreError where that cannot be done, or the file is not one of ours.
         """
         self.path = path
         self._readonly = readonly
@@ -51,12 +48,10 @@ class Store:
         """The row after which answers are not from the cache, but were asked by this command's workers."""
         self.claims = Claims(self, needed=not self._alone)
         if readonly and not path.exists():
-            aside = corruption.damaged_files(path)
-            hint = f"a damaged one was set aside as {aside[-1]}" if aside else "give the cache.path that runs wrote to"
-            raise StoreError(f"there is no cache {path}: {hint}.")
-        if not readonly and not (beside_damaged and not path.exists()):
-            corruption.refuse_leftovers(path)
-        self._inode = corruption.inode(path)
+            raise StoreError(f"there is no cache {path}: give the cache.path that runs wrote to.")
+        # The log first: a file that is being made has content before it has a log. SQLite would delete such a log.
+        if not readonly and _size(Path(f"{path}-wal")) and not _size(path):
+            raise schema.damaged(path, "its log is there, its content is not")
         self._db: sqlite3.Connection | None = None
         self._wait = alone.PATIENCE if self._alone or alone.holder(path) else schema.WAIT
         """Seconds for a lock that another process holds."""
@@ -72,7 +67,6 @@ class Store:
             if self._db is not None:
                 self._db.close()
             raise self.trouble(error) from error
-        self._inode = corruption.inode(path)
         if self._alone:
             alone.begin(path)
             self._noted = True
@@ -125,9 +119,7 @@ class Store:
             store_texts(db, texts)
             verb = "REPLACE" if replace else "IGNORE"
             stored = db.executemany(f"INSERT OR {verb} INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", rows).rowcount
-            keys = [key for key, *_ in answers]
-            self.claims.give_up(db, keys)
-            forget(db, keys)  # what is answered is in no batch any more
+            self.claims.give_up(db, [key for key, *_ in answers])
             return {} if stored >= len(rows) else self._sooner(db, answers, rows)
 
     def _sooner(
@@ -210,13 +202,9 @@ class Store:
     def trouble(self, error: Exception) -> StoreError:
         """Return the error for what went wrong, after setting a damaged file aside."""
         what = str(error)
-        if corruption.is_damage(error):
-            if not self._readonly:
-                aside = corruption.set_aside(self.path, self._inode, what)
-                self.close()  # only now: SQLite sees that the file has moved, and leaves log and file as they are
-                return aside
-            advice = "it is left as it is here; a run that writes to it sets it aside and says how to go on"
-        elif alone.is_locked(error) and (self._alone or alone.holder(self.path)):
+        if schema.is_damage(error):
+            return schema.damaged(self.path, what)
+        if alone.is_locked(error) and (self._alone or alone.holder(self.path)):
             advice = alone.advice_for_locked(self.path, self._alone)
         elif alone.is_locked(error):
             advice = "another process has kept it locked for half a minute: wait for it or choose another cache.path"
@@ -234,6 +222,13 @@ class Store:
             return shutil.disk_usage(self.path.parent).free < 1 << 16
         except OSError:
             return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def store_texts(db: sqlite3.Connection, texts: Mapping[str, str]) -> None:

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 
 from harness.cli import choices
-from harness.cli.commands import COMMANDS
+from harness.cli.commands import summaries
 from harness.errors import ConfigError, nearest
 
 _FLAGS = {
@@ -109,6 +109,6 @@ def _option(option: str, equals: str, arguments: Sequence[str], given: Sequence[
 
 
 def _bare(word: str) -> str:
-    if word in COMMANDS:
+    if word in summaries():
         return f"{word} is a command, which comes first: harness {word} …"
     return f"{word!r} is no setting: write key=value, such as model={word} (--help lists the settings)."

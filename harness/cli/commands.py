@@ -20,7 +20,6 @@ COMMANDS = {
     "reread": "stored replies read again by today's rules, no model asked",
     "export": "records for other programs: csv, parquet, hf, inspect, eee, lm_eval",
     "items": "the items of a task as JSON lines, for your own tools",
-    "cache": "the stored answers: stats, export, import, prune, verify",
     "published": "what the papers print, with intervals where counts are known",
 }
 """What each of the core's commands does. Its module is harness.NAME, with a function `main`."""

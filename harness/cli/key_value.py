@@ -37,6 +37,8 @@ class Choice:
     job: Callable[[list[str], Any], Output]
     composed: bool = False
     """Whether it also takes the settings of a run (model=, task=, …): they come as its setting `run`, as they are."""
+    help: str = ""
+    """Of one that a plug-in adds: its lines in the command's help."""
 
 
 def command(

@@ -185,7 +185,7 @@ def here(*arguments) -> str:
     import contextlib
     import io
 
-    from harness.cache.__main__ import main
+    from harness.plugins.answers.command import main
 
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -247,7 +247,7 @@ HOSTILE = {
     ),
     "endless texts": ("DROP TABLE texts", VIEW.format("texts", "k AS digest, k AS text")),
     "a trigger": ("CREATE TRIGGER t AFTER INSERT ON claims BEGIN DELETE FROM answers; END",),
-    "another table": ("CREATE TABLE more (x)",),
+    "another table": ("CREATE TABLE more (k, x AS (hex(zeroblob(400000000))))",),
     "another index": ("CREATE INDEX i ON answers (task)",),
     "a computed column": (
         "DROP TABLE answers",
@@ -286,6 +286,19 @@ def test_a_file_whose_tables_are_not_those_of_a_cache_is_not_read(path, tmp_path
         file.write(b"\xff" * 4)
     done = command("import", hostile, f"cache={path}")
     assert len(done.stderr.splitlines()) == 1 and count(path) <= 10, done
+
+
+def test_plain_tables_of_plug_ins_stay_beside_the_answers(path):
+    fill(path, 12)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("CREATE TABLE more (x TEXT PRIMARY KEY, request TEXT NOT NULL) WITHOUT ROWID")
+        db.execute("CREATE INDEX more_x ON more (x)")
+        db.execute("INSERT INTO more SELECT key, request FROM answers LIMIT 1")
+        texts = db.execute("SELECT count(*) FROM texts").fetchone()
+    assert command("prune", "task=t", "yes=true", f"cache={path}").returncode == 0 and count(path) == 0
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        assert db.execute("SELECT count(*) FROM more").fetchone() == (1,)
+        assert db.execute("SELECT count(*) FROM texts").fetchone() == (2,) != texts  # the words of what more refers to
 
 
 def test_lines_that_are_too_long_or_too_deep_are_sentences(path, tmp_path):

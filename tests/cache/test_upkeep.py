@@ -13,8 +13,8 @@ from support.outcomes import each
 from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
-from harness.cache.__main__ import CACHE
 from harness.config_files import CONFIGS
+from harness.plugins.answers.command import CACHE
 from harness.types import Response
 
 

@@ -25,7 +25,8 @@ from typing import IO
 
 EVERY = (
     "hydra", "hydra.core.plugins", "numpy", "openai", "aiohttp", "filelock",
-    "harness.cache.commands", "harness.compare.measure", "harness.compare.tables", "harness.plugins.discovery.discover",
+    "harness.plugins.answers.command", "harness.compare.measure", "harness.compare.tables",
+    "harness.plugins.discovery.discover",
     "harness.runtime.interrupt", "harness.items", "harness.leaderboard.__main__", "harness.models.baselines",
     "harness.models.api.openai",
     "harness.tasks.corr2cause.reasoner", "harness.cost.plan_text", "harness.cost.account", "harness.run",

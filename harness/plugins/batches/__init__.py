@@ -6,4 +6,12 @@ from pathlib import Path
 
 from harness.plugin import Plugin
 
-PLUGIN = Plugin(name="batches", home=Path(__file__).parent, wrappers=("harness.plugins.batches.wrapping:wrap",))
+_HERE = "harness.plugins.batches"
+
+PLUGIN = Plugin(
+    name="batches",
+    home=Path(__file__).parent,
+    jobs={"cache requests": f"{_HERE}.commands:REQUESTS", "cache batches": f"{_HERE}.commands:BATCHES"},
+    importers=(f"{_HERE}.commands:take_in",),
+    wrappers=(f"{_HERE}.wrapping:wrap",),
+)

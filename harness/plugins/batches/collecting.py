@@ -116,5 +116,6 @@ class Collecting:
                 late.append((key, request, outcome))
         if late:
             self._journal.store.put(self._endpoint.identity, late, name=self._endpoint.name, task=task)
+            self._journal.release(key for key, _, _ in late)
             self.stored += len(late)
         return outcomes

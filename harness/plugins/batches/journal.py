@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from harness.plugins.batches.tables import Notes, forget
+from harness.plugins.batches.tables import ANSWERED, WAITS, Notes, forget
 from harness.types import Request
 
 Step = Literal["prepared", "uploaded", "creating", "created"]
@@ -85,14 +85,14 @@ class Journal:
 
     def batch(self, digest: str) -> Batch | None:
         """Return a batch; None where it has been collected, or dropped."""
-        return next(self._select("WHERE digest = ?", digest), None)
+        return next(self._select("AND digest = ?", digest), None)
 
     def batches(self) -> list[Batch]:
         """Return all of them, the oldest first."""
         return list(self._select("ORDER BY made, digest"))
 
     def _select(self, where: str, *values: Any) -> Iterator[Batch]:
-        for row in self.store.query(f"SELECT {_COLUMNS} FROM batches {where}", *values):
+        for row in self.store.query(f"SELECT {_COLUMNS} FROM batches WHERE {WAITS} {where}", *values):
             *columns, waits = row
             yield Batch(*columns, waits=bool(waits))  # type: ignore[misc]
 
@@ -111,8 +111,9 @@ class Journal:
             db.execute("UPDATE batches SET status = ?, done = ? WHERE digest = ?", (status[:100], done, digest))
 
     def keys(self, digest: str) -> list[str]:
-        """Return the keys of a batch's requests, in order."""
-        return [key for (key,) in self.store.query("SELECT key FROM batched WHERE batch = ? ORDER BY key", digest)]
+        """Return the keys of a batch's requests that have no answer yet, in order."""
+        query = f"SELECT key FROM batched WHERE batch = ? AND NOT {ANSWERED} ORDER BY key"
+        return [key for (key,) in self.store.query(query, digest)]
 
     def drop(self, digest: str) -> None:
         """Forget a batch and those of its requests that have no answer: they may be asked again."""
@@ -140,15 +141,6 @@ class Journal:
                 self._insert(db, mark, batch.model, now, len(part), True)
                 db.executemany("UPDATE batched SET batch = ? WHERE key = ?", [(mark, key) for key in part])
             db.execute("DELETE FROM batches WHERE digest = ?", (batch.digest,))
-
-    def sweep(self) -> None:
-        """Forget the batches whose answers are all stored: a process was ended before it could."""
-        with self.store.transaction() as db:
-            db.execute(
-                "DELETE FROM batched WHERE batch <> '' AND key IN (SELECT a.key FROM answers a JOIN batched q "
-                "ON q.key = a.key JOIN batches b ON b.digest = q.batch WHERE a.stored > b.made)"
-            )
-            db.execute("DELETE FROM batches WHERE digest NOT IN (SELECT batch FROM batched)")
 
 
 def in_words(batches: Iterable[Batch], now: float) -> str:

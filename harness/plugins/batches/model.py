@@ -68,7 +68,6 @@ class _Call:
         notes = Notes(model.store)
         notes.prepare()
         self._journal = Journal(notes)
-        self._journal.sweep()
         self._awaited: dict[str, Request] = {}
         self._mine: dict[str, None] = {}
         """The digests of batches that hold something awaited, in the order in which they were met."""

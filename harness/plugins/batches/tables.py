@@ -35,6 +35,15 @@ TABLES = {
 """The statement that makes each of them, as SQLite lists it."""
 
 
+ANSWERED = (
+    "EXISTS (SELECT 1 FROM answers a WHERE a.key = batched.key "
+    "AND a.stored > coalesce((SELECT made FROM batches WHERE digest = batched.batch), 0))"
+)
+"""SQL for a request whose answer has been stored since it was written out: it waits for nothing any more."""
+WAITS = f"EXISTS (SELECT 1 FROM batched WHERE batch = batches.digest AND NOT {ANSWERED})"
+"""SQL for a batch of which something has no answer yet."""
+
+
 class Claims(Protocol):
     """What processes that share a file have taken upon themselves."""
 
@@ -107,13 +116,14 @@ class Notes:
         return next(self.store.query("SELECT 1 FROM sqlite_master WHERE name = 'batch_strays'"), None) is not None
 
     def prepare(self) -> None:
-        """Make the tables that the file lacks."""
-        if not self.there:
-            with self.store.transaction() as db:
-                there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
-                for name, statement in TABLES.items():
-                    if name not in there:
-                        db.execute(statement)
+        """Make the tables that the file lacks; forget what has been answered since it was written out."""
+        with self.store.transaction() as db:
+            there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+            for name, statement in TABLES.items():
+                if name not in there:
+                    db.execute(statement)
+            db.execute(f"DELETE FROM batched WHERE {ANSWERED}")
+            db.execute("DELETE FROM batches WHERE digest NOT IN (SELECT batch FROM batched)")
 
     def add_model(self, digest: str, name: str, settings: str) -> None:
         """Note the settings by which replies to a model's requests are read."""
@@ -140,7 +150,7 @@ class Notes:
         new = []
         with self.store.transaction() as db:
             for key, request in requests:
-                row = db.execute("SELECT batch FROM batched WHERE key = ?", (key,)).fetchone()
+                row = db.execute(f"SELECT batch FROM batched WHERE key = ? AND NOT {ANSWERED}", (key,)).fetchone()
                 if row is not None and row[0]:
                     continue
                 self.store.note_texts(db, {text_digest(text): text for text in words(request)})
@@ -152,7 +162,10 @@ class Notes:
 
     def written(self, key: str) -> Written | None:
         """Return the request of a key, if it was written out and has no answer yet."""
-        row = next(self.store.query("SELECT model, request, task, batch FROM batched WHERE key = ?", key), None)
+        row = next(
+            self.store.query(f"SELECT model, request, task, batch FROM batched WHERE key = ? AND NOT {ANSWERED}", key),
+            None,
+        )
         return None if row is None else Written(*row)
 
     def request(self, written: Written) -> Request:
@@ -167,7 +180,8 @@ class Notes:
 
     def strays(self) -> Iterator[tuple[str, str]]:
         """Yield the lines that were set apart and answer what has been written out since, by key."""
-        yield from self.store.query("SELECT id, line FROM batch_strays WHERE id IN (SELECT key FROM batched)")
+        written_out = f"SELECT key FROM batched WHERE NOT {ANSWERED}"
+        yield from self.store.query(f"SELECT id, line FROM batch_strays WHERE id IN ({written_out})")
 
     def take_back(self, keys: Iterable[str]) -> None:
         """Remove lines from those set apart."""
@@ -179,8 +193,9 @@ def under_way(store: File, name: str) -> str:
     """Return what to say of the open batches of a model, by its name, to who asks it call by call; "" for none."""
     if not Notes(store).there:
         return ""
-    of_model = "SELECT count(*), sum(size) FROM batches WHERE model IN (SELECT digest FROM batch_models WHERE name = ?)"
-    batches, requests = next(store.query(of_model, name))
+    of_model = "model IN (SELECT digest FROM batch_models WHERE name = ?)"
+    query = f"SELECT count(*), sum(size) FROM batches WHERE {of_model} AND {WAITS}"
+    batches, requests = next(store.query(query, name))
     if not batches:
         return ""
     return (
@@ -191,9 +206,8 @@ def under_way(store: File, name: str) -> str:
 
 def forget(db: sqlite3.Connection, keys: Iterable[str]) -> None:
     """Take requests off the lists, and batches of which nothing is left, inside a transaction."""
-    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'batch_strays'").fetchone():
-        db.executemany("DELETE FROM batched WHERE key = ?", [(key,) for key in keys])
-        db.execute("DELETE FROM batches WHERE NOT EXISTS (SELECT 1 FROM batched WHERE batch = digest)")
+    db.executemany("DELETE FROM batched WHERE key = ?", [(key,) for key in keys])
+    db.execute("DELETE FROM batches WHERE NOT EXISTS (SELECT 1 FROM batched WHERE batch = digest)")
 
 
 def _utf8(text: str) -> str:

@@ -16,7 +16,7 @@ from support.openai_server import chat_reply
 from support.sharded_tasks import ROWS, TASKS
 from support.thinned import few
 
-from harness.cache.__main__ import main as cache_command
+from harness.plugins.answers.command import main as cache_command
 from harness.plugins.scale.share import LONGEST, dealt, longest_run
 from harness.prompting.prompts import recorded
 from harness.types import Item

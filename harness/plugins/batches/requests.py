@@ -18,7 +18,7 @@ from harness.models.api.endpoint import Endpoint
 from harness.plugins.batches import endpoints
 from harness.plugins.batches.lines import content_of, groups_of, line_of, outcome_of, read_lines
 from harness.plugins.batches.missing import Missing
-from harness.plugins.batches.tables import Notes, Written
+from harness.plugins.batches.tables import Notes, Written, forget
 from harness.settings import Main
 from harness.storage.atomic_write import atomic_file
 from harness.tasks.check import parts_of
@@ -191,6 +191,8 @@ class Taking:
             endpoint = self._endpoints[model]
             self.store.put(endpoint.identity, rows, name=endpoint.name, task=task)
             self.taken.new += len(rows)
+        with self.store.transaction() as db:
+            forget(db, answers)
 
 
 def is_output(path: Path) -> bool:

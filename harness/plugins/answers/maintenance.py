@@ -8,13 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.cache import corruption
-from harness.cache.jsonl import moment, words_of
-from harness.cache.rows import UNREADABLE, oddities, response_of
-from harness.cache.schema import key_of
+from harness.cache.rows import UNREADABLE, moment, oddities, response_of, words_of
+from harness.cache.schema import is_damage, key_of, tables_with_requests
 from harness.cache.store import Store, text_of
 from harness.codec import MOST_TOKENS, canonical, digest, text_digest
-from harness.plugins.batches.tables import Notes
 
 _MOST_PLACES = 3
 """Places that are named of each kind."""
@@ -114,8 +111,8 @@ def prune(store: Store, selection: Selection) -> int:
         db.execute("DELETE FROM identities WHERE digest NOT IN (SELECT identity FROM answers)")
         db.execute("CREATE TEMP TABLE IF NOT EXISTS needed (digest TEXT PRIMARY KEY) WITHOUT ROWID")
         db.execute("DELETE FROM temp.needed")
-        batched = " UNION ALL SELECT request FROM batched" if Notes(store).there else ""
-        for (request,) in db.execute(f"SELECT request FROM answers{batched}"):
+        requests = " UNION ALL ".join(f'SELECT request FROM "{table}"' for table in tables_with_requests(db))
+        for (request,) in db.execute(requests):
             try:
                 names = [(str(place["sha256"]),) for place in words_of(json.loads(request))]
             except UNREADABLE:  # its words cannot be told either
@@ -160,7 +157,7 @@ def verify(store: Store, findings: Findings) -> Iterator[None]:
     try:
         yield from _verify(store.connection, findings)
     except sqlite3.DatabaseError as error:
-        if not corruption.is_damage(error):
+        if not is_damage(error):
             raise store.trouble(error) from error
         findings.add("SQLite cannot read the file to its end", error)
 

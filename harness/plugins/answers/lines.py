@@ -18,60 +18,41 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from harness.cache.rows import UNREADABLE, digest_of, oddities, response_of, utf8
-from harness.cache.schema import SCHEMA
+from harness.cache.merging import ANSWERS, Answer, ImportCounts, names_of, sound_response
+from harness.cache.rows import UNREADABLE, digest_of, moment, oddities, response_of, utf8, words_of
+from harness.cache.schema import SCHEMA, key_of
 from harness.cache.store import text_of
-from harness.codec import canonical, response_json, text_digest
+from harness.codec import canonical, digest, response_json, text_digest
 from harness.errors import DataError
 
 LONGEST = 64 << 20
 """Bytes of a line, at most: what is read at once must not fill the memory."""
-ANSWERS = (
-    "a.key, i.name, a.task, a.stored, i.identity, a.request, a.response, a.digest "
-    "FROM answers a JOIN identities i ON i.digest = a.identity"
-)
 
 
-@dataclass
-class Reading:
-    """Counts of what was read from a file besides its sound answers."""
-
-    unreadable: int = 0
-    """Rows whose response is not the one that was stored, or cannot be read: left out."""
-    odd: int = 0
-    """Answers with a field of another type than its own: taken without it."""
-
-
-def read(db: sqlite3.Connection, reading: Reading) -> Iterator[dict[str, Any]]:
+def lines_of_cache(db: sqlite3.Connection, counts: ImportCounts) -> Iterator[dict[str, Any]]:
     """Yield every sound answer of a cache, all as of one moment. Raises sqlite3.Error."""
-    first = Once(db)
+    first = _Once(db)
     db.execute("BEGIN")
     try:
         for row in db.execute(f"SELECT {ANSWERS} ORDER BY a.key"):
-            if (line := line_of(row, first, reading)) is not None:
+            if (line := _line_of_row(row, first, counts)) is not None:
                 yield line
     finally:
         db.rollback()
 
 
-def words_of(request: dict[str, Any]) -> list[dict[str, str]]:
-    """Return the objects of a request's JSON that hold its words, to be read, filled in or taken out."""
-    return [request["premise"], request["hypothesis"]] if request["kind"] == "pair" else request["messages"]
+def line_text(line: dict[str, Any]) -> str:
+    """Return a line as it is written: its keys in reading order, in ASCII so that half an emoji survives."""
+    return "{" + ",".join(f"{canonical(name)}:{canonical(value)}" for name, value in line.items()) + "}"
 
 
-def moment(stored: float) -> str:
-    """Return seconds since 1970 as a date and time in UTC."""
-    return datetime.fromtimestamp(stored, UTC).isoformat()
-
-
-class Once:
+class _Once:
     """Texts by their digests, each returned once; which ones were returned is kept on disk, not in memory."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -84,10 +65,7 @@ class Once:
         """Return the text, the first time that it is wanted."""
         if not self._db.execute("INSERT OR IGNORE INTO temp.returned_texts VALUES (?)", (name,)).rowcount:
             return None
-        try:
-            row = self._db.execute("SELECT text FROM texts WHERE digest = ?", (name,)).fetchone()
-        except sqlite3.DatabaseError:  # of a damaged file: the answer is worth having without its question
-            return None
+        row = self._db.execute("SELECT text FROM texts WHERE digest = ?", (name,)).fetchone()
         try:
             text = text_of(row[0]) if row else None
             return text if text is not None and text_digest(text) == name else None
@@ -95,13 +73,13 @@ class Once:
             return None
 
 
-def line_of(row: Sequence[Any], first: Callable[[str], str | None], reading: Reading) -> dict[str, Any] | None:
+def _line_of_row(row: Sequence[Any], first: Callable[[str], str | None], counts: ImportCounts) -> dict[str, Any] | None:
     """Return the line of a row; None where it cannot be read."""
     key, name, task, stored, identity, request, response_text, digest = row
     try:
         response = response_json(response_of(key, response_text, digest))
         if oddities(response_text):
-            reading.odd += 1
+            counts.odd += 1
             digest = digest_of(key, canonical(response))
         line = {
             "schema": SCHEMA,
@@ -119,12 +97,12 @@ def line_of(row: Sequence[Any], first: Callable[[str], str | None], reading: Rea
             if (text := first(place["sha256"])) is not None:
                 place["text"] = text
     except (*UNREADABLE, OSError):
-        reading.unreadable += 1
+        counts.unreadable += 1
         return None
     return line
 
 
-def lines_of(path: Path) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the lines of an exported file. Raises DataError."""
     with path.open("rb") as file:
         for number in count(1):
@@ -138,3 +116,43 @@ def lines_of(path: Path) -> Iterator[dict[str, Any]]:
             except (ValueError, RecursionError):
                 raise DataError(f"{path}, line {number} is not JSON: was the file copied whole?") from None
             yield line
+
+
+def answers_of(lines: Iterable[Any], counts: ImportCounts) -> Iterator[Answer | None]:
+    """Yield the answers of exported lines, None for one that cannot be read. Raises DataError for what is no line."""
+    for number, line in enumerate(lines, start=1):
+        yield _answer_of(line, number, counts)
+
+
+def _answer_of(line: Any, number: int, counts: ImportCounts) -> Answer | None:
+    try:
+        if line["schema"] != SCHEMA:
+            raise DataError(
+                f"line {number} is of schema {str(line['schema'])[:20]}, this version reads {SCHEMA}: export with the "
+                "same version of harness."
+            )
+        places = words_of(line["request"])
+        texts = {place["sha256"]: place.pop("text") for place in places if "text" in place}
+        if any(text_digest(text) != name for name, text in texts.items()):
+            raise ValueError("a text is not the one its sha256 names")
+        names = names_of(places)
+        identity, request = canonical(line["identity"]), canonical(line["request"])
+        if (key := key_of(identity, request)) != line["key"]:
+            raise ValueError("its key is not that of its identity and request")
+        stored = datetime.fromisoformat(line["stored"]).timestamp()
+        digest_of_line, labels = line["digest"], (utf8(line["task"]), utf8(line["model"]))
+    except (*UNREADABLE, OSError) as error:
+        raise DataError(
+            f"line {number} is no answer as `python -m harness.cache export` writes them ({error}); the lines before "
+            "it are stored."
+        ) from None
+    try:
+        text = canonical(line["response"])
+    except UNREADABLE:
+        counts.unreadable += 1
+        return None
+    if (sound := sound_response(key, text, digest_of_line, counts)) is None:
+        return None
+    response, response_text = sound
+    row = (key, digest(line["identity"]), request, response_text, stored, labels[0], digest_of(key, response_text))
+    return Answer(row, response, identity, labels[1], names, texts)

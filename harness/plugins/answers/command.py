@@ -1,4 +1,4 @@
-"""python -m harness.cache stats|export|import|requests|batches|prune|verify: the cache, and what goes in and out."""
+"""python -m harness.cache stats|export|import|prune|verify: the stored answers, and what plug-ins do with them."""
 
 from __future__ import annotations
 
@@ -11,31 +11,23 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from harness.cache import commands
-from harness.cache.maintenance import Selection
+from harness import plugin
 from harness.cli import key_value
 from harness.cli.key_value import Choice
 from harness.errors import ConfigError
-from harness.plugins.batches import admin as batch_admin
-from harness.plugins.batches import commands as batch_commands
+from harness.plugins.answers import transfer, upkeep
+from harness.plugins.answers.maintenance import Selection
 
 CACHE = Path(".cache/answers.sqlite")
 """As in configs/cache/on.yaml."""
 
-HELP = f"""\
+_HELP = f"""\
 The cache of answers: every one that was paid for, in one SQLite file.
 
   python -m harness.cache stats                         what is in it, by model and task
   python -m harness.cache export FILE                   every answer as a JSON line, for another machine or for your own
                                                         tools; - for standard output
-  python -m harness.cache import FILE FILE              take in what export wrote, another cache, also a damaged one, or
-                                                        the output of a batch: the answers to what `requests` wrote
-  python -m harness.cache requests FILE model=gpt4      write what that run would ask as lines of a batch, for vLLM's
-                                                        run-batch, a server's web form or somebody else's account; takes
-                                                        the settings of `python -m harness`
-  python -m harness.cache batches                       what is at servers (model.batch=true); `batches collect` takes
-                                                        in what has ended, `batches cancel DIGEST` ends one, and
-                                                        `batches forget DIGEST` gives one up that its server lost
+  python -m harness.cache import FILE FILE              take in what export wrote, or another cache
   python -m harness.cache prune model=gpt4              remove answers by model, identity, task or date, once
                                                         they have been shown
   python -m harness.cache verify                        recompute every key and digest, read every answer, and run
@@ -45,14 +37,6 @@ The cache of answers: every one that was paid for, in one SQLite file.
 
 settings of import
   replace=false         true: where another answer is stored, take the imported one
-  model= task= prompt=  of a batch whose requests were written elsewhere: the run that they are of
-
-settings of batches
-  base_url=             where they are, if not at OpenAI: the key goes nowhere that a file alone names
-
-settings of requests
-  lines=50000           at most in a file; more go into FILE-2, FILE-3, …
-  megabytes=190         at most in a file
 
 settings of prune
   model=                answers of the models of this name
@@ -66,9 +50,6 @@ examples:
   python -m harness.cache export node1.jsonl                    on a compute node, then at home:
   python -m harness.cache import node1.jsonl node2.jsonl
   python -m harness.cache import backup/answers.sqlite replace=true
-  python -m harness.cache requests todo.jsonl model=openai model.model=my-model task=corr2cause
-  vllm run-batch -i todo.jsonl -o done.jsonl --model path/to/my-model --served-model-name my-model
-  python -m harness.cache import done.jsonl
   python -m harness.cache prune model=gpt4 before=2026-01-31
   python -m harness.cache verify cache=shared/answers.sqlite
 
@@ -101,22 +82,6 @@ class ImportSettings(Settings):
 
 
 @dataclass(frozen=True)
-class RequestsSettings(Settings):
-    """HELP says what each one means."""
-
-    lines: Annotated[int, Field(ge=1)] = 50_000
-    megabytes: Annotated[float, Field(gt=0)] = 190.0
-    run: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class BatchesSettings(Settings):
-    """HELP says what each one means."""
-
-    base_url: str | None = None
-
-
-@dataclass(frozen=True)
 class PruneSettings(Settings):
     """HELP says what each one means."""
 
@@ -140,48 +105,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def stats(names: list[str], settings: Settings) -> int:
     """Show what is in the cache."""
     _no_names("stats", names)
-    return commands.stats(settings.cache)
+    return upkeep.stats(settings.cache)
 
 
 def export(names: list[str], settings: Settings) -> int:
     """Write every answer as a line."""
     if len(names) != 1:
         raise ConfigError("export takes one file to write, or - for standard output: export answers.jsonl")
-    return commands.export(settings.cache, names[0])
+    return transfer.export(settings.cache, names[0])
 
 
 def import_(names: list[str], settings: ImportSettings) -> int:
     """Take in the answers of other caches."""
     if not names:
         raise ConfigError("import takes the files that export wrote, or other caches: import answers.jsonl")
-    run = batch_commands.run_of(settings.run) if settings.run else None
-    return commands.import_(settings.cache, [*map(Path, names)], run, replace=settings.replace)
-
-
-def requests(names: list[str], settings: RequestsSettings) -> int:
-    """Write what a run would ask as lines of a batch."""
-    if len(names) != 1:
-        raise ConfigError("requests takes one file to write, and the settings of a run: requests out.jsonl model=gpt4")
-    run = batch_commands.run_of(settings.run)
-    return batch_commands.requests(settings.cache, names[0], run, settings.lines, settings.megabytes)
-
-
-def batches(names: list[str], settings: BatchesSettings) -> int:
-    """Show, collect or end the batches at servers."""
-    return batch_admin.batches(settings.cache, names, settings.base_url)
+    return transfer.import_(settings.cache, [*map(Path, names)], settings.run, replace=settings.replace)
 
 
 def prune(names: list[str], settings: PruneSettings) -> int:
     """Show the chosen answers, and remove them where that is confirmed."""
     _no_names("prune", names)
     selection = Selection(settings.model, settings.identity, settings.task, settings.before, settings.errors)
-    return commands.prune(settings.cache, selection, confirmed=settings.yes)
+    return upkeep.prune(settings.cache, selection, confirmed=settings.yes)
 
 
 def verify(names: list[str], settings: Settings) -> int:
     """Check every answer."""
     _no_names("verify", names)
-    return commands.verify(settings.cache)
+    return upkeep.verify(settings.cache)
 
 
 def _no_names(command: str, names: Sequence[str]) -> None:
@@ -191,15 +142,16 @@ def _no_names(command: str, names: Sequence[str]) -> None:
         )
 
 
+_OF_PLUGINS: dict[str, Choice] = plugin.jobs("cache")
 COMMANDS = {
     "stats": Choice(Settings, stats),
     "export": Choice(Settings, export),
-    "import": Choice(ImportSettings, import_, composed=True),
-    "requests": Choice(RequestsSettings, requests, composed=True),
-    "batches": Choice(BatchesSettings, batches),
+    "import": Choice(ImportSettings, import_, composed=bool(plugin.importers())),
+    **_OF_PLUGINS,
     "prune": Choice(PruneSettings, prune),
     "verify": Choice(Settings, verify),
 }
+HELP = "\n".join([_HELP, *(choice.help for choice in _OF_PLUGINS.values() if choice.help)])
 
 
 if __name__ == "__main__":
