@@ -33,6 +33,8 @@ class Work:
     """The "module:function" that does it; returns an exit code."""
     argument: Any
     """What the function is given, as JSON has it."""
+    keys: tuple[str, ...] = ()
+    """The environment's variables that hold a key which it needs."""
 
 
 class Started(Protocol):
@@ -49,6 +51,10 @@ class Started(Protocol):
     @property
     def grace(self) -> float:
         """Seconds after which a file that another node wrote is seen here; 0 on one machine."""
+
+    @property
+    def outlives(self) -> bool:
+        """Whether it goes on where this process is killed."""
 
     def states(self) -> Mapping[str, State] | None:
         """Return the state of each piece by its name; None where nobody answers."""
@@ -101,8 +107,8 @@ class Dispatch(Protocol):
     def next_step(self, prepared: Sequence[Any]) -> str:
         """Return what the user does when these shards have ended; "" where these are none."""
 
-    def wait(self, engine: Any, work: Sequence[Any], place: Path) -> Mapping[int, str]:
-        """Have the jobs of a sweep carried out, whose folders are below `place`.
+    def wait(self, engine: Engine, setting: str, work: Sequence[Work], place: Path) -> Mapping[str, str]:
+        """Have the jobs of a sweep carried out, whose folders are below `place`; `setting` names the engine's own.
 
         Returns how those ended that left no outcome there. Raises KeyboardInterrupt after Ctrl-C.
         """

@@ -25,6 +25,7 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from harness import plugin
 from harness.config_files import CONFIGS
 from harness.errors import ConfigError, HarnessError
 from harness.settings import build
@@ -102,15 +103,22 @@ class Multirun:
         target = str(self._config().hydra.launcher._target_)
         return None if target.endswith(f".{BasicLauncher.__name__}") else target
 
+    @property
+    def is_spread(self) -> bool:
+        """Whether the launcher may carry jobs to several machines."""
+        section = self._config().hydra.launcher
+        target = str(section._target_)
+        return ("Slurm" in target or "Ray" in target) and section.get("cluster") != "local"
+
     def engine(self) -> Any:
-        """Return the engine that hydra/launcher= chooses of this harness's own; None for one of Hydra's or a plugin's.
+        """Return the `harness.engine.Engine` that hydra/launcher= chooses; None for a launcher of Hydra's.
 
         Raises ConfigError for a setting that it has not.
         """
         config = self._config()
         section = OmegaConf.to_container(config.hydra.launcher, resolve=True)
         assert isinstance(section, dict)
-        if not str(section["_target_"]).startswith("harness."):
+        if str(section["_target_"]) not in {path.replace(":", ".") for path in plugin.engines().values()}:
             return None
         return build({str(name): value for name, value in section.items()}, "hydra.launcher")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -19,11 +19,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 @contextmanager
-def interruptible(progress: Progress, ended: Callable[[], bool] = lambda: True) -> Iterator[None]:
+def interruptible(
+    progress: Progress, ended: Callable[[], bool] = lambda: True, *, numbers: Sequence[signal.Signals] = SIGNALS
+) -> Iterator[None]:
     """Make the first Ctrl-C (SIGTERM, SIGQUIT, SIGHUP) request a stop, and the second one end everything at once.
 
     A terminal that goes away sends SIGHUP, more than once where a shell passes it on: it is never the second one.
-    `ended` says whether all work has come to an end with the block; a stop stays requested of what has not.
+    `ended` says whether all work has come to an end with the block; a stop stays requested of what has not. `numbers`:
+    the signals that ask for it.
     """
 
     def on_signal(number: int, frame: FrameType | None) -> None:
@@ -40,8 +43,8 @@ def interruptible(progress: Progress, ended: Callable[[], bool] = lambda: True) 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    if before[signal.SIGHUP] is signal.SIG_IGN:  # nohup
+    before = {number: signal.getsignal(number) for number in numbers}
+    if before.get(signal.SIGHUP) is signal.SIG_IGN:  # nohup
         del before[signal.SIGHUP]
     try:
         for number in before:

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from harness.cli.exit_code import ERROR
 from harness.cli.multirun import Multirun
-from harness.engine import dispatch
+from harness.engine import Engine, dispatch, engine
 from harness.errors import ConfigError
+from harness.leaderboard import __main__ as leaderboard
+from harness.leaderboard.build import Choice, build
+from harness.leaderboard.rows import Row
 from harness.runtime import console
 from harness.settings import Limits
+from harness.storage.run_folder import RESULT
+from harness.storage.runs import load
 from harness.sweep import check, folder, jobs
 from harness.sweep.command import Command
-from harness.sweep.conclude import conclude
-from harness.sweep.order import orders
 from harness.tables import terminal
+from harness.tables.markdown_csv_json import markdown
+from harness.tables.table import Part
 
 _SHARED = (
     "The budget stands in budget.sqlite of the sweep's folder: results= has to be on a disk of all nodes whose file "
     "locks hold (NFS 4, Lustre mounted with flock). budget.of=part needs no locks."
 )
+_KILLED = "killed, or out of memory"
+"""What may have become of a process of which nobody knows more."""
 
 
 def carry_out(command: Command, multirun: Multirun) -> int:
@@ -31,32 +41,32 @@ def carry_out(command: Command, multirun: Multirun) -> int:
     """
     sweep = check.checked(command, multirun)
     settings = sweep.jobs[0].config
-    launcher = sweep.multirun.launcher
-    notes = [*sweep.notes, *([_SHARED] if _share_budget(settings, launcher) else [])]
+    launcher, at_once = sweep.multirun.launcher, int(settings.get("parallel", 1))
+    notes = [*sweep.notes, *([_SHARED] if sweep.multirun.is_spread and _share_budget(settings) else [])]
     if settings.get("dry_run"):
         terminal.show([*command.plan(sweep.jobs), *notes, "Nothing was asked (dry_run=true)."])
         return 0
-    at_once = int(settings.get("parallel", 1))
     if launcher is not None and at_once > 1:
         raise ConfigError(f"parallel={at_once} and hydra/launcher= would both begin the jobs: choose one of them.")
-    others = None
-    if at_once > 1 or sweep.multirun.engine() is not None:
-        others = dispatch(f"parallel={at_once}" if at_once > 1 else "hydra/launcher=")
+    parallel = f"parallel={at_once}"
+    chosen: Engine | None = engine("parallel", parallel, count=at_once) if at_once > 1 else sweep.multirun.engine()
+    elsewhere = None if chosen is None else dispatch(parallel)
     paid = any(command.asks(checked.prepared) for checked in sweep.jobs)
     if said := [*(command.plan(sweep.jobs) if paid else ()), *notes]:
         terminal.show(said, stream=sys.stderr)
     with folder.new_folder(sweep.multirun) as (place, placed):
-        ends: Mapping[int, str] = {}
-        engine = at_once if at_once > 1 else placed.engine()
+        ends: Mapping[str, str] = {}
         interrupted = True
         try:
-            if others is not None and engine is not None:
-                ends = others.wait(engine, orders(placed, command.module), place)
+            if elsewhere is not None and chosen is not None:
+                if at_once > 1:  # their own lines tell what went wrong
+                    jobs.SAID.update(job.number for job in placed.jobs)
+                ends = elsewhere.wait(chosen, "hydra.launcher", jobs.work(placed, command.module), place)
             else:
                 placed.launch(partial(jobs.job, command.module))
             interrupted = False
         except Exception as error:
-            if launcher is None or engine is not None:
+            if launcher is None or chosen is not None:
                 raise
             interrupted = False
             console.complain(_stopped(error), launcher)
@@ -76,8 +86,69 @@ def _stopped(error: Exception) -> str:
     )
 
 
-def _share_budget(settings: Mapping[str, Any], launcher: str | None) -> bool:
-    """Return whether jobs on several nodes may take from one budget."""
+def _share_budget(settings: Mapping[str, Any]) -> bool:
     limits = settings.get("budget") or {}
-    several = launcher is not None and ("Slurm" in launcher or "Ray" in launcher)
-    return several and limits.get("of") == "sweep" and any(limits.get(name) is not None for name in Limits().amounts)
+    return limits.get("of") == "sweep" and any(limits.get(name) is not None for name in Limits().amounts)
+
+
+def conclude(
+    place: Path,
+    multirun: Multirun,
+    tables: Callable[[Sequence[Row]], Sequence[Part]] | None,
+    ends: Mapping[str, str],
+    *,
+    interrupted: bool,
+) -> int:
+    """Print the tables of the jobs that have left a run, and the errors; return the exit code.
+
+    `ends` are words on how processes have ended. What an interrupted sweep has not begun is no error.
+    """
+    outcomes = {job.number: folder.outcome(place / str(job.number)) for job in multirun.jobs}
+    runs = dict.fromkeys(Path(outcome["run"]) for outcome in outcomes.values() if outcome and outcome.get("run"))
+    rows = [Row(load(run)) for run in runs if (run / RESULT).exists()]
+    if rows:
+        parts = (tables or build)(rows)
+        shown = parts if tables else _by_the_setting(rows) or parts
+        print()
+        terminal.show(shown)
+        print(flush=True)
+        board = place / "LEADERBOARD.md"
+        if shown is not parts:
+            print(f"With all metrics, a table for each value: {board}", flush=True)
+            parts = [*shown, *parts]
+        leaderboard.write(markdown(parts), board)
+    untold: dict[str, list[int]] = defaultdict(list)
+    failed = 0
+    for number, outcome in outcomes.items():
+        if outcome is None and not interrupted:
+            untold[_lost(ends.get(str(number), _KILLED))].append(number)
+            failed += 1
+        elif outcome is not None and outcome.get("error"):
+            failed += 1
+            if number not in jobs.SAID:
+                untold[str(outcome["error"])].append(number)
+    for error, numbers in untold.items():
+        console.complain(error, f"error in job{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}")
+    if failed:
+        console.complain(f"{failed} of {len(outcomes)} jobs have failed; {place} says which, and why.", "sweep")
+    return ERROR if failed else 0
+
+
+def _by_the_setting(rows: Sequence[Row]) -> Sequence[Part]:
+    """Return one table with a column for each value where the runs differ in one setting of the task; else nothing."""
+    complete = [row for row in rows if row.complete]
+    names = {name for row in complete for name in row.settings}
+    varied = [
+        name for name in names if any(row.settings.get(name) != complete[0].settings.get(name) for row in complete)
+    ]
+    if len(varied) != 1 or len({row.task for row in complete}) != 1:
+        return ()
+    try:
+        return build(rows, Choice(by=varied))
+    except ConfigError:
+        return ()
+
+
+def _lost(how: str) -> str:
+    kept = "Every stored answer is kept, and the same command asks for the rest."
+    return f"its process ended without a word ({how}). {kept}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,12 +16,14 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from harness.cli import hydra_app
+from harness.cli import hydra_app, own_configs
 from harness.cli.exit_code import ERROR
+from harness.cli.multirun import Job, Multirun, multirun
 from harness.cost.shared_budget import Book
+from harness.engine import Work
 from harness.errors import ConfigError, Interrupted
-from harness.runtime import console
-from harness.runtime.secrets import mask_keys, refuse_config
+from harness.runtime import console, signals, streams
+from harness.runtime.secrets import in_environment, mask_keys, refuse_config
 from harness.settings import Limits, plain
 from harness.sweep import folder
 from harness.sweep.command import Command
@@ -40,7 +45,7 @@ def job(module: str, config: DictConfig) -> int:
     command: Command = import_module(module).command()
     hydra = HydraConfig.get()
     number, place = int(hydra.job.num), Path(hydra.runtime.output_dir)
-    say(f"[{number}] {mask_keys(_shown(hydra.overrides.task))}")
+    say(f"[{number}] {mask_keys(str(Job(number, tuple(hydra.overrides.task))))}")
     try:
         refuse_config(plain(config))
         _seen(place)
@@ -73,12 +78,6 @@ def _ended_by_engine(error: Exception) -> str:
     )
 
 
-def _shown(overrides: list[str]) -> str:
-    from harness.cli.multirun import Job
-
-    return str(Job(0, tuple(overrides)))
-
-
 def _budget(config: DictConfig, place: Path, hydra: Any) -> Book | None:
     """Return the book in which a job's spending stands, if it has one; a part is set as the job's own limits.
 
@@ -108,3 +107,48 @@ def _seen(place: Path) -> None:
             f"the node {socket.gethostname()} has no folder {place.parent}: results= (and cache.path=) have to be on a "
             "disk that all nodes share."
         )
+
+
+@dataclass(frozen=True)
+class Order:
+    """A job, as another process is told to carry it out."""
+
+    module: str
+    """Of the command."""
+    config_name: str
+    number: int
+    overrides: Sequence[str]
+    hydra: Sequence[str]
+    """Settings of Hydra's own, the sweep's folder among them."""
+    working_directory: str
+
+    def carry_out(self) -> int:
+        """Carry out the job in this process; return the exit code."""
+        os.chdir(self.working_directory)
+        streams.prepare()
+        own_configs.register()
+        with multirun(
+            self.config_name, [*self.hydra, *self.overrides], hydra_app.sentence_of(self.config_name)
+        ) as alone:
+            config = alone.compose(self.overrides, self.number)
+            alone.give_place(config)
+            with alone.as_running(config) as task_config:
+                try:
+                    return job(self.module, task_config)
+                except KeyboardInterrupt:
+                    return signals.INTERRUPTED  # of which the process that began it tells
+
+
+def carry_out(order: dict[str, Any]) -> int:
+    """Carry out a job in a process of its own, given the fields of its `Order`; return the exit code."""
+    return Order(**order).carry_out()
+
+
+def work(sweep: Multirun, module: str) -> list[Work]:
+    """Return the jobs of a sweep of a module's command as work for an engine."""
+    here, keys = str(Path.cwd()), tuple(in_environment())
+    orders = [
+        Order(module, sweep.config_name, job.number, list(job.overrides), list(sweep.hydra_overrides), here)
+        for job in sweep.jobs
+    ]
+    return [Work(str(order.number), "harness.sweep.jobs:carry_out", asdict(order), keys) for order in orders]

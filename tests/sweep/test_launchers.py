@@ -49,8 +49,8 @@ def test_a_killed_job_is_told_with_its_state_and_the_others_are_on_the_leaderboa
     ("settings", "said"),
     few(
         [
-            (("hydra/launcher=submitit_slurm",), "there is no Slurm here"),
-            (("hydra/launcher=submitit_slurm", "hydra.launcher.timeout_min=soon"), "hydra.launcher.timeout_min=soon: "),
+            (("hydra/launcher=submitit_slurm",), "there is no Slurm on this machine"),
+            (("hydra/launcher=submitit_slurm", "hydra.launcher.minutes=soon"), "hydra.launcher.minutes=soon: "),
             (("hydra/launcher=submitit_slurm", "hydra.launcher.partion=x"), "hydra.launcher.partion"),
             (("hydra/launcher=ray",), "hydra/launcher=ray needs Ray: "),
             (("hydra/launcher=slrum",), "slrum"),

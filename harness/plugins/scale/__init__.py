@@ -10,6 +10,7 @@ PLUGIN = Plugin(
     name="scale",
     home=Path(__file__).parent,
     engines={
+        "parallel": "harness.plugins.scale.processes:Parallel",
         "processes": "harness.plugins.scale.processes:Processes",
         "slurm": "harness.plugins.scale.slurm:Slurm",
         "ray": "harness.plugins.scale.ray_tasks:RayTasks",

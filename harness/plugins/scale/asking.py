@@ -12,13 +12,14 @@ from pathlib import Path
 from harness.cache import Store
 from harness.cost.budget import Amounts
 from harness.cost.price import dollars
+from harness.engine import Engine, Started, State, Work
 from harness.errors import BudgetReached, RunStopped
-from harness.plugins.scale import folder, orders
+from harness.plugins.scale import folder
 from harness.plugins.scale.dealing import Answers, Runs, deal
-from harness.plugins.scale.engine import Engine, Started, State
-from harness.plugins.scale.orders import Order, Outcome, place_of
-from harness.plugins.scale.progress import WorkersProgress
+from harness.plugins.scale.folder import Order, Outcome, place_of
+from harness.plugins.scale.watch import Watch
 from harness.prepare import Prepared
+from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
 from harness.settings import LOCAL
 from harness.storage.json_files import json_round_trip
@@ -28,6 +29,53 @@ _LOOK = 0.2
 """Seconds between two looks at the workers."""
 _FOR_ALL = "RunStopped"
 """The kind of error that every other worker would meet as well: a key, a quota, replies without an answer."""
+_GLANCE = 1.0
+"""Seconds between two looks at what the workers write of themselves."""
+
+
+class WorkersProgress(Progress):
+    """Counts of a run's answers as its workers get them."""
+
+    def __init__(self, title: str) -> None:
+        """Begin without workers."""
+        super().__init__(title, self._spent)
+        self._usd = self._usd_before = 0.0
+        self._states: Mapping[Path, State] = {}
+        self._base = self._known = self._failed_before = 0
+        self._seeded: Mapping[Path, int] = {}
+        self._new: dict[Path, int] = {}
+        self._last_look = 0.0
+
+    def begin(self, total: int, missing: int, seeded: Mapping[Path, int]) -> None:
+        """Begin a round: so many answers of `total` are missing, and so many are in each worker's cache before."""
+        if not self.total:
+            self.cached = total - missing
+        self._base, self._failed_before, self._usd_before = total - missing, self.failed, self._usd
+        self.done = self._known = self._base
+        self._seeded, self._new, self._last_look = seeded, {}, 0.0
+
+    def look(self, states: Mapping[Path, State]) -> None:
+        """Take up how far the workers are, once a second."""
+        self._states = states
+        self.done = self._known  # whoever watches has counted this look as one more
+        if (now := time.monotonic()) - self._last_look < _GLANCE and any(state != "ended" for state in states.values()):
+            return
+        self._last_look = now
+        statuses = {order: folder.status_of(order) for order in states}
+        for order, status in statuses.items():  # one that was begun again counts its stored answers anew
+            self._new[order] = max(self._new.get(order, 0), status.done - self._seeded.get(order, 0))
+        self.done = self._known = self._base + sum(self._new.values())
+        self.failed = self._failed_before + sum(status.failed for status in statuses.values())
+        self._usd = self._usd_before + sum(status.usd for status in statuses.values())
+
+    def facts(self, now: float) -> dict[str, str]:
+        """Return the numbers to show, with how many workers live."""
+        alive, waiting = (sum(state == which for state in self._states.values()) for which in ("running", "waiting"))
+        workers = f"{alive} of {len(self._states)} workers alive" + f", {waiting} waiting" * (waiting > 0)
+        return super().facts(now) | ({"workers": workers} if self._states else {})
+
+    def _spent(self) -> str:
+        return dollars(self._usd) if self._usd else ""
 
 
 @dataclass
@@ -112,7 +160,9 @@ class Asking:
             self._order(place, runs, number, len(places), limits).write(place)
         total = dealt.items * self.prepared.settings.samples
         self.progress.begin(total, dealt.missing, seeded)
-        started = self.engine.start(places, self.place)
+        keys = tuple(filter(None, [self.config["model"].get("api_key_env")]))
+        work = [Work(place.stem, "harness.plugins.scale.shard:work", str(place), keys) for place in places]
+        started = self.engine.start(work, self.place)
         folder.note_names(self.place, self.engine, started.names)
         reasons: dict[str, None] = {}
         for states in self.progress.watch(self._watched(started, places, reasons), range(total)):
@@ -123,33 +173,34 @@ class Asking:
         self, started: Started, places: Sequence[Path], reasons: dict[str, None]
     ) -> Iterator[Mapping[Path, State]]:
         """Yield the workers' states until all have ended, each of which is taken in then."""
-        open_orders, told = set(places), False
+        orders, told = {place.stem: place for place in places}, False
+        watch = Watch(started, orders, lambda name: place_of(orders[name], "outcome.json").exists())
         try:
-            while open_orders:
+            while watch.open:
                 if (STOP.requested or self.stopped is not None) and not told:
                     started.cancel()
                     told = True
-                states = started.states()
-                for order in [order for order in open_orders if states[order] == "ended"]:
-                    open_orders.remove(order)
-                    for new in folder.take_in(self.store, order, self.progress.say):
+                ended = watch.look()
+                states = {orders[name]: state for name, state in watch.states.items()}
+                for name in ended:
+                    for new in folder.take_in(self.store, orders[name], self.progress.say):
                         self.unreadable |= new < 0
                         self.gained += max(new, 0)
                         yield states
-                    if reason := self._ended(order, started):
+                    if reason := self._ended(orders[name], watch.lost.get(name, "")):
                         reasons[reason] = None
                 yield states
-                if open_orders:
+                if watch.open:
                     time.sleep(_LOOK)
         finally:
-            if open_orders and not told:  # the disk is full, say
+            if watch.open and not told:  # the disk is full, say
                 started.cancel()
 
-    def _ended(self, order: Path, started: Started) -> str:
+    def _ended(self, order: Path, how: str) -> str:
         """Enter how a worker has ended; return why its items may lack answers, as a sentence."""
-        status, outcome = orders.status_of(order), orders.outcome_of(order)
+        status, outcome = folder.status_of(order), folder.outcome_of(order)
         before = len(self.failures)
-        self.failures |= orders.failures_of(order)
+        self.failures |= folder.failures_of(order)
         self.gained += len(self.failures) - before
         self.discarded += status.discarded
         self.prepared.spending.till.enter(Amounts(**status.taken))
@@ -157,7 +208,7 @@ class Asking:
             return ""  # it was cancelled
         self.ended.append(outcome)
         if outcome is None:
-            how = started.end_of(order) or "killed, out of memory, or its node has gone"
+            how = how or "killed, out of memory, or its node has gone"
             seen = place_of(order, "status.json").exists()
             unseen = "" if seen else "; it had not begun: is that on a disk that all workers share?"
             log = place_of(order, "log")

@@ -1,20 +1,153 @@
-"""What is still to be asked, dealt to workers: runs of items that lack an answer, and what is known of them already."""
+"""A run's items dealt to shards: the part of a task that one machine or worker asks, and what is still to be asked.
+
+Items that follow each other within one cluster stay together, 256 of them at most: a server's prefix cache, or shared
+prefixes in this process, serve a premise's questions as they would in one run. Such runs of items are dealt in turn, so
+that easy and hard clusters are spread. Openings that the model answers itself are never cut: two shards would hold two
+conversations, and the questions of one of them would be asked again. The deal depends on the items and on the number of
+shards alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Iterable, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from operator import length_hint
 
 from harness.cache import CachedModel, Store
-from harness.codec import digest, request_digest
-from harness.plugins.scale.share import dealt, longest_run
+from harness.codec import digest, request_digest, text_digest
+from harness.errors import ConfigError
 from harness.prepare import Prepared
 from harness.prompting import conversation
 from harness.prompting.fit import fitting
-from harness.protocols import Outcomes, Wrapper
-from harness.types import Failure, Item, Request, Response
+from harness.prompting.prompts import Prompt
+from harness.protocols import Outcomes, Task, Wrapper, remarks_of
+from harness.types import JSON, Failure, Item, Record, Request, Response, Result
+
+LONGEST = 256
+"""Items of a cluster that stay together at most; fewer where shards would be left without any."""
+
+
+@dataclass(frozen=True)
+class Share(Task):
+    """A task of which only one shard's items are asked."""
+
+    task: Task
+    prompt: Prompt
+    shard: int
+    shards: int
+    runs: tuple[tuple[int, int], ...] | None = None
+    """Which items these are, where they were dealt already: from a place to before another one, in order."""
+
+    @property
+    def name(self) -> str:
+        return self.task.name
+
+    @property
+    def headline(self) -> str:
+        return self.task.headline
+
+    @property
+    def prompts(self) -> Sequence[str]:
+        return self.task.prompts
+
+    @property
+    def prompt_format(self) -> str:
+        return self.task.prompt_format
+
+    @property
+    def data(self) -> Mapping[str, JSON]:
+        return self.task.data
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        return remarks_of(self.task)
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        return self.task.examples()
+
+    def summarize(self, records: Iterable[Record]) -> Result:
+        return self.task.summarize(records)
+
+    def items(self) -> Iterable[Item]:
+        """Return the items of this shard, in the task's order. Raises ConfigError where there are fewer than shards."""
+        items = self.task.items()
+        if self.runs is not None:
+            return _Runs(items, self.runs)
+        total = length_hint(items)
+        if 0 < total < self.shards:
+            raise ConfigError(
+                f"shards={self.shards}, but the run has {total:,} item{'s' * (total > 1)}: choose shards={total} at "
+                "most."
+            )
+        return _Shard(self, items, total)
+
+    def __str__(self) -> str:
+        return f"shard {self.shard} of {self.shards}"
+
+
+class _Shard(Iterable[Item]):
+    """The items of a shard, with a guess at how many there are."""
+
+    def __init__(self, share: Share, items: Iterable[Item], total: int) -> None:
+        self._share, self._items, self._total = share, items, total
+
+    def __iter__(self) -> Iterator[Item]:
+        share = self._share
+        longest = longest_run(self._total, share.shards)
+        turns = dealt(self._items, share.prompt, longest)
+        return (item for item, turn in turns if turn % share.shards == share.shard)
+
+    def __length_hint__(self) -> int:
+        return -(-self._total // self._share.shards)
+
+
+class _Runs(Iterable[Item]):
+    """The items at certain places."""
+
+    def __init__(self, items: Iterable[Item], runs: Sequence[tuple[int, int]]) -> None:
+        self._items, self._runs = items, runs
+
+    def __iter__(self) -> Iterator[Item]:
+        items, place = iter(self._items), 0
+        for start, end in self._runs:
+            yield from islice(items, start - place, end - place)
+            place = end
+
+    def __length_hint__(self) -> int:
+        return sum(end - start for start, end in self._runs)
+
+
+def longest_run(items: int, shards: int) -> int:
+    """Return how many items in a row stay together at most, so that each shard gets some; `items` is 0 if unknown."""
+    return max(1, min(LONGEST, items // shards)) if items else LONGEST
+
+
+def dealt(items: Iterable[Item], prompt: Prompt, longest: int) -> Iterator[tuple[Item, int]]:
+    """Yield each item with the number of the turn in which it is dealt: turn t goes to shard t modulo their number.
+
+    Where the model answers openings itself, 64 bits of each first turn of one are kept.
+    """
+    talks = holds_talks(prompt)
+    turn_of: dict[int, int] = {}
+    turn, length, cluster = -1, 0, None
+    for item in items:
+        mark = int(text_digest(prompt.opening(item.fields)[0])[:16], 16) if talks else None
+        if mark is not None and mark in turn_of:
+            yield item, turn_of[mark]
+            continue
+        if item.cluster != cluster or length == longest:
+            turn, length, cluster = turn + 1, 0, item.cluster
+        length += 1
+        if mark is not None:
+            turn_of[mark] = turn
+        yield item, turn
+
+
+def holds_talks(prompt: Prompt) -> bool:
+    """Return whether the model answers openings of this prompt."""
+    return bool(prompt.words.opening) and prompt.replies != "fixed"
+
 
 Runs = list[tuple[int, int]]
 Answers = Sequence[tuple[str, Request, Response]]

@@ -1,47 +1,150 @@
-"""What the core asks of this plug-in (`harness.engine.Dispatch`)."""
+"""What the core asks of this plug-in (`harness.engine.Dispatch`): a run in shards, here or by workers; jobs of a sweep.
+
+With workers, items are dealt, submitted, watched, taken in, dealt again where a worker was lost, and scored. Whatever
+ends a worker, or this process, the answers stand in the workers' caches: they are taken in when a worker ends, those of
+a command that was killed by the next one on the same cache.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import replace
 
-from harness.plugins.scale import carry_out as workers
-from harness.plugins.scale import launched, parallel, shard
+from harness.cache import CachedModel, Store
+from harness.codec import request_digest
+from harness.engine import Engine
+from harness.errors import ConfigError, Interrupted
+from harness.models.api.endpoint import Endpoint
+from harness.plugins.scale import folder, shard
+from harness.plugins.scale.asking import Asking
+from harness.plugins.scale.dealing import Share
 from harness.plugins.scale.shard import next_step
-from harness.plugins.scale.share import Share, check_shard
-from harness.prepare import Prepared
+from harness.plugins.scale.watch import wait
+from harness.prepare import Prepared, judging, opened_store, stored_answer
 from harness.prompting.prompts import Prompt
-from harness.protocols import Model, Task
-from harness.run import Outcome
-from harness.settings import Main
-from harness.types import JSON
+from harness.protocols import Model, Outcomes, Task, Wrapper
+from harness.run import Outcome, run
+from harness.runtime import signals
+from harness.runtime.interrupt import Stoppable, interruptible
+from harness.runtime.signals import STOP
+from harness.settings import Main, build
+from harness.tasks.check import look_ahead
+from harness.types import JSON, Failure, Request
 
 __all__ = ["carry_out", "check", "next_step", "shard_of", "wait"]
 
 
 def shard_of(task: Task, prompt: Prompt, model: Model, settings: Main) -> Task:
     """Return the part of a task that shard= asks for; with workers= the task. Raises ConfigError."""
-    check_shard(settings, model)
-    return task if settings.shard is None else Share(task, prompt, settings.shard, settings.shards)
+    shard, shards = settings.shard, settings.shards
+    if shard is None:
+        if shards > 1 and settings.workers is None:
+            raise ConfigError(
+                f"shards={shards} needs to know which of them this is: shard=0 to shard={shards - 1}, or "
+                f"-m 'shard=range({shards})' for all of them."
+            )
+        return task
+    if shard >= shards:
+        raise ConfigError(f"shard={shard} of shards={shards}: they are counted from 0 to {shards - 1}.")
+    if settings.workers is not None:
+        raise ConfigError(f"shard={shard} is what one of the workers asks: leave it out with workers=….")
+    rule = f"shard={shard}: a shard asks its items into the cache and leaves nothing else"
+    if model.traits.instant:
+        raise ConfigError(f"{rule}, and {model.name} answers at once, without one: leave shards= and shard= out.")
+    if settings.cache.mode in ("off", "frozen"):
+        raise ConfigError(f"{rule}, which cannot be with cache={settings.cache.mode}: use cache=on.")
+    if settings.dry_run:
+        raise ConfigError(f"{rule}: dry_run=true without shards= and shard= plans all of them together.")
+    return Share(task, prompt, shard, shards)
 
 
 def check(prepared: Prepared) -> None:
     """Raise ConfigError where a prepared run cannot be asked in shards."""
-    workers.check(prepared)
+    settings = prepared.settings
+    if settings.workers is None:
+        return
+    if prepared.instant:
+        raise ConfigError(f"workers=…: {prepared.model.name} answers at once and needs none: leave workers= out.")
+    if settings.cache.mode != "on":
+        raise ConfigError(
+            f"workers=… with cache={settings.cache.mode}: workers hand over their answers by way of the cache: use "
+            "cache=on (to ask everything anew, with another cache.path=)."
+        )
+    if isinstance(prepared.model, Endpoint) and prepared.model.batch is not None:
+        raise ConfigError("workers=… with model.batch: the server works batches off by itself: leave workers= out.")
+    if settings.shards > 1:
+        Share(prepared.task, prepared.prompt, 0, settings.shards).items()  # refuses more shards than items
+    _engine(settings).check("workers")
+
+
+def _engine(settings: Main) -> Engine:
+    engine: Engine = build(settings.workers or {}, "workers")
+    return engine
 
 
 def carry_out(prepared: Prepared, config: Mapping[str, JSON], *, announced: bool) -> Outcome | None:
-    """Return how a run with workers= ended; None for a shard, which is asked into the cache and not scored."""
-    found = workers.check(prepared)
-    if found is None:
+    """Have workers ask, take their answers in and score; return how the run ended, None for a shard.
+
+    `config` is that of the run; `announced` says that the plan has been shown. Raises Interrupted after
+    Ctrl-C, once the workers have ended and their answers are taken in, and what stopped the workers where there is no
+    answer at all.
+    """
+    if prepared.shard:
         shard.run(prepared, brief=announced)
         return None
-    return workers.carry_out(prepared, found, config, announced=announced)
+    engine = _engine(prepared.settings)
+    at_once = engine.check("workers")
+    look_ahead(prepared.task)
+    prepared.folder.check()
+    with (
+        interruptible(prepared.progress),
+        opened_store(prepared) as store,
+        folder.new_folder(prepared.settings.cache.path, prepared.folder.path) as place,
+    ):
+        assert store is not None
+        folder.recover(place, store, engine, prepared.progress.say)
+        store.asked_after = store.last_row()
+        if prepared.spending.paid and not announced:
+            prepared.spending.announce(stored_answer(prepared, store), prepared.progress.say)
+        asking = Asking(prepared, config, engine, at_once, store, place)
+        asking.ask()
+        if not asking.unreadable and asking.stopped is None:
+            folder.remove(place)
+        if STOP.requested:
+            raise Interrupted(signals.sentence("the workers have ended, and every answer so far is stored"))
+        if asking.stopped is not None and not store.last_row():
+            raise asking.stopped
+        return _scored(prepared, asking, store)
 
 
-def wait(engine: Any, work: Sequence[Any], place: Path) -> Mapping[int, str]:
-    """Have the jobs of a sweep carried out; return how those ended that left no outcome."""
-    if isinstance(engine, int):
-        return parallel.carry_out(work, engine)
-    return launched.wait(engine.launch(work), work, place)
+def _scored(prepared: Prepared, asking: Asking, store: Store) -> Outcome:
+    """Record and score what the workers have answered, as a run does that finds everything in its cache."""
+    spending = prepared.spending
+    spending.ledger.usd_discarded += asking.discarded
+    reported = _Reported(prepared.model, asking.failures)
+    cached = CachedModel(Stoppable(reported), store, task=prepared.task.name, say=prepared.progress.say)
+    outcome = run(
+        prepared.task,
+        prepared.prompt,
+        spending.metered(cached),
+        replace(prepared.folder, provenance={**prepared.folder.provenance, **asking.provenance}),
+        prepared.progress,
+        prepared.settings.samples,
+        judging(prepared, store),
+        pause=False,  # the workers have seen to that
+    )
+    return outcome if outcome.stopped is None else replace(outcome, stopped=asking.stopped or outcome.stopped)
+
+
+class _Reported(Wrapper):
+    """A model that asks nothing: what no cache holds has failed, as a worker has told, or was left unanswered."""
+
+    def __init__(self, model: Model, failures: Mapping[str, Failure]) -> None:
+        super().__init__(model)
+        self._failures = failures
+
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield a failure for each request."""
+        unanswered = Failure("unanswered", "its worker ended without answering")
+        for request in requests:
+            yield [(request, self._failures.get(request_digest(request), unanswered))]

@@ -1,22 +1,27 @@
-"""Workers as processes of this machine, each with a GPU for itself where there are any."""
+"""Work in processes of this machine: the shards of a run (workers=processes), or the jobs of a sweep (parallel=N).
+
+A process ends in order when its standard input is closed: on Ctrl-C, and also where what began it has been killed.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-import sys
+import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Annotated
 
 from pydantic import Field
 
-from harness.plugins.scale.engine import State
-from harness.plugins.scale.surroundings import python_path
+from harness.engine import State, Work
+from harness.plugins.scale import child
+from harness.sweep.jobs import say
 
 
 @dataclass(frozen=True)
@@ -27,86 +32,117 @@ class Processes:
 
     @property
     def name(self) -> str:
-        """What it is called."""
         return "processes"
 
-    def check(self) -> int:
+    def check(self, setting: str) -> int:
         """Return the number of processes at a time."""
         return self.count or len(_gpus()) or len(os.sched_getaffinity(0))
 
-    def start(self, orders: Sequence[Path], log: Path) -> _Started:
+    def start(self, work: Sequence[Work], folder: Path) -> _Processes:
         """Begin as many as there are at a time; the others begin when these have ended."""
-        return _Started(deque(orders), log, self.check())
+        return _Processes(work, self.check(""), partial(self._begun, folder))
 
     def cancel_named(self, names: Sequence[str]) -> None:
         """Do nothing: they end with the process that began them."""
 
+    def _begun(self, folder: Path, work: Work, slot: int) -> subprocess.Popen[bytes]:
+        """Return a process that has a GPU, or its part of the cores, for itself and writes a log in the folder."""
+        environment = {}
+        if gpus := _gpus():
+            environment["CUDA_VISIBLE_DEVICES"] = gpus[slot % len(gpus)]
+        elif (count := self.check("")) > 1:
+            environment["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // count))
+            environment |= {name: os.environ[name] for name in environment if name in os.environ}
+        with (folder / f"{work.name}.log").open("ab") as log:
+            return _begun(work, environment, log, log)
 
-class _Started:
+
+@dataclass(frozen=True)
+class Parallel(Processes):
+    """The processes of parallel=N, whose lines come out here, whole and with the number of the job before them."""
+
+    def _begun(self, folder: Path, work: Work, slot: int) -> subprocess.Popen[bytes]:
+        process = _begun(work, {}, subprocess.DEVNULL, subprocess.PIPE)
+        relay = threading.Thread(target=_relay, args=(process.stderr, f"[{work.name}]"), daemon=True)
+        relay.start()
+        _RELAYS[process.pid] = relay
+        return process
+
+
+_RELAYS: dict[int, threading.Thread] = {}
+"""What prints the lines of a process, by its id."""
+
+
+class _Processes:
     """Processes, of which some run and others wait for their turn."""
 
-    names = ()
+    title, names, grace, outlives = "processes", (), 0.0, False
 
-    def __init__(self, waiting: deque[Path], log: Path, count: int) -> None:
-        self._waiting, self._log, self._count = waiting, log, count
-        self._running: dict[Path, tuple[subprocess.Popen[bytes], int]] = {}
-        """By their orders, each with its place among those at a time."""
-        self._ended: dict[Path, int] = {}
+    def __init__(self, work: Sequence[Work], count: int, begin: Callable[[Work, int], subprocess.Popen[bytes]]) -> None:
+        self._queue, self._count, self._begin = deque(work), count, begin
+        self._running: dict[str, tuple[subprocess.Popen[bytes], int]] = {}
+        """By their names, each with its place among those at a time."""
+        self._ended: dict[str, int] = {}
         """With their exit codes."""
-        self._begin()
+        self._fill()
 
-    def states(self) -> Mapping[Path, State]:
-        """Return the state of each worker, after beginning others in the place of those that have ended."""
-        for order, (process, _) in list(self._running.items()):
+    def states(self) -> Mapping[str, State]:
+        """Return the states, after beginning others in the place of those that have ended."""
+        for name, (process, _) in list(self._running.items()):
             if (code := process.poll()) is not None:
-                del self._running[order]
-                self._ended[order] = code
-        self._begin()
-        states: dict[Path, State] = dict.fromkeys(self._ended, "ended")
-        return states | dict.fromkeys(self._running, "running") | dict.fromkeys(self._waiting, "waiting")
+                if (relay := _RELAYS.pop(process.pid, None)) is not None:
+                    relay.join()
+                del self._running[name]
+                self._ended[name] = code
+        self._fill()
+        states: dict[str, State] = dict.fromkeys(self._ended, "ended")
+        queue = [work.name for work in self._queue]
+        return states | dict.fromkeys(self._running, "running") | dict.fromkeys(queue, "waiting")
 
-    def end_of(self, order: Path) -> str:
-        """Return the signal or the exit code that ended it."""
-        code = self._ended.get(order, 0)
-        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+    def end_of(self, name: str) -> str:
+        code = self._ended.get(name, 0)
+        return f"exit code {code}" + "; killed, or out of memory" * (code < 0)
 
-    def cancel(self) -> None:
-        """Close their standard input, which ends them in order; so does the end of this process, however it ends."""
-        self._ended |= dict.fromkeys(self._waiting, 0)
-        self._waiting.clear()
+    def waiting(self) -> str:
+        return ""
+
+    def cancel(self, *, at_once: bool = False) -> None:
+        """Close their standard input; those that have not begun never do."""
+        self._ended |= {work.name: 0 for work in self._queue}
+        self._queue.clear()
         for process, _ in self._running.values():
             assert process.stdin is not None
             with suppress(OSError):
                 process.stdin.close()
+            if at_once:
+                process.kill()
 
-    def _begin(self) -> None:
-        taken = {place for _, place in self._running.values()}
-        for place in range(self._count):
-            if place not in taken and self._waiting:
-                order = self._waiting.popleft()
-                with (self._log / f"{order.stem}.log").open("ab") as log:
-                    self._running[order] = _started(order, self._environment(place), log), place
-
-    def _environment(self, place: int) -> dict[str, str]:
-        """Return the environment of a process: a GPU for itself, or its part of the cores."""
-        environment = {**os.environ, "PYTHONPATH": python_path()}
-        if gpus := _gpus():
-            environment["CUDA_VISIBLE_DEVICES"] = gpus[place % len(gpus)]
-        elif self._count > 1:
-            environment.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // self._count)))
-        return environment
+    def _fill(self) -> None:
+        taken = {slot for _, slot in self._running.values()}
+        for slot in range(self._count):
+            if slot not in taken and self._queue:
+                work = self._queue.popleft()
+                self._running[work.name] = self._begin(work, slot), slot
 
 
-def _started(order: Path, environment: Mapping[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+def _begun(
+    work: Work, environment: Mapping[str, str], out: IO[bytes] | int, err: IO[bytes] | int
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        # -P: no package is looked for in the working directory first, where anything may lie.
-        [sys.executable, "-P", "-m", "harness.plugins.scale.worker", str(order)],
+        child.command(work),
         stdin=subprocess.PIPE,
-        stdout=log,
-        stderr=log,
-        env=environment,
+        stdout=out,
+        stderr=err,
+        env={**os.environ, "PYTHONPATH": child.python_path(), **environment},
         start_new_session=True,  # a terminal's Ctrl-C goes to the process that began it, which tells it
     )
+
+
+def _relay(lines: IO[bytes], mark: str) -> None:
+    for line in lines:
+        text = line.decode("utf-8", "replace").rstrip()
+        if text and not text.startswith("stopping: "):  # said once, for all jobs
+            say(text if text.startswith(mark) else f"{mark} {text.strip()}")
 
 
 def _gpus() -> list[str]:

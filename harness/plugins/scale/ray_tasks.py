@@ -1,8 +1,9 @@
-"""Workers as tasks on a Ray cluster that is running. Ray itself starts one again whose process or node has gone."""
+"""Work as tasks on a Ray cluster. Ray itself begins one again whose process or node has gone."""
 
 from __future__ import annotations
 
 import os
+import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,20 +13,21 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from harness.engine import State, Work
 from harness.errors import ConfigError
-from harness.plugins.scale import orders
-from harness.plugins.scale.engine import State
-from harness.plugins.scale.surroundings import python_path
+from harness.plugins.scale import child
 from harness.runtime.environment import installing
 
 Amount = Annotated[float, Field(ge=0)]
+_PATIENCE = 10.0
+"""Seconds for a cluster to answer."""
 
 
 @dataclass(frozen=True)
 class RayTasks:
     """configs/workers/ray.yaml says what each setting means."""
 
-    address: Annotated[str, Field(min_length=1)] = "auto"
+    address: Annotated[str, Field(min_length=1)] | None = "auto"
     count: Annotated[int, Field(ge=1)] | None = None
     cpus: Amount = 1
     gpus: Amount = 0
@@ -34,17 +36,17 @@ class RayTasks:
 
     @property
     def name(self) -> str:
-        """What it is called."""
         return "ray"
 
-    def check(self) -> int:
+    def check(self, setting: str) -> int:
         """Return the number of tasks at a time. Raises ConfigError where there is no Ray, or none that has room."""
+        chosen = f"{setting.replace('.', '/')}=ray"
         try:
             import ray
         except ImportError:
-            raise ConfigError(f"workers=ray needs Ray, of the version of its cluster: {installing('ray')}.") from None
+            raise ConfigError(f"{chosen} needs Ray: {installing('ray')}, in the version of its cluster.") from None
         if not ray.is_initialized():
-            self._connect(ray)
+            self._connect(ray, setting, chosen)
         there = ray.cluster_resources()
         needs = {
             name: amount for name, amount in {"CPU": self.cpus, "GPU": self.gpus, **self.resources}.items() if amount
@@ -52,28 +54,31 @@ class RayTasks:
         for name, amount in needs.items():
             if there.get(name, 0) < amount:
                 raise ConfigError(
-                    f"workers=ray: a task needs {amount:g} {name}, and the cluster has {there.get(name, 0):g}: it "
+                    f"{chosen}: a task needs {amount:g} {name}, and the cluster has {there.get(name, 0):g}: it "
                     "would wait for ever."
                 )
         fit = min((int(there[name] // amount) for name, amount in needs.items()), default=1)
         return self.count or max(1, fit)
 
-    def _connect(self, ray: Any) -> None:
+    def _connect(self, ray: Any, setting: str, chosen: str) -> None:
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        address = self.address or os.environ.get("RAY_ADDRESS", "")
         try:
+            _knock(address)
             ray.init(address=self.address, log_to_driver=False, logging_level="ERROR")
         except Exception as error:  # Ray has a class of its own for each, in other modules with each version
             said = " ".join(str(error).split())
             if "ersion mismatch" in said:
                 raise ConfigError(
-                    f"workers=ray: the cluster runs another version of Ray or Python ({said[:200]})."
+                    f"{chosen}: the cluster runs another version of Ray or Python ({said[:200]})."
                 ) from None
-            token = "" if self.address == "auto" else ", or export RAY_AUTH_MODE=token where it asks for its token"
+            token = "" if address == "auto" else ", or export RAY_AUTH_MODE=token where it asks for its token"
             raise ConfigError(
-                f"workers=ray: no Ray cluster answers at workers.address={self.address}: begin one with `ray start "
+                f"{chosen}: no Ray cluster answers at {setting}.address={address}: begin one with `ray start "
                 f"--head`, or give the address of one{token} ({type(error).__name__}: {said[:80]})."
             ) from None
 
-    def start(self, orders: Sequence[Path], log: Path) -> _Started:
+    def start(self, work: Sequence[Work], folder: Path) -> _Tasks:
         """Begin as many as there may be at a time; the others begin when these have ended."""
         import ray
 
@@ -82,70 +87,73 @@ class RayTasks:
             "num_gpus": self.gpus,
             "resources": self.resources or None,
             "max_retries": self.retries,
-            "runtime_env": {
-                "env_vars": {"PYTHONPATH": python_path()}
-            },  # as here, where the package is no installed one
+            "runtime_env": {"env_vars": {"PYTHONPATH": child.python_path()}},  # as here, where none is installed
         }
-        task = ray.remote(_work).options(**options)
-        return _Started(ray, task, orders, self.check())
+        return _Tasks(ray, ray.remote(_carry_out).options(**options), work, self.count or len(work))
 
     def cancel_named(self, names: Sequence[str]) -> None:
         """Do nothing: Ray ends tasks with the process that began them."""
 
 
-class _Started:
+class _Tasks:
     """Tasks, of which some run or wait for Ray, and others wait for their turn."""
 
-    names = ()
+    title, names, grace, outlives = "Ray", (), 5.0, False
 
-    def __init__(self, ray: Any, task: Any, orders: Sequence[Path], count: int) -> None:
+    def __init__(self, ray: Any, task: Any, work: Sequence[Work], count: int) -> None:
         self._ray, self._task, self._count = ray, task, count
-        self._begun: dict[Path, Any] = {}
+        self._begun: dict[str, Any] = {}
         """Ray's references to what they will return."""
-        self._waiting = deque(orders)
-        self._ended: set[Path] = set()
-        self._begin()
+        self._queue = deque(work)
+        self._ended: set[str] = set()
+        self._fill()
 
-    def states(self) -> Mapping[Path, State]:
-        """Return the state of each worker, after beginning others in the place of those that have ended."""
-        running = {task: order for order, task in self._begun.items() if order not in self._ended}
+    def states(self) -> Mapping[str, State]:
+        """Return the states, after beginning others in the place of those that have ended."""
+        running = {task: name for name, task in self._begun.items() if name not in self._ended}
         if running:
             done, _ = self._ray.wait(list(running), num_returns=len(running), timeout=0)
             self._ended |= {running[task] for task in done}
-        self._begin()
-        states: dict[Path, State] = dict.fromkeys(self._waiting, "waiting")
-        return states | {order: "ended" if order in self._ended else "running" for order in self._begun}
+        self._fill()
+        states: dict[str, State] = {work.name: "waiting" for work in self._queue}
+        return states | {name: "ended" if name in self._ended else "running" for name in self._begun}
 
-    def end_of(self, order: Path) -> str:
-        """Return the first line of the exception that Ray has for it."""
+    def end_of(self, name: str) -> str:
+        """Return the exit code, or the last line of the exception that Ray has for it."""
         try:
-            self._ray.get(self._begun[order], timeout=0)
+            return f"exit code {self._ray.get(self._begun[name], timeout=0)}"
         except Exception as error:
             lines = [line for line in str(error).splitlines() if line.strip()]
             return f"{type(error).__name__}: {lines[-1].strip()[:200]}" if lines else type(error).__name__
-        return ""
 
-    def cancel(self) -> None:
+    def waiting(self) -> str:
+        return ""  # Ray says itself where a task cannot be placed
+
+    def cancel(self, *, at_once: bool = False) -> None:
         """Have Ray interrupt the tasks, which end in order; those that have not begun never do."""
-        self._begun |= dict.fromkeys(self._waiting)
-        self._ended |= set(self._waiting)
-        self._waiting.clear()
-        for order, task in self._begun.items():
-            if order not in self._ended:
+        self._begun |= {work.name: None for work in self._queue}
+        self._ended |= {work.name for work in self._queue}
+        self._queue.clear()
+        for name, task in self._begun.items():
+            if name not in self._ended:
                 with suppress(Exception):  # it has ended meanwhile
                     self._ray.cancel(task)
 
-    def _begin(self) -> None:
-        while self._waiting and len(self._begun) - len(self._ended) < self._count:
-            order = self._waiting.popleft()
+    def _fill(self) -> None:
+        while self._queue and len(self._begun) - len(self._ended) < self._count:
+            work = self._queue.popleft()
             # Not by way of the runtime's environment, which Ray shows to whoever looks at the cluster.
-            name = orders.read(order).config["model"].get("api_key_env") or ""
-            key = {name: os.environ[name]} if name in os.environ else {}
-            self._begun[order] = self._task.remote(str(order), key)
+            keys = {name: os.environ[name] for name in work.keys if name in os.environ}
+            self._begun[work.name] = self._task.remote(work.function, work.argument, keys)
 
 
-def _work(order: str, key: Mapping[str, str]) -> int:
-    from harness.plugins.scale.worker import work
+def _carry_out(function: str, argument: Any, keys: Mapping[str, str]) -> int:
+    os.environ.update(keys)
+    return child.Task()(function, argument)
 
-    os.environ.update(key)
-    return work(Path(order))
+
+def _knock(address: str) -> None:
+    """Raise OSError for an address where nobody answers: Ray would try for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host, int(port)), _PATIENCE).close()

@@ -1,4 +1,4 @@
-"""Workers as tasks of an array job of Slurm, by way of submitit.
+"""Work as tasks of an array job of Slurm, by way of submitit; or, to try that out, as processes of this machine.
 
 submitit writes the batch script, and has what runs into its time limit, or is preempted, go into the queue again. Who
 lives is asked of squeue, not of submitit: that asks the accounting, and where a cluster has none it waits for ever.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,15 +19,23 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from harness.engine import State, Work
 from harness.errors import ConfigError
-from harness.plugins.scale import slurm_queue
-from harness.plugins.scale.engine import State
-from harness.plugins.scale.surroundings import handed_on
+from harness.plugins.scale import child
 from harness.runtime.environment import installing
 
 Name = Annotated[str, Field(min_length=1)] | None
 _PATIENCE = 60
 """Seconds that a command of Slurm's may take."""
+_OVER = frozenset(
+    {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED"}
+) | {"TIMEOUT"}
+_GONE = "gone from the queue"
+"""The state of a task of which neither squeue nor the accounts know any more."""
+_ADVICE = {
+    "TIMEOUT": "minutes= gives more time, requeues= more turns",
+    "OUT_OF_MEMORY": "memory= gives more",
+}
 
 
 @dataclass(frozen=True)
@@ -39,67 +48,79 @@ class Slurm:
     qos: Name = None
     minutes: Annotated[int, Field(ge=1)] = 60
     requeues: Annotated[int, Field(ge=0)] = 20
-    gpus: Annotated[int, Field(ge=0)] = 0
-    cpus: Annotated[int, Field(ge=1)] = 1
+    gpus: Annotated[int, Field(ge=0)] | None = None
+    cpus: Annotated[int, Field(ge=1)] | None = None
     memory: Annotated[float, Field(gt=0)] | None = None
-    signal_seconds: Annotated[int, Field(ge=1)] = 90
+    signal_seconds: Annotated[int, Field(ge=1)] = 120
     setup: tuple[str, ...] = ()
+    srun_args: tuple[str, ...] = ()
+    python: Name = None
     additional: dict[str, Any] = field(default_factory=dict)
     cluster: Literal["slurm", "local"] = "slurm"
 
     @property
     def name(self) -> str:
-        """What it is called."""
         return "slurm"
 
-    def check(self) -> int:
+    def check(self, setting: str) -> int:
         """Return the number of array tasks at a time. Raises ConfigError where Slurm or submitit is not there."""
+        chosen = "workers=slurm" if setting == "workers" else f"hydra/launcher=submitit_{self.cluster}"
         try:
             import submitit  # noqa: F401
         except ImportError:
-            raise ConfigError(f"workers=slurm needs submitit: {installing('slurm')}.") from None
+            raise ConfigError(f"{chosen} needs submitit: {installing('slurm')}.") from None
         if self.cluster == "slurm":
-            self._check_partition()
+            self._check_partition(setting, chosen)
         return self.count
 
-    def _check_partition(self) -> None:
+    def _check_partition(self, setting: str, chosen: str) -> None:
         if missing := [tool for tool in ("sbatch", "squeue", "sinfo", "scancel") if shutil.which(tool) is None]:
+            here = "workers=processes" if setting == "workers" else "parallel=N"
             raise ConfigError(
-                f"workers=slurm: there is no Slurm on this machine ({missing[0]} is not found): start the command on a "
-                "login node, or choose workers=processes."
+                f"{chosen}: there is no Slurm on this machine ({missing[0]} is not found): start the command on a "
+                f"login node, or choose {here}."
             )
         try:
             names = _output("sinfo", "--noheader", "--format=%R").split()
             default = [name for name in _output("sinfo", "--noheader", "--format=%P").split() if name.endswith("*")]
         except subprocess.SubprocessError as error:
             said = (getattr(error, "stderr", None) or str(error)).strip().partition("\n")[0]
-            raise ConfigError(f"workers=slurm: Slurm does not answer ({said}): is slurmctld running?") from None
+            raise ConfigError(f"{chosen}: Slurm does not answer ({said}): is slurmctld running?") from None
+        listing = ", ".join(sorted(set(names)))
         if not names:
-            raise ConfigError("workers=slurm: the cluster has no partition that you may see: ask who runs it (sinfo).")
-        if self.partition is None and not default:
+            raise ConfigError(f"{chosen}: the cluster has no partition that you may see: ask who runs it (sinfo).")
+        if self.partition is None and not default and "SBATCH_PARTITION" not in os.environ:
             raise ConfigError(
-                f"workers=slurm: the cluster has no default partition: choose workers.partition= of {_listing(names)}."
+                f"{chosen}: the cluster has no default partition: choose {setting}.partition= of {listing}."
             )
         if self.partition is not None and self.partition not in names:
             raise ConfigError(
-                f"workers.partition={self.partition}: the cluster has no such partition, only {_listing(names)}."
+                f"{setting}.partition={self.partition}: the cluster has no such partition, only {listing}."
             )
 
-    def start(self, orders: Sequence[Path], log: Path) -> _Started:
-        """Submit an array job with a task for each order. Raises ConfigError where it is refused."""
+    def start(self, work: Sequence[Work], folder: Path) -> _Tasks:
+        """Submit an array job with a task for each piece. Raises ConfigError where it is refused."""
         import submitit
 
-        python = f"{shlex.quote(sys.executable)} -P"
-        settings = {"slurm_max_num_timeout": self.requeues, "slurm_python": python, "local_python": python}
-        executor = submitit.AutoExecutor(folder=log, cluster=self.cluster, **settings)
-        executor.update_parameters(**(self._parameters() if self.cluster == "slurm" else {"timeout_min": self.minutes}))
+        python = self.python or f"{shlex.quote(sys.executable)} -P"
+        before = signal.getsignal(signal.SIGINT)
         try:
-            with handed_on():
-                jobs = executor.map_array(Work(), [str(order) for order in orders])
+            kind = submitit.SlurmExecutor if self.cluster == "slurm" else submitit.LocalExecutor
+            executor = kind(folder, max_num_timeout=self.requeues, python=python)
+            executor.update_parameters(**self._parameters())
+            if self.cluster == "local":  # Ctrl-C is handed on by `cancel`, and to be obeyed once
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            with child.handed_on():
+                jobs = executor.map_array(child.Task(), *zip(*((w.function, w.argument) for w in work), strict=True))
         except Exception as error:  # of submitit, which has no class for what sbatch refuses
-            said = " ".join(str(error).split())
-            raise ConfigError(f"workers=slurm: the job was refused: {said[:300]}") from error
-        return _Started(dict(zip(orders, jobs, strict=True)), by_squeue=self.cluster == "slurm")
+            said = " ".join(str(error).split()).rpartition("sbatch: error: ")[2]
+            raise ConfigError(
+                f"Slurm does not take the jobs: {said.removeprefix('Batch job submission failed: ')[:300].rstrip('.')}."
+            ) from error
+        finally:
+            signal.signal(signal.SIGINT, before)
+        names = [piece.name for piece in work]
+        return _Tasks(dict(zip(names, jobs, strict=True)), by_squeue=self.cluster == "slurm")
 
     def cancel_named(self, names: Sequence[str]) -> None:
         """Cancel tasks by their ids."""
@@ -107,90 +128,116 @@ class Slurm:
             subprocess.run(["scancel", *names], capture_output=True, timeout=_PATIENCE, check=False)
 
     def _parameters(self) -> dict[str, Any]:
-        named = {
-            "slurm_partition": self.partition,
-            "slurm_account": self.account,
-            "slurm_qos": self.qos,
-            "mem_gb": self.memory,
-            "slurm_setup": list(self.setup) or None,
-            "gpus_per_node": self.gpus or None,
-        }
-        return {
-            "name": "harness",
-            "timeout_min": self.minutes,
-            "cpus_per_task": self.cpus,
-            "tasks_per_node": 1,
-            "slurm_array_parallelism": self.count,
-            "slurm_signal_delay_s": self.signal_seconds,
-            "slurm_additional_parameters": dict(self.additional),
-            **{name: value for name, value in named.items() if value is not None},
-        }
+        """Return what submitit is told, in the words that it shares with sbatch; what is not set is left to those."""
+        shared = {"gpus_per_node": self.gpus, "setup": list(self.setup) or None, "signal_delay_s": self.signal_seconds}
+        if self.cluster == "local":
+            parameters: dict[str, Any] = {"timeout_min": self.minutes, **shared}
+        else:
+            parameters = {
+                "job_name": "harness",
+                "time": self.minutes,
+                "ntasks_per_node": 1,
+                "array_parallelism": self.count,
+                "partition": self.partition,
+                "account": self.account,
+                "qos": self.qos,
+                "cpus_per_task": self.cpus,
+                "mem": None if self.memory is None else f"{self.memory:g}GB",
+                "srun_args": list(self.srun_args) or None,
+                "additional_parameters": dict(self.additional),
+                **shared,
+            }
+        return {name: value for name, value in parameters.items() if value is not None}
 
 
-class _Started:
+class _Tasks:
     """Tasks of one array job."""
 
-    def __init__(self, jobs: Mapping[Path, Any], *, by_squeue: bool) -> None:
+    outlives = True
+
+    def __init__(self, jobs: Mapping[str, Any], *, by_squeue: bool) -> None:
         self._jobs, self._by_squeue = jobs, by_squeue
-        self._array = next(iter(jobs.values())).job_id.partition("_")[0]
-        self._found: Mapping[int, slurm_queue.State] = {}
+        self._array = str(next(iter(jobs.values())).job_id).partition("_")[0]
+        self._found: Mapping[int, tuple[str, str]] = {}
+        self.title = f"Slurm job {self._array}" if by_squeue else "submitit_local"
+        self.names = [job.job_id for job in jobs.values()] if by_squeue else []
+        self.grace = 30.0 if by_squeue else 0.0
 
-    @property
-    def names(self) -> Sequence[str]:
-        """The ids of the tasks."""
-        return [job.job_id for job in self._jobs.values()] if self._by_squeue else []
-
-    def states(self) -> Mapping[Path, State]:
-        """Return the state of each worker; all of them run as far as anybody knows while Slurm does not answer."""
+    def states(self) -> Mapping[str, State] | None:
+        """Return the states of the tasks; None where Slurm does not answer."""
         if not self._by_squeue:
-            return {order: "ended" if job.done() else "running" for order, job in self._jobs.items()}
-        found = slurm_queue.states(self._array, len(self._jobs))
+            return {name: "ended" if job.done() else "running" for name, job in self._jobs.items()}
+        found = slurm_states(self._array, len(self._jobs))
         self._found = found or self._found
-        if found is None:
-            return dict.fromkeys(self._jobs, "running")
-        return {order: _state(found[number]) for number, order in enumerate(self._jobs)}
+        return None if found is None else {name: _state(found[k][0]) for k, name in enumerate(self._jobs)}
 
-    def end_of(self, order: Path) -> str:
-        """Return Slurm's word for its state."""
+    def end_of(self, name: str) -> str:
+        """Return Slurm's word for its state, or where to read what it printed."""
+        job = self._jobs[name]
         if not self._by_squeue:
-            return ""
-        state = self._found.get(list(self._jobs).index(order))
-        return f"Slurm job {self._jobs[order].job_id}" + (f": {state.word}" if state else "")
+            return f"process {job.job_id} has ended; what it printed is in {job.paths.stderr}"
+        word, _ = self._found.get(list(self._jobs).index(name), ("", ""))
+        task = self._array if len(self._jobs) == 1 else job.job_id
+        return f"Slurm job {task}" + f": {word}" * bool(word) + (f"; {_ADVICE[word]}" if word in _ADVICE else "")
 
-    def cancel(self) -> None:
-        """Cancel the job. Slurm asks its tasks to end, and kills them after its KillWait, half a minute mostly."""
+    def waiting(self) -> str:
+        """Return how many tasks wait, and for what."""
+        reasons = [reason for word, reason in self._found.values() if word in ("PENDING", "REQUEUE_HOLD")]
+        kinds = ", ".join(sorted({reason for reason in reasons if reason not in ("", "None")}))
+        return f"{len(reasons)} wait{'s' * (len(reasons) == 1)} in the queue ({kinds})" if kinds else ""
+
+    def cancel(self, *, at_once: bool = False) -> None:
+        """Cancel the job. Slurm sends its tasks SIGTERM, and kills them after its KillWait, half a minute mostly."""
+        if self._by_squeue:
+            subprocess.run(["scancel", self._array], capture_output=True, timeout=_PATIENCE, check=False)
+            return
         for job in self._jobs.values():
-            job.cancel(check=False)
+            if not job.done():
+                os.kill(int(job.job_id), signal.SIGTERM)
 
 
-class Work:
-    """What a task does, in the form in which submitit has it do it again after its time limit."""
-
-    def __call__(self, order: str) -> int:
-        """Carry out an order; return its exit code."""
-        from harness.plugins.scale.worker import work
-
-        return work(Path(order))
-
-    def checkpoint(self, order: str) -> Any:
-        """Return what is to be done when the task is begun again: the same, which goes on from its cache."""
-        from submitit.helpers import DelayedSubmission
-
-        return DelayedSubmission(self, order)
-
-
-def _state(state: slurm_queue.State) -> State:
-    if state.over:
+def _state(word: str) -> State:
+    if word in _OVER or word == _GONE:
         return "ended"
-    return "running" if state.word in ("RUNNING", "COMPLETING", "SIGNALING", "STAGE_OUT") else "waiting"
+    return "running" if word in ("RUNNING", "COMPLETING", "SIGNALING", "STAGE_OUT") else "waiting"
+
+
+def slurm_states(array: str, tasks: int) -> dict[int, tuple[str, str]] | None:
+    """Return Slurm's word for the state of each task of an array job and why it waits; None where nobody answers.
+
+    squeue knows a task until a few minutes after its end (MinJobAge); later, only the accounts do, where there are any.
+    """
+    listed = _lines("squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r", f"--jobs={array}")
+    if listed is None:
+        return None
+    found = _by_number(listed)
+    if len(found) < tasks:
+        accounts = _lines("sacct", "--noheader", "--allocations", "--parsable2", "--format=JobID,State", f"-j{array}")
+        found = _by_number(accounts or []) | found
+    return {number: found.get(number, (_GONE, "")) for number in range(tasks)}
+
+
+def _by_number(lines: Sequence[str]) -> dict[int, tuple[str, str]]:
+    """Return the states by the tasks' numbers, of lines such as `18_3|RUNNING|None`; 18 alone has one task, 0."""
+    found = {}
+    for line in lines:
+        name, word, *reason = line.split("|")
+        number = name.partition("_")[2] or "0"
+        if number.isdigit():  # tasks that wait may stand together, as 18_[3-7], in the accounts
+            found[int(number)] = word.partition(" ")[0], reason[0] if reason else ""
+    return found
+
+
+def _lines(*command: str) -> list[str] | None:
+    """Return what a command of Slurm's prints; nothing for a job that it does not know, None where it has failed."""
+    try:
+        return _output(*command).split("\n")[:-1]
+    except subprocess.CalledProcessError as error:
+        return [] if "Invalid job id" in error.stderr else None
+    except (OSError, subprocess.TimeoutExpired):
+        return None
 
 
 def _output(*command: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SQUEUE_")}
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=_PATIENCE, check=True, env=environment
-    ).stdout
-
-
-def _listing(names: Sequence[str]) -> str:
-    return ", ".join(sorted(set(names)))
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("SQUEUE_", "SACCT_"))}
+    return subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=True, env=variables).stdout

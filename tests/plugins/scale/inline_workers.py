@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.plugins.scale.engine import State
-from harness.plugins.scale.worker import work
+from harness.engine import State, Work
+from harness.plugins.scale.shard import work
 
 LOST: set[str] = set()
 """Orders by their names that end without a word before they have begun, once."""
-SEEN: list[Path] = []
+SEEN: list[str] = []
 
 
 @dataclass(frozen=True)
@@ -19,35 +19,38 @@ class Inline:
     count: int = 3
     name = "inline"
 
-    def check(self) -> int:
+    def check(self, setting: str) -> int:
         return self.count
 
-    def start(self, orders: Sequence[Path], log: Path) -> Started:
-        return Started(orders)
+    def start(self, work: Sequence[Work], folder: Path) -> Started:
+        return Started(work)
 
     def cancel_named(self, names: Sequence[str]) -> None:
         pass
 
 
 class Started:
-    names = ()
+    title, names, grace, outlives = "inline", (), 0.0, False
 
-    def __init__(self, orders: Sequence[Path]) -> None:
-        self._orders, self._cancelled = orders, False
-        self._ended: list[Path] = []
+    def __init__(self, pieces: Sequence[Work]) -> None:
+        self._pieces, self._cancelled = pieces, False
+        self._ended: list[str] = []
 
-    def states(self) -> Mapping[Path, State]:
-        left = [order for order in self._orders if order not in self._ended]
+    def states(self) -> Mapping[str, State]:
+        left = [piece for piece in self._pieces if piece.name not in self._ended]
         if left:
-            if left[0].stem not in LOST and not self._cancelled:
-                work(left[0])
-            LOST.discard(left[0].stem)
-            SEEN.append(left[0])
-            self._ended.append(left[0])
-        return {order: "ended" if order in self._ended else "waiting" for order in self._orders}
+            if left[0].name not in LOST and not self._cancelled:
+                work(left[0].argument)
+            LOST.discard(left[0].name)
+            SEEN.append(left[0].name)
+            self._ended.append(left[0].name)
+        return {piece.name: "ended" if piece.name in self._ended else "waiting" for piece in self._pieces}
 
-    def end_of(self, order: Path) -> str:
+    def end_of(self, name: str) -> str:
         return "lost by the test"
 
-    def cancel(self) -> None:
+    def waiting(self) -> str:
+        return ""
+
+    def cancel(self, *, at_once: bool = False) -> None:
         self._cancelled = True

@@ -10,11 +10,13 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from harness.engine import Work
 from harness.errors import ConfigError
 from harness.plugins.scale.processes import Processes
 from harness.plugins.scale.ray_tasks import RayTasks
 from harness.plugins.scale.slurm import Slurm
-from harness.plugins.scale.slurm import _Started as SlurmStarted
+from harness.plugins.scale.slurm import _Tasks as SlurmTasks
+from harness.plugins.scale.watch import Watch
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def test_without_the_package_of_an_engine_its_extra_is_named(monkeypatch):
     for engine, package in ((Slurm(), "submitit"), (RayTasks(), "ray")):
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(ConfigError, match=rf"workers={engine.name} needs .*\[{engine.name}\]"):
-            engine.check()
+            engine.check("workers")
 
 
 @pytest.mark.parametrize(
@@ -52,26 +54,27 @@ def test_without_the_package_of_an_engine_its_extra_is_named(monkeypatch):
 def test_a_slurm_that_could_not_run_the_job_is_told_first(on_path, sinfo, settings, said):
     on_path(sinfo=sinfo)
     with pytest.raises(ConfigError, match=said):
-        Slurm(**settings).check()
+        Slurm(**settings).check("workers")
 
 
 def test_without_slurm_on_the_machine_that_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "submitit", ModuleType("submitit"))
     with pytest.raises(ConfigError, match="no Slurm on this machine"):
-        Slurm().check()
+        Slurm().check("workers")
 
 
 def test_who_lives_is_asked_of_squeue_and_while_it_is_silent_all_do(on_path, tmp_path):
-    jobs = {Path(f"1-{k}.json"): SimpleNamespace(job_id=f"7_{k}") for k in range(4)}
-    started = SlurmStarted(jobs, by_squeue=True)
+    jobs = {f"1-{k}": SimpleNamespace(job_id=f"7_{k}") for k in range(4)}
+    started = SlurmTasks(jobs, by_squeue=True)
+    watch = Watch(started, jobs, lambda name: False)
     on_path(squeue="printf '7_0|RUNNING|None\\n7_1|PENDING|Priority\\n7_2|COMPLETING|None\\n'", sacct="true")
     assert list(started.states().values()) == ["running", "waiting", "running", "ended"]
-    assert started.end_of(Path("1-3.json")) == "Slurm job 7_3: gone from the queue"
+    assert started.end_of("1-3") == "Slurm job 7_3: gone from the queue"
     on_path(squeue="echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
     assert set(started.states().values()) == {"ended"}
     on_path(squeue="echo 'Unable to contact slurm controller' >&2; exit 1")
-    assert set(started.states().values()) == {"running"}
+    assert started.states() is None and not watch.look() and watch.open == {*jobs} and not watch.answered
 
 
 def test_a_ray_cluster_that_could_not_run_the_tasks_is_told_first(monkeypatch):
@@ -85,15 +88,19 @@ def test_a_ray_cluster_that_could_not_run_the_tasks_is_told_first(monkeypatch):
 
     ray(ConnectionError("Could not find any running Ray instance."))
     with pytest.raises(ConfigError, match=r"no Ray cluster answers at workers.address=auto: begin one with `ray start"):
-        RayTasks().check()
+        RayTasks().check("workers")
     ray(RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n    Python: 3.10.1"))
     with pytest.raises(ConfigError, match=r"another version of Ray or Python \(.*Ray: 2.9.0 Python: 3.10.1"):
-        RayTasks().check()
+        RayTasks().check("workers")
     ray(CPU=4)
     with pytest.raises(ConfigError, match="a task needs 1 GPU, and the cluster has 0: it would wait for ever"):
-        RayTasks(gpus=1).check()
+        RayTasks(gpus=1).check("workers")
     ray(CPU=8, GPU=3)
-    assert (RayTasks(gpus=0.5).check(), RayTasks(gpus=1).check(), RayTasks(count=2).check()) == (6, 3, 2)
+    assert (
+        RayTasks(gpus=0.5).check("workers"),
+        RayTasks(gpus=1).check("workers"),
+        RayTasks(count=2).check("workers"),
+    ) == (6, 3, 2)
 
 
 def test_each_process_has_a_gpu_or_its_part_of_the_cores(monkeypatch, tmp_path):
@@ -103,13 +110,13 @@ def test_each_process_has_a_gpu_or_its_part_of_the_cores(monkeypatch, tmp_path):
         subprocess, "Popen", lambda *_, env, **__: begun.append(env) or SimpleNamespace(poll=lambda: None)
     )
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
-    assert Processes().check() == 2
-    orders = [tmp_path / f"1-{k}.json" for k in range(3)]
-    assert list(Processes().start(orders, tmp_path).states().values()).count("running") == 2
+    assert Processes().check("workers") == 2
+    work = [Work(f"1-{k}", "x:y", "") for k in range(3)]
+    assert list(Processes().start(work, tmp_path).states().values()).count("running") == 2
     assert [environment["CUDA_VISIBLE_DEVICES"] for environment in begun] == ["3", "5"]
     begun.clear()
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    Processes(count=2).start(orders, tmp_path)
+    Processes(count=2).start(work, tmp_path)
     assert all(int(environment["OMP_NUM_THREADS"]) >= 1 for environment in begun) and len(begun) == 2
 
 

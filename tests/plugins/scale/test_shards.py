@@ -17,7 +17,7 @@ from support.sharded_tasks import ROWS, TASKS
 from support.thinned import few
 
 from harness.plugins.answers.command import main as cache_command
-from harness.plugins.scale.share import LONGEST, dealt, longest_run
+from harness.plugins.scale.dealing import LONGEST, dealt, longest_run
 from harness.prompting.prompts import recorded
 from harness.types import Item
 

@@ -120,10 +120,10 @@ def test_a_worker_that_sees_another_disk_or_is_another_model_says_so_before_it_a
     run = at(server, "task=questions", "task.path=q.csv", "prompt=q.yaml")
     before = inline_workers.work
 
-    def elsewhere(order: Path) -> int:
-        content = json.loads(order.read_text())
+    def elsewhere(order: str) -> int:
+        content = json.loads(Path(order).read_text())
         content["paths"] = {"task.path": "/nowhere/q.csv"}
-        order.write_text(json.dumps(content))
+        Path(order).write_text(json.dumps(content))
         return before(order)
 
     monkeypatch.setattr(inline_workers, "work", elsewhere)
@@ -135,10 +135,10 @@ def test_a_worker_that_sees_another_disk_or_is_another_model_says_so_before_it_a
     assert not server.calls
 
 
-def _as_another_model(order: Path) -> Path:
-    content = json.loads(order.read_text())
+def _as_another_model(order: str) -> str:
+    content = json.loads(Path(order).read_text())
     content["identity"]["temperature"] = 1.5
-    order.write_text(json.dumps(content))
+    Path(order).write_text(json.dumps(content))
     return order
 
 
