@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from harness import engine, plugin
-from harness.cli import choice_help, choices, help_text
+from harness.cli import choice_help, choices, help_text, mistakes
 from harness.cli.arguments import quoting_hint, readied, without_switches
 from harness.cli.exit_code import exit_code
 from harness.cli.setting_lines import is_utf8, own_files
 from harness.cli.version import version
-from harness.config_files import BUILTIN, CONFIGS, OWN, listed
-from harness.errors import ConfigError, HarnessError, unknown
+from harness.config_files import BUILTIN, CONFIGS
+from harness.errors import ConfigError, HarnessError
 from harness.runtime import console, environment, secrets, signals, streams
 from harness.settings import plain
 from harness.storage.atomic_write import full
@@ -164,38 +163,20 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
     """Return the error of a command as one sentence; Hydra's errors get what they leave out from the arguments."""
     if isinstance(error, HarnessError):
         return str(error)
-    message = " ".join(str(error).split())
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    message = " ".join(f"{error} {error.__cause__ or ''}".split())
     kind = type(error).__name__
-    if kind == "MissingConfigException":
-        option = re.search(r"Could not (?:find|load) '(?P<group>\w+)/(?P<name>[^']+)'", message)
-        if option:
-            setting = f"{option['group']}/{option['name']}".rpartition("/")[0]
-            if setting in ("workers", "hydra/launcher") and not plugin.engines():
-                return engine.without_plugin(f"{setting}=")
-            shipped = option["name"].startswith(BUILTIN)
-            files = listed(CONFIGS, option["group"], own=not shipped)
-            kind = f"{'shipped ' * shipped}{option['group']}"
-            return unknown(kind, option["name"].removeprefix(BUILTIN), files)
-    if kind == "ConfigCompositionException":
-        cause = " ".join(str(error.__cause__ or "").split())
-        key = re.search(r"Could not override '(?P<key>[^']+)'", message)
-        if key and ("is not in struct" in cause or "Key" in cause):
-            return _unknown_key(key["key"], config_name, arguments)
-        group = re.search(r"Could not override '(?P<key>[^']+)'\. No match in the defaults list", message)
-        if group:
-            return _unknown_key(group["key"], config_name, arguments)
-        return f"{message} {cause}".strip()
     if kind == "OverrideParseException":
         return quoting_hint(arguments)
-    if "Config group override must be" in message:
-        values = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
-        wrong = [
-            group for group in choices.groups(config_name) if values.get(group, "") not in ("", *listed(CONFIGS, group))
-        ]
-        return " ".join(f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}." for group in wrong) or message
-    missing = re.search(r"[Mm]issing mandatory value: (?P<key>[\w.]+)", message)
-    if missing:
-        return f"{missing['key']} has to be given: add {missing['key']}=… to the command."
+    # The error's own words are not read: what is wrong with the names is found in the files, and needs no message.
+    if isinstance(error, OmegaConfBaseException) and (said := mistakes.not_given(config_name, arguments)):
+        return said
+    if isinstance(error, (HydraException, OmegaConfBaseException, ValueError)) and (
+        said := mistakes.mistake(config_name, arguments)
+    ):
+        return said
     if isinstance(error, RecursionError):
         return f"config files extend each other in a circle: `defaults: [{BUILTIN}NAME, _self_]` takes one that ships."
     if kind.startswith("Interpolation"):
@@ -211,42 +192,3 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
             return f"there is no room for a file ({error.strerror}): make room, or choose another results=."
         return f"{error.filename or 'a file'} cannot be used: {error.strerror}."
     return f"{kind}: {message} (this should not have been: debug=true shows where)"
-
-
-def _unknown_key(key: str, config_name: str, arguments: Sequence[str]) -> str:
-    from hydra import compose, initialize_config_dir
-    from hydra.core.global_hydra import GlobalHydra
-    from hydra.errors import HydraException
-
-    if key.partition(".")[0] == "workers" and not plugin.engines():
-        return engine.without_plugin("workers=")
-    if key.startswith("judge.") and not any(argument.startswith("judge=") for argument in arguments):
-        return f"{key} is a setting of the judge, and there is none: choose one with judge=…, as with model=…."
-    GlobalHydra.instance().clear()
-    if key.startswith("hydra.launcher."):
-        return _unknown_launcher_key(key, config_name, arguments)
-    group_choice = re.compile(rf"(?:{'|'.join(choices.groups(config_name))})=[\w/:]+$")
-    chosen = [argument for argument in arguments if group_choice.match(argument)]
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        try:
-            config = compose(config_name, overrides=chosen)
-        except HydraException:  # one of the choices is wrong as well: suggest from the default ones
-            try:
-                config = compose(config_name)
-            except HydraException as error:  # nothing composes, whatever the key is
-                return " ".join(str(error).split())
-    names = [str(name) for name in config if name != "hydra"]
-    for section in (*choices.groups(config_name), "budget"):
-        names += [f"{section}.{name}" for name in config.get(section) or {} if name not in ("_target_", OWN)]
-    if key in names or key.rpartition(".")[0] in names[len(config) :]:
-        return f"a part of {key.rpartition('.')[0]} that is not there yet is added with a plus: +{key}=VALUE."
-    group = key.partition(".")[0]
-    return unknown("setting", key, [name for name in names if name.startswith(f"{group}.")] or names)
-
-
-def _unknown_launcher_key(key: str, config_name: str, arguments: Sequence[str]) -> str:
-    if key.startswith("hydra.launcher.ray."):
-        return f"what Ray knows beyond configs/hydra/launcher/ray.yaml is added with a plus: +{key}=VALUE."
-    chosen = [argument for argument in arguments if argument.startswith("hydra/launcher=")]
-    launcher = composed(config_name, chosen).hydra.launcher
-    return unknown("setting", key, [f"hydra.launcher.{name}" for name in launcher if name != "_target_"])

@@ -10,17 +10,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from hydra import initialize_config_dir
-from hydra._internal.callbacks import Callbacks
-from hydra._internal.core_plugins.basic_launcher import BasicLauncher
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -101,7 +100,7 @@ class Multirun:
     def launcher(self) -> str | None:
         """The class of the launcher that hydra/launcher= chooses; None for Hydra's own, one job after the other."""
         target = str(self._config().hydra.launcher._target_)
-        return None if target.endswith(f".{BasicLauncher.__name__}") else target
+        return None if target.endswith(".BasicLauncher") else target
 
     @property
     def is_spread(self) -> bool:
@@ -135,6 +134,9 @@ class Multirun:
 
     def launch(self, task_function: Callable[[DictConfig], Any]) -> None:
         """Have Hydra's launcher carry out the jobs; where one raises an exception, the others go on."""
+        # A launcher takes Hydra's callbacks, which have no public name: this is the one import of its private modules.
+        from hydra._internal.callbacks import Callbacks
+
         config = self._config()
         context = HydraContext(config_loader=self.loader, callbacks=Callbacks(config))
         launcher = Plugins.instance().instantiate_launcher(
@@ -171,8 +173,20 @@ def multirun(config_name: str, arguments: Sequence[str], explain: Explain) -> It
         try:
             overrides = OverridesParser.create(config_loader=hydra.config_loader).parse_overrides(given)
             own = [override.input_line for override in overrides if override.is_hydra_override()]
-            swept = BasicSweeper.split_arguments([o for o in overrides if not o.is_hydra_override()], None)[0]
+            swept = {o.get_key_element(): _values(o) for o in overrides if not o.is_hydra_override()}
         except Exception as error:
             raise ConfigError(explain(error, arguments)) from error
-        jobs = tuple(Job(number, tuple(overrides)) for number, overrides in enumerate(swept))
+        jobs = tuple(Job(number, overrides) for number, overrides in enumerate(product(*swept.values())))
         yield Multirun(config_name, jobs, (*filter(None, own), _MODE), hydra.config_loader, explain)
+
+
+def _values(override: Override) -> list[str]:
+    """Return a setting once for each of the values that it is swept over."""
+    key = override.get_key_element()
+    if not override.is_sweep_override():
+        return [f"{key}={override.get_value_element_as_str()}"]
+    if not override.is_discrete_sweep():
+        raise ConfigError(
+            f"{override.input_line}: a sweep takes the values one by one, or choice(…), range(…), glob(…)."
+        )
+    return [f"{key}={value}" for value in override.sweep_string_iterator()]

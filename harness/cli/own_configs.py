@@ -13,14 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
-from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
 from hydra.core.object_type import ObjectType
 from hydra.core.plugins import Plugins
-from hydra.plugins.config_source import ConfigResult
+from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
-from omegaconf import Container, DictConfig, ListConfig
+from omegaconf import Container, DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.codec import content_digest
@@ -31,24 +30,33 @@ _LAUNCHERS = "hydra/launcher"
 """The group whose files have the names of plugins' launchers."""
 
 
-class GroupSource(FileConfigSource):
+class GroupSource(ConfigSource):
     """The files of the groups, those of a group judge included, and neither what is above them nor Hydra's group."""
 
     def available(self) -> bool:
-        """Return whether there is the folder."""
         return Path(self.path).is_dir()
 
     def is_group(self, config_path: str) -> bool:
-        """Return whether there is a folder of this name."""
-        return _in_group(config_path) and super().is_group(_file_path(config_path))
+        return _in_group(config_path) and Path(self.path, _file_path(config_path)).is_dir()
 
     def is_config(self, config_path: str) -> bool:
-        """Return whether there is a file of this name."""
-        return "/" in config_path.strip("/") and _in_group(config_path) and super().is_config(_file_path(config_path))
+        return "/" in config_path.strip("/") and _in_group(config_path) and self._file(config_path).is_file()
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Return the names in a folder."""
-        return super().list(_file_path(config_path), results_filter) if _in_group(config_path) else []
+        folder, names = _file_path(config_path), list[str]()
+        for path in sorted(Path(self.path, folder).iterdir()) if _in_group(config_path) else ():
+            self._list_add_result(names, f"{folder}/{path.name}", path.name, results_filter)
+        return sorted({*names})
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        """Return the content of a file, with the header that says where in the config it belongs."""
+        file = self._file(config_path)
+        header = ConfigSource._get_header_dict(file.read_text(encoding="utf-8")[:512])
+        return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", OmegaConf.load(file), header)
+
+    def _file(self, config_path: str) -> Path:
+        return Path(self.path, self._normalize_file_name(_file_path(config_path)))
 
 
 class ShippedSource(GroupSource):
@@ -61,7 +69,7 @@ class ShippedSource(GroupSource):
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file, whose defaults name files that ship."""
-        loaded = super().load_config(_file_path(config_path))
+        loaded = super().load_config(config_path)
         _extend_shipped(loaded.config, None)
         return loaded
 
@@ -80,10 +88,10 @@ class OwnSource(GroupSource):
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file. Raises ConfigError for one that is no YAML."""
-        place = self._normalize_file_name(_file_path(config_path))
-        file = Path(self.path, place)
+        file = self._file(config_path)
+        place = file.relative_to(self.path).as_posix()
         try:
-            loaded = super().load_config(_file_path(config_path))
+            loaded = super().load_config(config_path)
         except (OmegaConfBaseException, yaml.YAMLError, OSError, ValueError) as error:
             raise ConfigError(f"configs/{place} is not YAML in UTF-8: {' '.join(str(error).split())}") from None
         if not isinstance(loaded.config, DictConfig):
