@@ -19,9 +19,9 @@ from harness.errors import ConfigError
 from harness.plugins.train.fit_small_models import files, fit_shares, fit_weights, train
 from harness.storage.atomic_write import atomic_file, check
 from harness.tables.table import Part, Table
-from harness.tasks.corr2cause.claim import Writer
+from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.text import Unreadable
+from harness.tasks.text_reasoner import UnreadableText
 from harness.types import Item
 
 HELP = """\
@@ -98,7 +98,7 @@ def trained(out: Path) -> Iterator[str]:
 def repeat(repeats: int, renamed_train: int) -> list[Part]:
     """Return F1 of models that were fitted several times: mean, standard deviation, least and greatest."""
     scores: dict[tuple[str, str, str], list[float]] = {}
-    plain = {version: [Writer("none", 0).item(claim) for claim in public_test(version)] for version in ("v2", "v1")}
+    plain = {version: [ItemWriter("none", 0).item(claim) for claim in public_test(version)] for version in ("v2", "v1")}
     for seed in range(repeats):
         data = train(seed, renamed_train)
         draws = random.Random(seed).choices(range(len(data.premises)), k=len(data.premises))
@@ -107,7 +107,7 @@ def repeat(repeats: int, renamed_train: int) -> list[Part]:
             times[k] += 1
         kept = {name: [(k, label) for k, label in claims if times[k]] for name, claims in data.claims.items()}
         for drawn, one in (("order of arguments", data), ("premises", replace(data, times=times, claims=kept))):
-            renamed = [Writer("permutation", seed).item(claim) for claim in public_test("v2")]
+            renamed = [ItemWriter("permutation", seed).item(claim) for claim in public_test("v2")]
             for model, log_odds in (
                 ("hypothesis_only", fit_shares(one).log_odds),
                 ("linear", fit_weights(one).log_odds),
@@ -144,7 +144,7 @@ def f1(items: Iterable[Item], labels: str, log_odds: Callable[[str], float]) -> 
         gold = item.labels[labels]
         try:
             said = int(log_odds(str(item.fields["input"])) > 0)
-        except Unreadable:
+        except UnreadableText:
             said = 1 - gold
         tp, fp, fn = tp + (said & gold), fp + (said & ~gold & 1), fn + (gold & ~said & 1)
     return 2 * tp / (2 * tp + fp + fn)

@@ -17,7 +17,7 @@ MOVED: Mapping[str, str] = {
 } | {
     "harness.tasks.corr2cause.Latent": "harness.plugins.papers.latent.Latent",
     "harness.tasks.corr2cause.Stories": "harness.plugins.papers.story_tasks.Stories",
-    "harness.tasks.corr2cause.Writing": "harness.plugins.papers.story_tasks.Writing",
+    "harness.tasks.corr2cause.Writing": "harness.plugins.papers.story_tasks.StoryWriting",
 }
 """Classes that a config named at another place: the old name, and today's."""
 ROLES: Mapping[str, Role] = {

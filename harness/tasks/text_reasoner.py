@@ -10,6 +10,10 @@ from harness.protocols import Outcomes, as_text
 from harness.types import ChatRequest, PairRequest, Request, Response
 
 
+class UnreadableText(ValueError):
+    """A text is not in the benchmark's words; the message says where it departs from them."""
+
+
 class TextReasoner(ABC):
     """Answers each chat request by the words of its user's messages alone."""
 
@@ -20,8 +24,15 @@ class TextReasoner(ABC):
         for request in requests:
             assert not isinstance(request, PairRequest)
             words = as_text(tuple(message for message in request.messages if message.role == "user"))
-            yield [(request, Response(text=self.answer(words)))]
+            try:
+                text = self.answer(words)
+            except UnreadableText as departure:
+                text = f"Unreadable: {departure}."
+            yield [(request, Response(text=text))]
 
     @abstractmethod
     def answer(self, words: str) -> str:
-        """Return what is said to a text; where it cannot be read, why, in words that no parser takes for an answer."""
+        """Return what is said to a text.
+
+        Raises UnreadableText where it cannot be read: the reply then says why, and no parser takes that for an answer.
+        """

@@ -14,7 +14,7 @@ from harness.models.local.checkpoint import shipped
 from harness.models.local.nli import NLI
 from harness.models.local.nli_onnx import OnnxNLI
 from harness.models.local.tokenizer_file import TokenizerFile
-from harness.tasks.corr2cause.claim import Writer
+from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.types import PairRequest
 
@@ -37,7 +37,7 @@ main()
 
 
 def pairs(count: int) -> list[PairRequest]:
-    items = [Writer("none", 0).item(claim) for claim in public_test("v2")[:: 1162 // count]]
+    items = [ItemWriter("none", 0).item(claim) for claim in public_test("v2")[:: 1162 // count]]
     return [PairRequest(str(item.fields["premise"]), str(item.fields["hypothesis"])) for item in items]
 
 

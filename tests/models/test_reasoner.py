@@ -6,14 +6,14 @@ from support.thinned import few
 
 from harness.prompting.prompts import load
 from harness.run import ask
-from harness.tasks.corr2cause.claim import Writer, claims
+from harness.tasks.corr2cause.claim import ItemWriter, claims
 from harness.tasks.corr2cause.enumerate import premises
 from harness.tasks.corr2cause.reasoner import Reasoner
 from harness.types import ChatRequest, Message
 
 
 def wrong(sizes, perturbation: str) -> list[str]:
-    writer, prompt = Writer(perturbation, seed=1), load("corr2cause", "plain", ())
+    writer, prompt = ItemWriter(perturbation, seed=1), load("corr2cause", "plain", ())
     items = (writer.item(claim) for n in sizes for g in premises(n, "all") for claim in claims(n, g, seed=1))
     found = ask(items, prompt, Reasoner(), ChatRequest)
     return [record.item for record, _ in found if record.answer.label != record.labels["audited"]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.tasks.cladder.audit import Counts, counts
+from harness.tasks.cladder.audit import AuditCounts, counts
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +13,7 @@ def found():
 
 
 def test_814_of_2940_values_are_wrong_and_16_questions_then_ask_for_another_effect(found):
-    total = Counts()
+    total = AuditCounts()
     for one in found.values():
         total.add(one)
     assert (total.questions, total.values, total.wrong_values) == (4164, 2940, 814)
@@ -41,7 +41,7 @@ def test_the_printed_percents_say_another_effect_than_the_key(found):
 
 
 def test_what_the_words_leave_open_and_where_they_contradict_the_key(found):
-    total = Counts()
+    total = AuditCounts()
     for one in found.values():
         total.add(one)
     assert (total.open, total.open_words, total.against) == (310, 40, 45)

@@ -7,7 +7,7 @@ import pytest
 from harness.causal.dag import from_edges
 from harness.causal.relations import Relation, relations
 from harness.tasks.corr2cause import Corr2Cause
-from harness.tasks.corr2cause.claim import Writer, claims
+from harness.tasks.corr2cause.claim import ItemWriter, claims
 from harness.tasks.corr2cause.explain import Classes
 from harness.types import Item
 
@@ -66,7 +66,7 @@ def test_sentences(name, sentence):
 
 def test_large_classes_show_some_members_and_those_that_refute():
     complete = (1 << 15) - 1  # no independence at all: every order of six variables is a member
-    items = [Writer("none", 0).item(claim) for claim in claims(6, complete, seed=0)]
+    items = [ItemWriter("none", 0).item(claim) for claim in claims(6, complete, seed=0)]
     explanations = list(explained(items))
     assert {members["total"] for _, members, _, _ in explanations} == {720}
     members = explanations[0][1]["members"]

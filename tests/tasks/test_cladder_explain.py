@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from harness.settings import build
-from harness.tasks.cladder.explain import Told
+from harness.tasks.cladder.explain import QuestionExplanations
 
 
 def explained(*names):
     settings = {"_target_": "harness.tasks.cladder.CLadder", "name": "cladder", "prompts": ["plain"], "split": "sample"}
     items = {item.id: item for item in build(settings, "task").items()}
-    told = Told()
+    told = QuestionExplanations()
     for name in names:
         told.add(items[name])
     return told.json()

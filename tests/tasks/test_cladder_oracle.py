@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.tasks.cladder.graphs import GRAPHS, Scm
-from harness.tasks.cladder.questions import Exact
+from harness.tasks.cladder.questions import ExactNumbers
 
 
 def models(graph, count=2):
@@ -62,7 +62,7 @@ def test_every_value_is_the_mean_over_all_response_functions(graph):
             total["ett"] += share * (with_x["Y"] - without["Y"]) * seen["X"]
             total["nde"] += share * (crossed["Y"] - without["Y"])
             total["nie"] += share * (reverse["Y"] - without["Y"])
-        exact = Exact(scm)
+        exact = ExactNumbers(scm)
         assert exact.value("marginal") == pytest.approx(total["y"])
         assert exact.value("correlation") == pytest.approx(
             total["y1x"] / total["x"] - total["y0x"] / (1 - total["x"]), abs=1e-12
@@ -101,13 +101,13 @@ def test_sampled_units_come_to_the_same(graph):
         assert scm.ett == pytest.approx((with_x["Y"] - without["Y"])[treated].mean(), **near)
         assert scm.nde == pytest.approx((crossed - without["Y"]).mean(), **near)
         assert scm.nie == pytest.approx((reverse - without["Y"]).mean(), **near)
-        assert Exact(scm).value("marginal") == pytest.approx(seen["Y"].mean(), **near)
+        assert ExactNumbers(scm).value("marginal") == pytest.approx(seen["Y"].mean(), **near)
         if graph == "collision":
             famous = seen["V3"] == 1
             away = seen["Y"][famous & treated].mean() - seen["Y"][famous].mean()
-            assert Exact(scm).value("exp_away") == pytest.approx(away, **near)
+            assert ExactNumbers(scm).value("exp_away") == pytest.approx(away, **near)
             correlation = np.corrcoef(seen["X"][famous], seen["Y"][famous])[0, 1]
-            assert Exact(scm).value("collider_bias") == pytest.approx(correlation, **near)
+            assert ExactNumbers(scm).value("collider_bias") == pytest.approx(correlation, **near)
 
 
 def test_admissible_sets_show_the_effect_and_others_do_not():

@@ -9,12 +9,12 @@ from scipy.optimize import linprog
 from harness.tasks.cladder.graphs import GRAPHS, Scm
 from harness.tasks.cladder.models import sample
 from harness.tasks.cladder.queries import NUMERIC, asked_of, asks
-from harness.tasks.cladder.questions import Exact, Question, ToldModel, printed_tables
+from harness.tasks.cladder.questions import ExactNumbers, Question, ToldModel, printed_tables
 from harness.tasks.cladder.stated import effect_range, rounded
 
 
 def percents(scm, query):
-    tables = printed_tables(Exact(scm), query, scm.graph)
+    tables = printed_tables(ExactNumbers(scm), query, scm.graph)
     return {key: [int(f"{chance:.0%}"[:-1]) for chance in table] for key, table in tables.items()}
 
 
@@ -30,9 +30,9 @@ def test_the_true_effect_lies_in_the_range_that_its_rounded_numbers_leave(graph)
         for query in NUMERIC:
             if asked_of(query, scm.graph):
                 least, most = effect_range(query, scm.graph, percents(scm, query))
-                value = Exact(scm).value(query)
+                value = ExactNumbers(scm).value(query)
                 if query == "exp_away":  # its sign is what the range is about
-                    y = Exact(scm).table("Y", ("X", "V3"))
+                    y = ExactNumbers(scm).table("Y", ("X", "V3"))
                     value = y[3] - y[1]
                 assert least - 1e-9 <= value <= most + 1e-9, query
 
@@ -62,7 +62,7 @@ def test_models_that_fit_an_unobserved_cause_of_mediator_and_outcome_reach_both_
     rng = np.random.default_rng(5)
     for _ in range(10):
         scm = drawn(GRAPHS["arrowhead"], rng)
-        given, second = Exact(scm).table("Y", ("X", "V3")), scm.tables["V2"][0]
+        given, second = ExactNumbers(scm).table("Y", ("X", "V3")), scm.tables["V2"][0]
         effects = {"nde": [], "nie": []}
         for corner in product((0.0, 1.0), repeat=4):
             table = dict.fromkeys(product((0, 1), repeat=3), 0.0)
@@ -85,5 +85,5 @@ def test_models_that_fit_an_unobserved_cause_of_mediator_and_outcome_reach_both_
 def test_what_is_stated_is_never_against_the_model_where_numbers_and_words_are_right():
     for model in [model for model in sample() if model.variant != "deterministic"][::3]:
         for ask in asks(model.scm.graph):
-            question = Question(ToldModel(model.story, model.scm, Exact(model.scm)), ask)
+            question = Question(ToldModel(model.story, model.scm, ExactNumbers(model.scm)), ask)
             assert question.stated in (None, question.exact), (model.id, ask)

@@ -12,7 +12,7 @@ from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.text import (
     Hypothesis,
     Premise,
-    Unreadable,
+    UnreadableText,
     follows,
     read_class,
     read_hypothesis,
@@ -92,7 +92,9 @@ def test_the_argument_that_the_list_has_first_comes_first(words, names, relation
 
 
 def test_one_endless_word_is_read_in_no_time():
-    with pytest.raises(Unreadable, match="no hypothesis in the words of"):  # in hours, were a name tried at each sign
+    with pytest.raises(
+        UnreadableText, match="no hypothesis in the words of"
+    ):  # in hours, were a name tried at each sign
         read_hypothesis(f"A {'x' * 200_000} B")
 
 
@@ -151,7 +153,7 @@ def test_a_collider_follows_from_its_independence():
     ],
 )
 def test_a_premise_in_other_words_is_unreadable(words, departure):
-    with pytest.raises(Unreadable, match=departure):
+    with pytest.raises(UnreadableText, match=departure):
         read_premise(words)
 
 
@@ -159,7 +161,7 @@ def test_a_premise_in_other_words_is_unreadable(words, departure):
     "statement", ["A correlates with A.", "B is independent of B.", "A and B are independent given B."]
 )
 def test_a_statement_about_one_variable_twice_is_unreadable(statement):
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableText):
         read_class(read_premise(f"{OPENING} {statement}"))
 
 
@@ -174,7 +176,7 @@ def test_a_statement_about_one_variable_twice_is_unreadable(statement):
     ],
 )
 def test_a_hypothesis_in_other_words_is_unreadable(words, names, departure):
-    with pytest.raises(Unreadable, match=departure):
+    with pytest.raises(UnreadableText, match=departure):
         read_hypothesis(words, names)
 
 
@@ -187,17 +189,17 @@ def test_a_hypothesis_in_other_words_is_unreadable(words, names, departure):
 )
 def test_independences_that_no_graph_has_are_refused(statements):
     premise = Premise(("A", "B", "C"), frozenset(statements))
-    with pytest.raises(Unreadable, match="no directed acyclic graph has exactly"):
+    with pytest.raises(UnreadableText, match="no directed acyclic graph has exactly"):
         read_class(premise)
 
 
 def test_four_variables_without_a_graph_are_refused():
     premise = Premise(tuple("ABCD"), frozenset({(0, 2, (1, 3)), (1, 3, (0, 2))}))
-    with pytest.raises(Unreadable, match="no directed acyclic graph"):
+    with pytest.raises(UnreadableText, match="no directed acyclic graph"):
         follows(premise, Hypothesis(Relation.PARENT, "A", "B"))
 
 
 def test_a_premise_that_says_nothing_of_a_pair_is_unreadable():
     premise = read_premise(f"{OPENING} A correlates with B. However, A and C are independent given B.")
-    with pytest.raises(Unreadable, match="the premise says nothing of B and C"):
+    with pytest.raises(UnreadableText, match="the premise says nothing of B and C"):
         follows(premise, Hypothesis(Relation.PARENT, "A", "B"))

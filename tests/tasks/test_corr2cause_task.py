@@ -14,7 +14,7 @@ from harness.causal.equivalence import members
 from harness.causal.relations import Relation, relations
 from harness.causal.separation import independences
 from harness.errors import ConfigError
-from harness.tasks.corr2cause.claim import Writer
+from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import premises, public_test, universe
 from harness.tasks.corr2cause.text import read_premise
 
@@ -115,7 +115,7 @@ def test_all_items_of_a_premise_are_one_cluster():
 
 @pytest.mark.parametrize("perturbation", PERTURBATIONS)
 def test_no_label_reaches_the_fields(perturbation):
-    writer = Writer(perturbation, seed=0)
+    writer = ItemWriter(perturbation, seed=0)
     for claim in public_test("v2")[::40]:
         item, turned = writer.item(claim), writer.item(replace(claim, published=1 - claim.published))
         assert item.labels != turned.labels
@@ -332,7 +332,7 @@ def test_the_examples_are_of_the_train_split_and_one_follows(perturbation):
     train = {claim.id: claim for claim in universe([4], split="train", seed=0)}
     written = {}
     for claim in train.values():
-        fields = Writer(perturbation, 0).item(claim).fields
+        fields = ItemWriter(perturbation, 0).item(claim).fields
         written[fields["input"]] = claim
     examples = corr2cause(perturbation=perturbation).examples()
     claims = [written[example["input"]] for example in examples]

@@ -31,7 +31,6 @@ from harness.seeding import shuffled
 from harness.tasks.base import OneOrMore, Share, TaskBase
 from harness.tasks.corr2cause.text import (
     LETTERS,
-    Unreadable,
     as_input,
     hypothesis,
     listed,
@@ -39,6 +38,7 @@ from harness.tasks.corr2cause.text import (
     read_premise,
     sentences,
 )
+from harness.tasks.text_reasoner import UnreadableText
 from harness.types import JSON, Item
 
 Observed = Annotated[int, Field(ge=2, le=MOST_OBSERVED)]
@@ -152,7 +152,7 @@ def premise(observed: int, hidden: int, statements: Independences) -> str:
 def follows(words: str) -> bool | None:
     """Test whether the last question in some words follows; None where none of them is about hidden variables.
 
-    Raises Unreadable where it is in other words than these, or beyond what is looked at.
+    Raises UnreadableText where it is in other words than these, or beyond what is looked at.
     """
     if "observed variables" not in words:  # 198,090 questions of the other kind are asked as well
         return None
@@ -165,12 +165,12 @@ def follows(words: str) -> bool | None:
     told = read_premise(f"{text}variables are as follows:{body}")
     if told.silent:
         i, j = told.silent[0]
-        raise Unreadable(f"the premise says nothing of {told.names[i]} and {told.names[j]}")
+        raise UnreadableText(f"the premise says nothing of {told.names[i]} and {told.names[j]}")
     if not 2 <= observed <= MOST_OBSERVED or hidden > MOST_HIDDEN:
-        raise Unreadable(f"{observed} observed and {hidden} hidden variables are more than all graphs are known of")
+        raise UnreadableText(f"{observed} observed and {hidden} hidden variables are more than all graphs are known of")
     claim = read_hypothesis(rest, told.names)
     i, j = told.names.index(claim.i), told.names.index(claim.j)
     holds = holds_in_every_graph(observed, hidden, told.independences, claim.relation, i, j)
     if holds is None:
-        raise Unreadable(f"no graph with at most {hidden} hidden variables has exactly the stated independences")
+        raise UnreadableText(f"no graph with at most {hidden} hidden variables has exactly the stated independences")
     return holds

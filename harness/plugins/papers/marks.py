@@ -90,7 +90,7 @@ def published() -> Mapping[str, Mapping[str, bool | None]]:
 
 
 @dataclass(frozen=True)
-class Shares:
+class ReplyShares:
     """What became of the questions of a run, or of some of them."""
 
     items: int
@@ -173,7 +173,7 @@ def _measured(kind: Kind, rows: Sequence[Row]) -> Iterator[Cell]:
         yield _largest(kind, rows)
 
 
-def _cell(shares: Shares, strict: float | None) -> Cell:
+def _cell(shares: ReplyShares, strict: float | None) -> Cell:
     """Return the mark, and behind it the shares of readable replies and what else counts."""
     parts = [f"{_percent(shares.readable, shares.items)} readable"]
     parts += [f"{100 * strict:.1f} strictly"] if strict is not None else []
@@ -186,16 +186,16 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}" if whole else "–"
 
 
-def _shares(row: Row, breakdown: str, group: str) -> Shares:
+def _shares(row: Row, breakdown: str, group: str) -> ReplyShares:
     """Return what became of the questions of a group; of all of them where the run has none of it."""
     scores = row.result.scores[row.result.headline].get(breakdown, {}).get(group)
     return _of_scores(scores or row.result.overall)
 
 
-def _of_scores(scores: Scores) -> Shares:
+def _of_scores(scores: Scores) -> ReplyShares:
     counts = scores.confusion
     yes, no = (sum(counts.get(name, 0) for name in names) for names in (("tp", "fp"), ("tn", "fn")))
-    return Shares(scores.items, scores.items - scores.unreadable - scores.failed, scores.failed, yes, no)
+    return ReplyShares(scores.items, scores.items - scores.unreadable - scores.failed, scores.failed, yes, no)
 
 
 def _strict(row: Row, breakdown: str, group: str) -> float | None:

@@ -14,7 +14,7 @@ from itertools import groupby
 from math import log2
 
 from harness.tables.table import Part, Table
-from harness.tasks.corr2cause.claim import Claim, Writer
+from harness.tasks.corr2cause.claim import Claim, ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test, universe
 
 LONGEST = 4
@@ -81,7 +81,7 @@ def count(claims: Iterable[Claim], label_set: str) -> Counted:
 
     Claims of one premise have to come together; its n-grams are counted once for all of them.
     """
-    writer = Writer("none", 0)
+    writer = ItemWriter("none", 0)
     holding: Counter[str] = Counter()
     entailed: Counter[str] = Counter()
     items = positives = 0

@@ -40,7 +40,7 @@ _BETWEEN = re.compile(r"\b(?:with|of|to|from)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Told:
+class StoryReading:
     """What a story's premise says, by rule."""
 
     names: tuple[str, ...]
@@ -88,7 +88,7 @@ def check(premise: str, hypothesis: str, *, symbolic: str, number: int) -> Check
     )
 
 
-def read(premise: str) -> Told:
+def read(premise: str) -> StoryReading:
     """Return the names of a story's variables and what its premise says of them."""
     names = _names(premise)
     correlated: set[frozenset[int]] = set()
@@ -98,7 +98,7 @@ def read(premise: str) -> Told:
             independent |= {(pair, condition) for pair in _pairs(claim)}
         elif _DEPENDENT.search(claim):
             correlated |= set(_pairs(claim))
-    return Told(names, frozenset(correlated), frozenset(independent))
+    return StoryReading(names, frozenset(correlated), frozenset(independent))
 
 
 def _claims(text: str) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from harness.scoring.summary import OutcomeCounts
 from harness.settings import LOCAL
 from harness.tables.table import Part, Table
 from harness.tasks.base import OneOrMore, Share, TaskBase
-from harness.tasks.corr2cause.claim import Claim, Writer
+from harness.tasks.corr2cause.claim import Claim, ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.task import ORDERS, Size
 from harness.tasks.data_files import DataFile
@@ -56,8 +56,8 @@ def claims() -> Mapping[str, Claim]:
 
 
 @cache
-def _symbolic() -> tuple[Writer, Writer]:
-    return Writer("none", 0), Writer("paraphrase", 0)
+def _symbolic() -> tuple[ItemWriter, ItemWriter]:
+    return ItemWriter("none", 0), ItemWriter("paraphrase", 0)
 
 
 def check_story(claim: Claim, premise: str, hypothesis: str) -> Check:
@@ -66,7 +66,7 @@ def check_story(claim: Claim, premise: str, hypothesis: str) -> Check:
 
 
 @dataclass(frozen=True)
-class Writing(TaskBase):
+class StoryWriting(TaskBase):
     """A story to write for each item; configs/task/corr2cause/writing.yaml says what each setting means."""
 
     prompts: tuple[str, ...]

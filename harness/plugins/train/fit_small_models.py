@@ -10,7 +10,7 @@ from importlib.metadata import version
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from harness.tasks.corr2cause.claim import Writer
+from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import SIZES, universe
 from harness.tasks.corr2cause.small_models import (
     OTHER,
@@ -18,9 +18,9 @@ from harness.tasks.corr2cause.small_models import (
     TRAINING,
     UNIT,
     WEIGHTS,
-    Shares,
-    Vocabulary,
-    Weights,
+    KnownHypotheses,
+    SentenceWeights,
+    YesShares,
     sentences,
     smoothed,
     write_shares,
@@ -80,13 +80,13 @@ def train(seed: int, renamed: int = 0) -> LabelledClaims:
 
     The words are the plain ones, or each premise stands there `renamed` times, every time under other names.
     """
-    writers = [Writer("permutation", seed * 1000 + k) for k in range(renamed)] or [Writer("none", seed)]
+    writers = [ItemWriter("permutation", seed * 1000 + k) for k in range(renamed)] or [ItemWriter("none", seed)]
     return examples(
         writer.item(claim) for writer in writers for claim in universe(SIZES, split="train", seed=writer.seed)
     )
 
 
-def fit_shares(data: LabelledClaims) -> Shares:
+def fit_shares(data: LabelledClaims) -> YesShares:
     """Return the share of Yes of each hypothesis, with the threshold that has the best F1 on the same claims.
 
     Every threshold between two neighbouring shares does the same: the one half-way is taken, in whole hundredths.
@@ -101,7 +101,7 @@ def fit_shares(data: LabelledClaims) -> Shares:
         f1 = 2 * hits / (said + positives)
         if f1 > best and next_yes / next_total < middle < yes / total:
             best, threshold = f1, middle
-    return Shares({**counts, OTHER: _total(data)}, threshold)
+    return YesShares({**counts, OTHER: _total(data)}, threshold)
 
 
 def _total(data: LabelledClaims) -> tuple[int, int]:
@@ -110,7 +110,7 @@ def _total(data: LabelledClaims) -> tuple[int, int]:
     return sum(yes), sum(claims)
 
 
-def fit_weights(data: LabelledClaims) -> Weights:
+def fit_weights(data: LabelledClaims) -> SentenceWeights:
     """Return a logistic regression (L2) for each hypothesis with both labels; for others the log-odds of its share."""
     import numpy as np
 
@@ -129,7 +129,7 @@ def fit_weights(data: LabelledClaims) -> Weights:
         else:
             intercept = round(UNIT * smoothed(yes, total))
         intercepts[number] = intercept
-    return Weights(Vocabulary(counts), columns, intercepts, slopes)
+    return SentenceWeights(KnownHypotheses(counts), columns, intercepts, slopes)
 
 
 def _regression(

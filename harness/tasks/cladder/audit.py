@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from harness.tables.table import Part, Table
 from harness.tasks.cladder.models import sample
 from harness.tasks.cladder.queries import NUMERIC, TITLES, Query
-from harness.tasks.cladder.questions import NO_EFFECT, Exact, Question, percents, printed_tables
+from harness.tasks.cladder.questions import NO_EFFECT, ExactNumbers, Question, percents, printed_tables
 from harness.tasks.cladder.stated import XY
 
 SAME = 1e-6
@@ -17,7 +17,7 @@ SAME = 1e-6
 
 
 @dataclass
-class Counts:
+class AuditCounts:
     """What is counted of questions of one kind."""
 
     questions: int = 0
@@ -47,22 +47,22 @@ class Counts:
     against: int = 0
     """Questions of which the words say another answer than the key."""
 
-    def add(self, other: Counts) -> None:
+    def add(self, other: AuditCounts) -> None:
         for one in fields(self):
             mine, theirs = getattr(self, one.name), getattr(other, one.name)
             setattr(self, one.name, max(mine, theirs) if one.name.startswith("largest") else mine + theirs)
 
 
-def counts() -> dict[Query, Counts]:
+def counts() -> dict[Query, AuditCounts]:
     """Return the counts by kind of question."""
-    found: dict[Query, Counts] = defaultdict(Counts)
+    found: dict[Query, AuditCounts] = defaultdict(AuditCounts)
     for model in sample():
         for _, question in model.questions():
             _count(found[question.ask.query], question)
     return {query: found[query] for query in TITLES}
 
 
-def _count(counts: Counts, question: Question) -> None:
+def _count(counts: AuditCounts, question: Question) -> None:
     ask, key = question.ask, question.published()
     counts.questions += 1
     right = question.by_rule(question.value) if ask.query in NUMERIC else key
@@ -90,7 +90,7 @@ def _count(counts: Counts, question: Question) -> None:
 def _errors(question: Question) -> Iterator[float]:
     """Yield how far each printed probability is from that of the model."""
     query, scm = question.ask.query, question.model.scm
-    exact = printed_tables(Exact(scm), query, scm.graph)
+    exact = printed_tables(ExactNumbers(scm), query, scm.graph)
     for key, table in question.model.facts(query).tables.items():
         yield from (abs(theirs - ours) for theirs, ours in zip(table, exact[key], strict=True))
 
@@ -130,7 +130,7 @@ def _sign(effect: float) -> int:
 def table() -> Sequence[Part]:
     """Return the audit as tables, with what they say in a sentence each."""
     found = counts()
-    total = Counts()
+    total = AuditCounts()
     for one in found.values():
         total.add(one)
     rows = [*((TITLES[query], one) for query, one in found.items()), ("all", total)]
@@ -154,7 +154,7 @@ def table() -> Sequence[Part]:
     )
 
 
-def _numbers(one: Counts) -> list[str]:
+def _numbers(one: AuditCounts) -> list[str]:
     return [
         f"{one.questions:,}",
         f"{one.values:,}",
@@ -167,7 +167,7 @@ def _numbers(one: Counts) -> list[str]:
     ]
 
 
-def _answers(one: Counts) -> list[str]:
+def _answers(one: AuditCounts) -> list[str]:
     differs = one.turned + one.small + one.by_rule
     numbers = (one.other_effect, one.turned, one.small, one.by_rule, differs, one.open, one.open_words, one.against)
     return [f"{number:,}" for number in numbers]

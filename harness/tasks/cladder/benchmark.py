@@ -22,9 +22,9 @@ def _audit() -> Sequence[Part]:
 
 
 def _explanations() -> Explanations:
-    from harness.tasks.cladder.explain import Told
+    from harness.tasks.cladder.explain import QuestionExplanations
 
-    return Told()
+    return QuestionExplanations()
 
 
 def _number_values(record: Record) -> Mapping[str, float | None]:

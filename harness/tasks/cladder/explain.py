@@ -9,11 +9,11 @@ from harness.tasks.cladder.parse_text import read_named
 from harness.tasks.cladder.queries import NUMERIC, TITLES
 from harness.tasks.cladder.reasoning import formal, numbers_told, sum_of
 from harness.tasks.cladder.stated import Stated, effect_range, stated_answer
-from harness.tasks.cladder.wording import Unreadable
+from harness.tasks.text_reasoner import UnreadableText
 from harness.types import JSON, Item
 
 
-class Told:
+class QuestionExplanations:
     """The graphs that questions tell of, and why each is answered as it is."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Told:
         """Add the next item; one in other words than the benchmark's has no graph."""
         try:
             stated, nodes = read_named(str(item.fields["text"]))
-        except (KeyError, Unreadable):
+        except (KeyError, UnreadableText):
             self._of.append(-1)
             self._called.append(-1)
             self._why.append(None)

@@ -12,7 +12,7 @@ from harness.seeding import shuffled
 from harness.tasks.cladder.models import FreshModel, SampleModel, Variant, rounds, sample
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query
 from harness.tasks.cladder.questions import Question, ToldModel
-from harness.tasks.cladder.stories import Story, invented_names, renamed
+from harness.tasks.cladder.stories import GraphStory, invented_names, renamed
 from harness.tasks.sampling import stratified
 from harness.types import JSON, Item
 
@@ -38,7 +38,7 @@ Extra = Callable[[Question, Question], tuple[dict[str, JSON], dict[str, int]] | 
 
 
 @dataclass(frozen=True)
-class Choice:
+class QuestionChoice:
     """Which questions are wanted, and how they are told."""
 
     variants: tuple[Variant, ...]
@@ -54,7 +54,7 @@ class Choice:
         return variant in self.variants or (variant == "commonsense" and difficulty in self.variants)
 
 
-class Source(Protocol):
+class QuestionSource(Protocol):
     """What an item is made from: a question that is made here, or a row of a data set."""
 
     @property
@@ -81,11 +81,11 @@ class Source(Protocol):
     def labels(self) -> Mapping[str, int]:
         """Its answers by label set."""
 
-    def item(self, choice: Choice) -> Item:
+    def item(self, choice: QuestionChoice) -> Item:
         """Return it as an item."""
 
 
-S = TypeVar("S", bound=Source)
+S = TypeVar("S", bound=QuestionSource)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class Candidate:
     variant: str
     difficulty: str
 
-    def item(self, choice: Choice) -> Item:
+    def item(self, choice: QuestionChoice) -> Item:
         """Return it as an item."""
         told = _in_other_words(self.question, choice.perturbation, self.cluster, choice.seed)
         more, labels = (choice.extra and choice.extra(self.question, told)) or ({}, self.labels)
@@ -117,7 +117,7 @@ class Candidate:
             groups=groups(self.query, self.graph, self.variant, self.difficulty),
         )
 
-    def wanted(self, choice: Choice) -> bool:
+    def wanted(self, choice: QuestionChoice) -> bool:
         """Test whether it has what the headline's label set takes."""
         if choice.extra is not None:
             return choice.extra(self.question, self.question) is not None
@@ -153,7 +153,7 @@ def groups(query: Query, graph: str, variant: str, difficulty: str) -> dict[str,
     return told | ({"difficulty": difficulty} if difficulty else {})
 
 
-def fresh_items(choice: Choice, limit: int) -> Iterator[Item]:
+def fresh_items(choice: QuestionChoice, limit: int) -> Iterator[Item]:
     """Yield so many fresh items: whole rounds of models, and of the last round a sample by query and variant.
 
     With `stated` as the headline only questions whose words decide the answer count.
@@ -178,7 +178,7 @@ def sample_candidates() -> Iterator[Candidate]:
             yield Candidate(name, question, model, *SAMPLE_VARIANTS[model.variant])
 
 
-def listed(sources: Iterable[S], choice: Choice, limit: int | None) -> tuple[list[S], int]:
+def listed(sources: Iterable[S], choice: QuestionChoice, limit: int | None) -> tuple[list[S], int]:
     """Return the questions that are wanted, and how many more the headline's label set leaves out.
 
     Raises ConfigError where none is wanted.
@@ -200,7 +200,7 @@ def _of_fresh(models: Iterable[FreshModel]) -> Iterator[Candidate]:
             yield Candidate(name, question, model, model.variant, model.difficulty)
 
 
-def _wanted(candidates: Iterable[S], choice: Choice) -> Iterator[S]:
+def _wanted(candidates: Iterable[S], choice: QuestionChoice) -> Iterator[S]:
     for candidate in candidates:
         if (
             choice.takes(candidate.variant, candidate.difficulty)
@@ -230,7 +230,7 @@ def _in_other_words(question: Question, perturbation: Perturbation, cluster: str
 
 
 @lru_cache(maxsize=64)
-def _renamed(story: Story, perturbation: Perturbation, cluster: str, seed: int) -> Story:
+def _renamed(story: GraphStory, perturbation: Perturbation, cluster: str, seed: int) -> GraphStory:
     pool = invented_names() if perturbation == "nonsense" else tuple(LETTERS)
     drawn = shuffled(pool, "cladder", perturbation, seed, cluster)
     return renamed(story, dict(zip(story.graph.nodes, drawn, strict=False)))

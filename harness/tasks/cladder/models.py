@@ -18,8 +18,8 @@ from typing import Any, Literal, get_args
 from harness.seeding import uniform
 from harness.tasks.cladder.graphs import GRAPHS, Graph, Scm, Table
 from harness.tasks.cladder.queries import asked_of, asks
-from harness.tasks.cladder.questions import Exact, Published, Question, ToldModel
-from harness.tasks.cladder.stories import Story, graphs_of, names, specs, story, unrelated
+from harness.tasks.cladder.questions import ExactNumbers, PublishedNumbers, Question, ToldModel
+from harness.tasks.cladder.stories import GraphStory, graphs_of, names, specs, story, unrelated
 
 Variant = Literal["easy", "hard", "commonsense", "anticommonsense", "nonsense"]
 """
@@ -42,13 +42,13 @@ class FreshModel:
     """commonsense, anticommonsense or nonsense."""
     difficulty: str
     """easy, hard, or random where no story says anything of strengths; "" of a deterministic model."""
-    story: Story
+    story: GraphStory
     scm: Scm
     deterministic: bool = False
 
     def questions(self) -> Iterator[tuple[str, Question]]:
         """Yield what is asked about it, each with a name: of a deterministic one both ways about one thing observed."""
-        model = ToldModel(self.story, self.scm, Exact(self.scm))
+        model = ToldModel(self.story, self.scm, ExactNumbers(self.scm))
         asked = asks(self.scm.graph, deterministic=self.deterministic)
         if self.deterministic:
             pair = 2 * int(_draw("asked", self.name) * (len(asked) // 2))
@@ -106,7 +106,9 @@ def model_of(name: str) -> FreshModel | None:
     return model if model.name == name else None
 
 
-def _story_of(variant: Variant, name: str, graph: str, turn: int, key: tuple[object, ...]) -> tuple[Story, str, str]:
+def _story_of(
+    variant: Variant, name: str, graph: str, turn: int, key: tuple[object, ...]
+) -> tuple[GraphStory, str, str]:
     """Return the story of a model, its variant and its difficulty."""
     if variant == "nonsense":
         invented = names(nonsense=True)
@@ -199,13 +201,13 @@ class SampleModel:
     spec: int
     variant: str
     """easy, hard, anticommonsense, nonsense; deterministic."""
-    story: Story
+    story: GraphStory
     scm: Scm
 
     def questions(self) -> Iterator[tuple[str, Question]]:
         """Yield the questions about it, with the authors' names for them."""
         counts: dict[str, int] = {}
-        model = ToldModel(self.story, self.scm, Published(self.scm), self._mechanisms_in_words)
+        model = ToldModel(self.story, self.scm, PublishedNumbers(self.scm), self._mechanisms_in_words)
         for ask in asks(self.scm.graph, deterministic=self.variant == "deterministic"):
             number = counts[ask.query] = counts.get(ask.query, -1) + 1
             name = f"{self.story.name}-{self.scm.graph.name}-{ask.query}-model{self.id}-spec{self.spec}-q{number}"

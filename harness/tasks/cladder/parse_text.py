@@ -11,7 +11,8 @@ from harness.tasks.cladder.graphs import GRAPHS, Graph, Table, X, Y
 from harness.tasks.cladder.queries import Ask, Query, TableKey
 from harness.tasks.cladder.stated import XY, Stated
 from harness.tasks.cladder.stories import WRONG_SIDE
-from harness.tasks.cladder.wording import Meaning, Unreadable, Vocabulary, known_name, vocabulary
+from harness.tasks.cladder.wording import Meaning, Phrasebook, known_name, vocabulary
+from harness.tasks.text_reasoner import UnreadableText
 
 _UNOBSERVED = re.compile(r"(?:^|\. +)([^.:]+?) is unobserved\.")
 _CHANCE = re.compile(r"For ([^.]+?), the probability of ([^.]+?) is (\d+)%\.")
@@ -48,7 +49,7 @@ _UPWARD = frozenset(("increase", "more", "larger", "positively", "affects"))
 
 
 def read_question(text: str) -> Stated:
-    """Return what a text states. Raises Unreadable where it departs from CLadder's words, or they mean several things.
+    """Return what a text states. Raises UnreadableText where it departs from CLadder's words, or these are ambiguous.
 
     Of several worked questions in one text it is the last that counts.
     """
@@ -56,7 +57,7 @@ def read_question(text: str) -> Stated:
 
 
 def read_named(text: str) -> tuple[Stated, Mapping[str, str]]:
-    """Return what a text states, and the node of each variable by its name. Raises Unreadable as `read_question`."""
+    """Return what a text states, and the node of each variable by its name. Raises UnreadableText."""
     text = " ".join(text[max(0, text.rfind("Imagine ")) :].split())
     text = text[: text.find("?") + 1]  # what a prompt adds may ask things as well
     query, asked = _query_in(text)
@@ -78,7 +79,7 @@ def _query_in(text: str) -> tuple[Query, re.Match[str]]:
         if match is not None
     ]
     if not found:
-        raise Unreadable("it asks no question of CLadder's")
+        raise UnreadableText("it asks no question of CLadder's")
     _, query, match = min(found, key=lambda one: (one[1] == "det-counterfactual", -one[0]))
     return query, match
 
@@ -91,7 +92,7 @@ def _background(text: str) -> tuple[tuple[str, ...], set[tuple[str, str]], set[s
     """Return the names of the variables, (cause, effect) of each edge, and what is unobserved."""
     told = [(cause, effects.split(" and ")) for cause, effects in _sentences(text)]
     if not told:
-        raise Unreadable("no variable has a direct effect on another")
+        raise UnreadableText("no variable has a direct effect on another")
     effects = list(dict.fromkeys(effect for _, several in told for effect in several))
     edges = {(known_name(cause, effects, text), effect) for cause, several in told for effect in several}
     names = tuple(sorted({name for edge in edges for name in edge}))
@@ -108,7 +109,7 @@ def _sentences(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _ask(query: Query, parts: Mapping[str, str], told: Vocabulary, text: str) -> tuple[Ask, str, str]:
+def _ask(query: Query, parts: Mapping[str, str], told: Phrasebook, text: str) -> tuple[Ask, str, str]:
     """Return what is asked, and the names of treatment and outcome."""
     polarity = parts.get("way", "more") in _UPWARD
     if query in ("nie", "nde", "backadj"):
@@ -121,7 +122,7 @@ def _ask(query: Query, parts: Mapping[str, str], told: Vocabulary, text: str) ->
     if query == "ett":
         x = told.conditions.one(parts["where"])[0]
         if x in WRONG_SIDE:
-            raise Unreadable(f"of {x!r} it asks what would be if it were as it is")
+            raise UnreadableText(f"of {x!r} it asks what would be if it were as it is")
         return Ask(query, polarity), x, y
     if query == "marginal":
         overall = _OVERALL.search(text)
@@ -144,17 +145,17 @@ def _graph(
                 continue
             if {(nodes[cause], nodes[effect]) for cause, effect in edges} == set(graph.edges):
                 return graph, nodes
-    raise Unreadable("its graph is none of CLadder's")
+    raise UnreadableText("its graph is none of CLadder's")
 
 
 def _details(
-    ask: Ask, text: str, told: Vocabulary, graph: Graph, nodes: Mapping[str, str]
+    ask: Ask, text: str, told: Phrasebook, graph: Graph, nodes: Mapping[str, str]
 ) -> tuple[Ask, dict[TableKey, list[int]], dict[str, Table]]:
     """Return the question with what belongs to its kind, its numbers and its mechanisms."""
     if ask.query == "backadj":
         match = _METHODS.search(text)
         if match is None:
-            raise Unreadable("it does not say what the two methods are")
+            raise UnreadableText("it does not say what the two methods are")
         first, second = (_method(method, nodes) for method in match.groups())
         return replace(ask, methods=(first, second)), {}, {}
     if ask.query == "det-counterfactual":
@@ -173,28 +174,28 @@ def _method(told: str, nodes: Mapping[str, str]) -> tuple[str, ...]:
     try:
         return tuple(nodes[name] for name in match[1].split(" and "))
     except KeyError as missing:
-        raise Unreadable(f"{missing.args[0]!r} is no variable of its") from None
+        raise UnreadableText(f"{missing.args[0]!r} is no variable of its") from None
 
 
-def _numbers(ask: Ask, text: str, told: Vocabulary, nodes: Mapping[str, str]) -> dict[TableKey, list[int]]:
-    """Return the probability tables that a text gives. Raises Unreadable where one has a gap or a number twice."""
+def _numbers(ask: Ask, text: str, told: Phrasebook, nodes: Mapping[str, str]) -> dict[TableKey, list[int]]:
+    """Return the probability tables that a text gives. Raises UnreadableText where one has a gap or a number twice."""
     cells: dict[TableKey, dict[int, int]] = {}
 
     def put(noun: str, conditions: list[Meaning], percent: str) -> None:
         name, value = told.nouns.one(noun)
         if value != 1:
-            raise Unreadable(f"it gives the probability of {noun!r}, which is the variable's value 0")
+            raise UnreadableText(f"it gives the probability of {noun!r}, which is the variable's value 0")
         place = 0
         for _, known in conditions:
             place = 2 * place + known
         table = cells.setdefault((nodes[name], tuple(nodes[cause] for cause, _ in conditions)), {})
         if table.setdefault(place, int(percent)) != int(percent):
-            raise Unreadable(f"it gives {noun!r} two probabilities")
+            raise UnreadableText(f"it gives {noun!r} two probabilities")
 
     for conditions, noun, percent in _CHANCE.findall(text):
         meanings, _ = told.conditions.several(conditions)
         if not meanings:
-            raise Unreadable(f"{conditions!r} is no value of its variables")
+            raise UnreadableText(f"{conditions!r} is no value of its variables")
         put(noun, meanings, percent)
     for noun, percent in _OVERALL.findall(text):
         put(noun, [], percent)
@@ -204,41 +205,41 @@ def _numbers(ask: Ask, text: str, told: Vocabulary, nodes: Mapping[str, str]) ->
     for key, table in cells.items():
         size = 2 if key == (XY, ()) else 2 ** len(key[1])
         if sorted(table) != list(range(size)):
-            raise Unreadable("a probability is missing")
+            raise UnreadableText("a probability is missing")
         tables[key] = [table[place] for place in range(size)]
     return tables
 
 
-def _both(text: str, told: Vocabulary, nodes: Mapping[str, str]) -> list[tuple[int, int]]:
+def _both(text: str, told: Phrasebook, nodes: Mapping[str, str]) -> list[tuple[int, int]]:
     """Return the value of X and the percents of P(X, Y = 1) for each sentence about both."""
     found = []
     for nouns, percent in _BOTH.findall(text):
         values = {nodes[name]: value for name, value in told.nouns.several(nouns)[0]}
         if values.get(Y) != 1 or X not in values:
-            raise Unreadable(f"{nouns!r} is no value of treatment and outcome")
+            raise UnreadableText(f"{nouns!r} is no value of treatment and outcome")
         found.append((values[X], int(percent)))
     return found
 
 
 def _mechanisms(
-    text: str, told: Vocabulary, graph: Graph, nodes: Mapping[str, str]
+    text: str, told: Phrasebook, graph: Graph, nodes: Mapping[str, str]
 ) -> tuple[tuple[tuple[str, int], ...], dict[str, Table]]:
     """Return what is observed, and the table of each variable that others cause."""
     match = _RULES.search(text)
     if match is None:
-        raise Unreadable("it does not say what causes what")
+        raise UnreadableText("it does not say what causes what")
     tables: dict[str, Table] = {}
     for rule in re.split(r"\. |, and we know that ", match[1].removesuffix(".")):
         causes, _, effects = rule.partition(" causes ")
         above, joiner = told.nouns.several(causes)
         below, _ = told.nouns.several(effects)
         if not above or not below:
-            raise Unreadable(f"{rule!r} does not say what causes what")
+            raise UnreadableText(f"{rule!r} does not say what causes what")
         values = {nodes[name]: value for name, value in above}
         for name, value in below:
             tables[nodes[name]] = _table(graph.parents[nodes[name]], values, joiner, value)
     if missing := [node for node, causes in graph.parents.items() if causes and node not in tables and node != X]:
-        raise Unreadable(f"it does not say what causes {missing[0]}")
+        raise UnreadableText(f"it does not say what causes {missing[0]}")
     observed, _ = told.sentences.several(match[2]) if match[2] else ([], "")
     return tuple((nodes[name], value) for name, value in observed), tables
 
@@ -246,7 +247,7 @@ def _mechanisms(
 def _table(causes: tuple[str, ...], values: Mapping[str, int], joiner: str, effect: int) -> Table:
     """Return the table of a variable that takes the value `effect` where one ("or") or all ("and") causes are so."""
     if set(causes) != set(values):
-        raise Unreadable("its causes are not those of the graph")
+        raise UnreadableText("its causes are not those of the graph")
     table = []
     for place in range(2 ** len(causes)):
         held = [(place >> (len(causes) - 1 - k) & 1) == values[cause] for k, cause in enumerate(causes)]

@@ -18,7 +18,7 @@ from harness.tasks.cladder import wording
 from harness.tasks.cladder.graphs import Graph, Scm, Table, X, Y
 from harness.tasks.cladder.queries import NUMERIC, Ask, Query, TableKey, tables_given
 from harness.tasks.cladder.stated import XY, Range, Stated, effect_range, follows, stated_answer
-from harness.tasks.cladder.stories import ALIKE, WRONG_SIDE, Story
+from harness.tasks.cladder.stories import ALIKE, WRONG_SIDE, GraphStory
 
 NO_EFFECT = 0.005
 """The files count an effect below this as none (but for explaining away): they answer No, whichever way is asked."""
@@ -39,7 +39,7 @@ class Numbers(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Exact:
+class ExactNumbers:
     """What follows from the model."""
 
     scm: Scm
@@ -67,7 +67,7 @@ class Exact:
 
 
 @dataclass(frozen=True, eq=False)
-class Published:
+class PublishedNumbers:
     """What the authors' files have: `Exact`, but for where they take parents for independent."""
 
     scm: Scm
@@ -76,7 +76,7 @@ class Published:
         """Return P(node = 1 | causes): by the mistaken rule where the causes' own parents are among them."""
         graph = self.scm.graph
         if any(set(graph.parents[cause]) - set(causes) for cause in causes):
-            return Exact(self.scm).table(node, causes)
+            return ExactNumbers(self.scm).table(node, causes)
         return tuple(
             self._forward(node, dict(zip(causes, map(float, values), strict=True)))
             for values in product((0, 1), repeat=len(causes))
@@ -92,7 +92,7 @@ class Published:
             return self._path(1, 0) - self._path(0, 0)
         if query == "nie":
             return self._path(0, 1) - self._path(0, 0)
-        return Exact(self.scm).value(query)
+        return ExactNumbers(self.scm).value(query)
 
     def _path(self, direct: int, indirect: int) -> float:
         """Return P(Y = 1) with X = direct and the mediators as they are under X = indirect."""
@@ -144,7 +144,7 @@ class Facts:
 class ToldModel:
     """A model that is told as a story."""
 
-    story: Story
+    story: GraphStory
     scm: Scm
     numbers: Numbers
     """Those that are printed."""
@@ -159,7 +159,7 @@ class ToldModel:
             numeric = query in NUMERIC
             self._facts[query] = Facts(
                 tables,
-                Exact(self.scm).value(query) if numeric else 0.0,
+                ExactNumbers(self.scm).value(query) if numeric else 0.0,
                 effect_range(query, self.scm.graph, percents(tables)) if numeric else (0.0, 0.0),
             )
         return self._facts[query]
@@ -252,7 +252,7 @@ def exact_answer(scm: Scm, ask: Ask, value: float | None = None) -> int:
     """Return the answer that a model implies; `value` is what the question asks for, where it is known already."""
     if ask.query not in NUMERIC:
         return int(bool(stated_answer(Stated(scm.graph, ask, {}, scm.tables))))
-    value = Exact(scm).value(ask.query) if value is None else value
+    value = ExactNumbers(scm).value(ask.query) if value is None else value
     return int(bool(follows(ask, (value, value))))
 
 

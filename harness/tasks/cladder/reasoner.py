@@ -9,7 +9,6 @@ from typing import ClassVar
 from harness.protocols import Traits
 from harness.tasks.cladder.parse_text import read_question
 from harness.tasks.cladder.stated import effect_range, stated_answer
-from harness.tasks.cladder.wording import Unreadable
 from harness.tasks.text_reasoner import TextReasoner
 from harness.types import JSON
 
@@ -36,12 +35,9 @@ class LadderReasoner(TextReasoner):
         return {"kind": "ladder_reasoner"}
 
     def answer(self, words: str) -> str:
-        """Return Yes or No, or the number that is asked for; where it is open or cannot be read, that."""
-        try:
-            stated = read_question(words)
-            if _WANTS_A_NUMBER in words:
-                return f"{effect_range(stated.ask.query, stated.graph, stated.printed, slack=0.0)[0]:.4f}"
-            answer = stated_answer(stated)
-        except Unreadable as departure:
-            return f"Unreadable: {departure}."
+        """Return Yes, No or that it is open; or the number that is asked for."""
+        stated = read_question(words)
+        if _WANTS_A_NUMBER in words:
+            return f"{effect_range(stated.ask.query, stated.graph, stated.printed, slack=0.0)[0]:.4f}"
+        answer = stated_answer(stated)
         return OPEN if answer is None else "Yes" if answer else "No"

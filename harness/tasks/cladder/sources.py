@@ -12,14 +12,14 @@ from typing import Any
 
 from harness.errors import DataError
 from harness.tasks.cladder.graphs import GRAPHS, Scm
-from harness.tasks.cladder.items import Choice, groups
+from harness.tasks.cladder.items import QuestionChoice, groups
 from harness.tasks.cladder.parse_text import read_question
 from harness.tasks.cladder.queries import NUMERIC, RUNGS, Ask, Query
 from harness.tasks.cladder.questions import exact_answer
 from harness.tasks.cladder.stated import Stated, stated_answer
 from harness.tasks.cladder.stories import graphs_of, names, story
-from harness.tasks.cladder.wording import Unreadable
 from harness.tasks.data_files import Columns, DataFile, filled, hub_rows
+from harness.tasks.text_reasoner import UnreadableText
 from harness.types import Item
 
 HUB_PATH = "causalnlp/CLadder"
@@ -49,7 +49,7 @@ class SourceRow:
         """What the text states; None where it is in other words, or says two things."""
         try:
             return read_question(self.text)
-        except Unreadable:
+        except UnreadableText:
             return None
 
     @cached_property
@@ -112,7 +112,7 @@ class SourceRow:
         row = self.model or {}
         return str(row.get("difficulty") or {"random": "random"}.get(str(row.get("builder")), ""))
 
-    def item(self, choice: Choice) -> Item:
+    def item(self, choice: QuestionChoice) -> Item:
         """Return it as an item."""
         background, given, asked = _parted(self.text)
         model = "" if self.model is None else f"-model{self.model.get('model_id')}"

@@ -37,7 +37,7 @@ ALIKE = frozenset(("CEO",))
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class VariableWords:
     """What one variable is called; of pairs the first is for the value 0."""
 
     name: str
@@ -54,12 +54,12 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Story:
+class GraphStory:
     """A graph whose variables are called something."""
 
     name: str
     graph: Graph
-    words: Mapping[str, Words]
+    words: Mapping[str, VariableWords]
     """By variable."""
 
 
@@ -88,7 +88,7 @@ def specs(name: str, difficulty: str) -> Sequence[Mapping[str, Any]]:
 
 
 @cache
-def story(name: str, graph: str, change: tuple[str, str] | None = None) -> Story:
+def story(name: str, graph: str, change: tuple[str, str] | None = None) -> GraphStory:
     """Return a story of a graph; `change` says which variable (X or Y) is replaced by which unrelated one."""
     told = _data()["stories"][name]["words"]
     roles = {X: X, Y: Y, **ROLES[graph]}
@@ -101,7 +101,7 @@ def story(name: str, graph: str, change: tuple[str, str] | None = None) -> Story
         words[variable] = _words(
             unrelated["variables"][variable][kind], subject=subject, plural=unrelated["plurals"][subject]
         )
-    return Story(name, GRAPHS[graph], words)
+    return GraphStory(name, GRAPHS[graph], words)
 
 
 def unrelated(name: str, *key: object) -> tuple[str, str]:
@@ -116,16 +116,16 @@ def unrelated(name: str, *key: object) -> tuple[str, str]:
     return changes[int(uniform("cladder", "unrelated", name, *key) * len(changes))]
 
 
-def renamed(story: Story, called: Mapping[str, str]) -> Story:
+def renamed(story: GraphStory, called: Mapping[str, str]) -> GraphStory:
     """Return the story with its variables called by other words, in the form of the stories in invented words."""
     words = {node: invented(called[node]) for node in story.graph.nodes}
-    return Story(story.name, story.graph, words)
+    return GraphStory(story.name, story.graph, words)
 
 
 @cache
-def invented(name: str) -> Words:
+def invented(name: str) -> VariableWords:
     """Return the words for a variable that is called something which means nothing."""
-    return Words(
+    return VariableWords(
         name=name,
         noun=(f"not {name}", name),
         where=(f"those who are not {name}", f"those who are {name}"),
@@ -146,7 +146,7 @@ def invented_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(several))  # two stories share a word
 
 
-def every_words() -> Iterator[Words]:
+def every_words() -> Iterator[VariableWords]:
     """Yield the words of every variable that a story or a replacement has."""
     for told in _data()["stories"].values():
         yield from map(_words, told["words"].values())
@@ -157,12 +157,12 @@ def every_words() -> Iterator[Words]:
                 yield _words(kind, subject=subject, plural=plural)
 
 
-def _words(told: Mapping[str, Any], **subject: str) -> Words:
+def _words(told: Mapping[str, Any], **subject: str) -> VariableWords:
     def pair(part: str) -> tuple[str, str]:
         first, second = (text.format(**subject) if subject else text for text in told.get(part, ("", "")))
         return first, second
 
-    return Words(
+    return VariableWords(
         told["name"],
         noun=pair("noun"),
         where=pair("wheresentence"),

@@ -14,7 +14,14 @@ from harness.tasks.base import LazyItems, OneOrMore, SourcedTask, in_brackets
 from harness.tasks.cladder import sources
 from harness.tasks.cladder.benchmark import BENCHMARK
 from harness.tasks.cladder.graphs import GRAPHS
-from harness.tasks.cladder.items import Choice, Perturbation, Source, fresh_items, listed, sample_candidates
+from harness.tasks.cladder.items import (
+    Perturbation,
+    QuestionChoice,
+    QuestionSource,
+    fresh_items,
+    listed,
+    sample_candidates,
+)
 from harness.tasks.cladder.models import Variant
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query, asked_of
 from harness.tasks.cladder.reasoning import solved
@@ -126,13 +133,13 @@ class CLadder(SourcedTask):
         return solved()
 
     @cached_property
-    def _choice(self) -> Choice:
-        return Choice(self.variants, self.queries, self.graphs, self.headline, self.perturbation, self.seed)
+    def _choice(self) -> QuestionChoice:
+        return QuestionChoice(self.variants, self.queries, self.graphs, self.headline, self.perturbation, self.seed)
 
     @cached_property
-    def _listed(self) -> tuple[list[Source], int]:
+    def _listed(self) -> tuple[list[QuestionSource], int]:
         """The questions that there are, and how many the label set leaves out."""
-        rows: Sequence[Source]
+        rows: Sequence[QuestionSource]
         if self.source == "builtin":
             everything = list(sample_candidates())
             rows = everything if self._choice.extra is None else [one for one in everything if one.wanted(self._choice)]

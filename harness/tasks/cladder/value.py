@@ -11,7 +11,7 @@ from harness.prompting.number import number_of
 from harness.scoring.means import MeanRow, mean_rows
 from harness.scoring.summary import OutcomeCounts
 from harness.tasks.cladder.graphs import X, Y
-from harness.tasks.cladder.items import Choice
+from harness.tasks.cladder.items import QuestionChoice
 from harness.tasks.cladder.models import FreshModel, SampleModel, model_of, sample
 from harness.tasks.cladder.queries import Query
 from harness.tasks.cladder.questions import Question, percents
@@ -123,8 +123,10 @@ class CLadderValue(CLadder):
         return Result(HEADLINE, {HEADLINE: scores}, clusters, **totals.parts())
 
     @cached_property
-    def _choice(self) -> Choice:
-        chosen = Choice(self.variants, self.queries or VALUED, self.graphs, HEADLINE, self.perturbation, self.seed)
+    def _choice(self) -> QuestionChoice:
+        chosen = QuestionChoice(
+            self.variants, self.queries or VALUED, self.graphs, HEADLINE, self.perturbation, self.seed
+        )
         return replace(chosen, extra=_extra)
 
 

@@ -14,7 +14,8 @@ from itertools import product
 
 from harness.tasks.cladder.graphs import Graph, Table, X, Y
 from harness.tasks.cladder.queries import Ask, Query, TableKey
-from harness.tasks.cladder.stories import Story, Words, every_words, invented
+from harness.tasks.cladder.stories import GraphStory, VariableWords, every_words, invented
+from harness.tasks.text_reasoner import UnreadableText
 
 OPENING = (
     "Imagine a self-contained, hypothetical world with only the following conditions, and without any unmentioned "
@@ -51,7 +52,7 @@ _ASKED: Mapping[Query, tuple[str, str]] = {
 }
 
 
-def background(story: Story) -> str:
+def background(story: GraphStory) -> str:
     """Return the story's graph in words."""
     effects: dict[str, list[str]] = {}
     for cause, effect in story.graph.edges:
@@ -64,7 +65,7 @@ def background(story: Story) -> str:
     return " ".join(sentences)
 
 
-def question(story: Story, ask: Ask) -> str:
+def question(story: GraphStory, ask: Ask) -> str:
     """Return what is asked."""
     x, y = story.words[X], story.words[Y]
     if ask.query == "backadj":
@@ -85,7 +86,7 @@ def question(story: Story, ask: Ask) -> str:
     )
 
 
-def tables_in_words(story: Story, tables: Mapping[TableKey, Table]) -> str:
+def tables_in_words(story: GraphStory, tables: Mapping[TableKey, Table]) -> str:
     """Return the probability tables that a question gives, in whole percents."""
     sentences = []
     for (node, causes), table in tables.items():
@@ -98,7 +99,7 @@ def tables_in_words(story: Story, tables: Mapping[TableKey, Table]) -> str:
     return " ".join(sentences)
 
 
-def joint_in_words(story: Story, treated: Table, both: Table) -> str:
+def joint_in_words(story: GraphStory, treated: Table, both: Table) -> str:
     """Return P(X = 1) and P(X = 0, Y = 1), P(X = 1, Y = 1) in words."""
     x, y = story.words[X], story.words[Y]
     return (
@@ -108,7 +109,7 @@ def joint_in_words(story: Story, treated: Table, both: Table) -> str:
     )
 
 
-def collider_in_words(story: Story, correlation: float) -> str:
+def collider_in_words(story: GraphStory, correlation: float) -> str:
     """Return the correlation of X and Y among those whose common effect is there."""
     words = story.words
     return (
@@ -117,7 +118,7 @@ def collider_in_words(story: Story, correlation: float) -> str:
     )
 
 
-def methods_in_words(story: Story, methods: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
+def methods_in_words(story: GraphStory, methods: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
     """Return two ways to look at data."""
     x, y = story.words[X].name, story.words[Y].name
     sentences = []
@@ -131,7 +132,7 @@ def methods_in_words(story: Story, methods: tuple[tuple[str, ...], tuple[str, ..
     return " ".join(sentences)
 
 
-def mechanisms_in_words(story: Story, tables: Mapping[str, Table], ask: Ask) -> str:
+def mechanisms_in_words(story: GraphStory, tables: Mapping[str, Table], ask: Ask) -> str:
     """Return a deterministic model in words, and what is observed."""
     graph, words = story.graph, story.words
     if graph.name == "chain":
@@ -147,7 +148,7 @@ def mechanisms_in_words(story: Story, tables: Mapping[str, Table], ask: Ask) -> 
     return " ".join(sentences)
 
 
-def _mechanisms(graph: Graph, words: Mapping[str, Words], tables: Mapping[str, Table]) -> list[tuple[str, str]]:
+def _mechanisms(graph: Graph, words: Mapping[str, VariableWords], tables: Mapping[str, Table]) -> list[tuple[str, str]]:
     """Return causes and effect of each mechanism; effects of the same causes stand in one."""
     told: dict[str, list[str]] = {}
     for node in sorted(graph.nodes, key=lambda node: (node == Y, node != X, node)):
@@ -164,7 +165,7 @@ def _effect(table: Table) -> int:
     return int(table[1])
 
 
-def _where(story: Story, causes: tuple[str, ...], values: tuple[int, ...]) -> str:
+def _where(story: GraphStory, causes: tuple[str, ...], values: tuple[int, ...]) -> str:
     first, *others = zip(causes, values, strict=True)
     words = [story.words[first[0]].where[first[1]]]
     return " and ".join(words + [story.words[cause].partial[value] for cause, value in others])
@@ -182,21 +183,17 @@ Meaning = tuple[str, int]
 """A variable's name and its value."""
 
 
-class Unreadable(ValueError):
-    """A text departs from CLadder's words; the message says where."""
-
-
 @cache
-def _known() -> Mapping[str, tuple[Words, ...]]:
+def _known() -> Mapping[str, tuple[VariableWords, ...]]:
     """Return the words of all stories by the name of the variable."""
-    found: dict[str, dict[Words, None]] = defaultdict(dict)
+    found: dict[str, dict[VariableWords, None]] = defaultdict(dict)
     for words in every_words():
         found[words.name][words] = None
     return {name: tuple(several) for name, several in found.items()}
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class Phrasebook:
     """The phrases that may stand for the variables of one text."""
 
     names: tuple[str, ...]
@@ -234,10 +231,10 @@ class Phrases:
     meanings: Mapping[str, Iterable[Meaning]]
 
     def one(self, phrase: str) -> Meaning:
-        """Return what a phrase means. Raises Unreadable where it is none of these, or means several things."""
+        """Return what a phrase means. Raises UnreadableText where it is none of these, or means several things."""
         (meaning,) = self.several(phrase)[0] or (None,)
         if meaning is None:
-            raise Unreadable(f"{phrase!r} is no value of its variables")
+            raise UnreadableText(f"{phrase!r} is no value of its variables")
         return meaning
 
     def several(self, text: str) -> tuple[list[Meaning], str]:
@@ -257,7 +254,7 @@ class Phrases:
     def _single(self, phrase: str) -> Meaning:
         meanings = list(self.meanings[phrase])
         if len(meanings) > 1:
-            raise Unreadable(f"{phrase!r} is said of more than one value")
+            raise UnreadableText(f"{phrase!r} is said of more than one value")
         return meanings[0]
 
     @cached_property
@@ -274,8 +271,8 @@ class Phrases:
 
 
 @cache
-def vocabulary(names: tuple[str, ...]) -> Vocabulary:
-    return Vocabulary(names)
+def vocabulary(names: tuple[str, ...]) -> Phrasebook:
+    return Phrasebook(names)
 
 
 def known_name(name: str, effects: Sequence[str], text: str) -> str:

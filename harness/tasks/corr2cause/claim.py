@@ -150,7 +150,7 @@ VARIED = 7
 
 
 @dataclass(frozen=True)
-class Writer:
+class ItemWriter:
     """Writes items; the seed draws the permutations."""
 
     perturbation: Perturbation

@@ -13,13 +13,13 @@ from harness.errors import DataError, unknown
 from harness.tasks.corr2cause.text import (
     Hypothesis,
     Premise,
-    Unreadable,
     as_input,
     class_of,
     follows,
     read_hypothesis,
     read_premise,
 )
+from harness.tasks.text_reasoner import UnreadableText
 from harness.types import Item
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ OTHER_QUESTIONS = (
 
 
 @dataclass(frozen=True)
-class Row:
+class HypothesisRow:
     """One row of a data set, with where it comes from for error messages."""
 
     where: str
@@ -75,13 +75,13 @@ class Row:
         """What the premise states; None where it is in other words than the benchmark's."""
         try:
             return read_premise(self.premise)
-        except Unreadable:
+        except UnreadableText:
             return None
 
     def _readable(self, read: Callable[[], T]) -> T:
         try:
             return read()
-        except Unreadable as departure:
+        except UnreadableText as departure:
             raise DataError(f"{self.where} cannot be read: {departure}.{OTHER_QUESTIONS * self.own}") from None
 
     @property
@@ -108,7 +108,7 @@ class Row:
         """The label by logic; None where the premise is not in the benchmark's words or contradicts itself."""
         try:
             return int(follows(read_premise(self.premise), self._claim))
-        except (Unreadable, ValueError):
+        except (UnreadableText, ValueError):
             return None
 
     def check(self, *, derivable: bool) -> None:
@@ -126,7 +126,7 @@ class Row:
     def _check_hypothesis(self, claim: Hypothesis) -> None:
         try:
             words = read_hypothesis(self.hypothesis)
-        except Unreadable:
+        except UnreadableText:
             return
         if words.canonical != claim.canonical:
             raise DataError(
@@ -150,7 +150,7 @@ class Row:
         """The class, which a text in other order or names shares; the very text where no graph can be read from it."""
         try:
             n, number = class_of(read_premise(self.premise))
-        except Unreadable:
+        except UnreadableText:
             return f"premise-{hashlib.sha256(self.premise.encode()).hexdigest()[:12]}"
         return f"n{n}-g{number}"
 

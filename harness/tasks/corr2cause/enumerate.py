@@ -30,7 +30,7 @@ SMALL = 6
 
 
 @dataclass(frozen=True)
-class Block:
+class ClaimBlock:
     """The claims of some relations about the classes over n variables that are numbered, class by class."""
 
     n: int
@@ -76,10 +76,10 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class ClaimBlocks:
     """The claims of several blocks, one block after the other."""
 
-    blocks: Sequence[Block]
+    blocks: Sequence[ClaimBlock]
 
     def __iter__(self) -> Iterator[Claim]:
         return chain.from_iterable(self.blocks)
@@ -146,13 +146,13 @@ def blocks(
     seed: int,
     classes: int = CLASSES,
     relations: Iterable[Relation] = Relation,
-) -> Blocks:
+) -> ClaimBlocks:
     """Return the same with a length, narrowed to some relations; no claim is made before it is asked for."""
     kinds = frozenset(relations)
     numbers_by_size = {
         n: premises(n, split) if n <= COMPLETE else draw_classes(n, split, seed=seed, classes=classes) for n in sizes
     }
-    return Blocks([Block(n, numbers, seed, kinds) for n, numbers in numbers_by_size.items()])
+    return ClaimBlocks([ClaimBlock(n, numbers, seed, kinds) for n, numbers in numbers_by_size.items()])
 
 
 @cache

@@ -212,7 +212,7 @@ class Classes:
         }
 
     def _class_of(self, premise: Premise) -> tuple[int, Class]:
-        """Return the number of a premise's class, and the class. Raises Unreadable where no graph fits the premise."""
+        """Return the number of a premise's class, and the class. Raises UnreadableText where no graph fits it."""
         key = len(premise.names), frozenset(premise.independences)
         if key not in self._classes:
             self._classes[key] = len(self._classes), Class(premise, list(members(read_dag(premise))))

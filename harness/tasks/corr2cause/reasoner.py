@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.protocols import Traits
-from harness.tasks.corr2cause.text import Unreadable, follows, read_question
+from harness.tasks.corr2cause.text import follows, read_question
 from harness.tasks.find import benchmark_of
 from harness.tasks.text_reasoner import TextReasoner
 from harness.types import JSON
@@ -32,10 +32,6 @@ class Reasoner(TextReasoner):
         return {"kind": "reasoner"}
 
     def answer(self, words: str) -> str:
-        """Return Yes or No; where the words are none of the benchmark's, why they cannot be read."""
-        try:
-            others = (solve(words) for solve in benchmark_of("corr2cause").solves.values())
-            answer = next((answer for answer in others if answer is not None), None)
-            return "Yes" if (follows(*read_question(words)) if answer is None else answer) else "No"
-        except Unreadable as departure:
-            return f"Unreadable: {departure}."
+        others = (solve(words) for solve in benchmark_of("corr2cause").solves.values())
+        answer = next((answer for answer in others if answer is not None), None)
+        return "Yes" if (follows(*read_question(words)) if answer is None else answer) else "No"

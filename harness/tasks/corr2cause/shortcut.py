@@ -66,7 +66,7 @@ class Shortcut:
 
 
 def _log_odds(words: str) -> float:
-    """Return the logarithm of P(Yes) / P(No), rounded. Raises Unreadable."""
+    """Return the logarithm of P(Yes) / P(No), rounded. Raises UnreadableText."""
     import numpy as np
 
     premise, read = read_question(words)
@@ -79,7 +79,7 @@ def _log_odds(words: str) -> float:
 
 
 @dataclass(frozen=True)
-class Counts:
+class SentenceCounts:
     """How many sentences a premise has, by what they name: matrices over its n variables."""
 
     marginal: NDArray[np.int64]
@@ -90,7 +90,7 @@ class Counts:
     """[i, k]: "i and … are independent given …", with k in the condition."""
 
 
-def count(n: int, statements: Iterable[Independence]) -> Counts:
+def count(n: int, statements: Iterable[Independence]) -> SentenceCounts:
     """Count the sentences of a premise over n variables."""
     import numpy as np
 
@@ -101,15 +101,17 @@ def count(n: int, statements: Iterable[Independence]) -> Counts:
             pairs[end][other] += 1
             for k in condition:
                 conditions[end][k] += 1
-    return Counts(np.array(marginal), np.array(conditional), np.array(conditions))
+    return SentenceCounts(np.array(marginal), np.array(conditional), np.array(conditions))
 
 
 @lru_cache(maxsize=4096)
-def _count_premise(premise: Premise) -> Counts:
+def _count_premise(premise: Premise) -> SentenceCounts:
     return count(len(premise.names), premise.independences)
 
 
-def features(counts: Counts, relation: Relation, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
+def features(
+    counts: SentenceCounts, relation: Relation, i: NDArray[np.int64], j: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Return what `FEATURES` names, a row for each claim about variables i and j: 14 columns, 10 if symmetric."""
     import numpy as np
 
@@ -130,7 +132,7 @@ def features(counts: Counts, relation: Relation, i: NDArray[np.int64], j: NDArra
 
 
 @dataclass(frozen=True)
-class Weights:
+class Regression:
     """A logistic regression: log-odds = intercept + slopes · features."""
 
     intercept: float
@@ -138,7 +140,7 @@ class Weights:
 
 
 @cache
-def fit() -> Mapping[Relation, Weights]:
+def fit() -> Mapping[Relation, Regression]:
     """Return the regression of each kind of claim, fitted on the train split."""
     import numpy as np
 
@@ -159,7 +161,7 @@ def fit() -> Mapping[Relation, Weights]:
     return weights
 
 
-def _fit(rows: NDArray[np.int64], labels: Sequence[int]) -> Weights:
+def _fit(rows: NDArray[np.int64], labels: Sequence[int]) -> Regression:
     """Return the regression (L2, C = 1, on standardised features), in units of the features as they are.
 
     Newton's method goes to the very optimum, so that machines agree on it.
@@ -171,4 +173,4 @@ def _fit(rows: NDArray[np.int64], labels: Sequence[int]) -> Weights:
     model = LogisticRegression(solver="newton-cholesky", tol=1e-10, max_iter=1000)
     model.fit(scaler.transform(rows), labels)
     slopes = model.coef_[0] / scaler.scale_
-    return Weights(float(model.intercept_[0] - slopes @ scaler.mean_), tuple(map(float, slopes)))
+    return Regression(float(model.intercept_[0] - slopes @ scaler.mean_), tuple(map(float, slopes)))

@@ -21,7 +21,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.protocols import Outcomes, Traits, as_text
-from harness.tasks.corr2cause.text import Unreadable
+from harness.tasks.text_reasoner import UnreadableText
 from harness.types import JSON, ChatRequest, ChoiceRequest, PairRequest, Request, Response
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 def respond(request: Request, log_odds: Callable[[str], float]) -> Response:
     """Return the answer to a request, of whose users' words `log_odds` gives the logarithm of P(Yes) / P(No).
 
-    Where that raises Unreadable the response says why, in words that no parser takes for an answer.
+    Where that raises UnreadableText the response says why, in words that no parser takes for an answer.
     """
     assert not isinstance(request, PairRequest)
     words = as_text(tuple(message for message in request.messages if message.role == "user"))
     try:
         value = log_odds(words)
-    except Unreadable as departure:
+    except UnreadableText as departure:
         return Response(text=f"Unreadable: {departure}.")
     if isinstance(request, ChatRequest):
         return Response(text="Yes" if value > 0 else "No")
@@ -60,7 +60,7 @@ UNIT = 1000
 """Weights are whole thousandths, so that sums are exact and the same on every machine."""
 
 
-class Vocabulary:
+class KnownHypotheses:
     """The hypotheses that a model was fitted on, found in a request's words."""
 
     def __init__(self, hypotheses: Iterable[str]) -> None:
@@ -70,10 +70,10 @@ class Vocabulary:
         self._pattern = re.compile(rf"(?<![\w'-])(?:{either})(?![\w'-])")
 
     def find(self, words: str) -> str:
-        """Return the first known hypothesis after the last premise, else OTHER. Raises Unreadable without a premise."""
+        """Return the first known hypothesis after the last premise, else OTHER. Raises UnreadableText without one."""
         premise, rest = question(words)
         if not premise:
-            raise Unreadable(f'no "{LEAD} … variables, …" in the premise')
+            raise UnreadableText(f'no "{LEAD} … variables, …" in the premise')
         match = self._pattern.search(rest)
         return match[0] if match else OTHER
 
@@ -97,7 +97,7 @@ def sentences(premise: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Shares:
+class YesShares:
     """How often each hypothesis is a Yes in the train split, and above which share the answer is Yes."""
 
     claims: Mapping[str, tuple[int, int]]
@@ -105,11 +105,11 @@ class Shares:
     threshold: float
 
     @cached_property
-    def vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.claims)
+    def vocabulary(self) -> KnownHypotheses:
+        return KnownHypotheses(self.claims)
 
     def log_odds(self, words: str) -> float:
-        """Return the log-odds of Yes over those of the threshold. Raises Unreadable."""
+        """Return the log-odds of Yes over those of the threshold. Raises UnreadableText."""
         yes, total = self.claims[self.vocabulary.find(words)]
         return round(smoothed(yes, total) - math.log(self.threshold / (1 - self.threshold)), 4)
 
@@ -120,10 +120,10 @@ def smoothed(yes: int, total: int) -> float:
 
 
 @dataclass(frozen=True)
-class Weights:
+class SentenceWeights:
     """A logistic regression for each hypothesis, over which sentences a premise has; in thousandths."""
 
-    vocabulary: Vocabulary
+    vocabulary: KnownHypotheses
     sentences: Sequence[str]
     intercepts: NDArray[np.int64]
     slopes: NDArray[np.int64]
@@ -138,7 +138,7 @@ class Weights:
         return {hypothesis: k for k, hypothesis in enumerate(self.vocabulary.hypotheses)}
 
     def log_odds(self, words: str) -> float:
-        """Return the log-odds of Yes; sentences that are not known count for nothing. Raises Unreadable."""
+        """Return the log-odds of Yes; sentences that are not known count for nothing. Raises UnreadableText."""
         row = self._rows[self.vocabulary.find(words)]
         known = [self._columns[text] for text in sentences(question(words)[0]) if text in self._columns]
         total = self.intercepts[row] + self.slopes[row, known].sum()
@@ -193,12 +193,12 @@ def _identity(model: str, file: str) -> Mapping[str, JSON]:
 
 
 @cache
-def shipped_shares() -> Shares:
+def shipped_shares() -> YesShares:
     return read_shares(_text("hypothesis_only", SHARES), _training("hypothesis_only")["settings"]["threshold"])
 
 
 @cache
-def shipped_weights() -> Weights:
+def shipped_weights() -> SentenceWeights:
     return read_weights(_text("linear", WEIGHTS))
 
 
@@ -210,18 +210,18 @@ def _training(model: str) -> Any:
     return json.loads(_text(model, TRAINING))
 
 
-def write_shares(shares: Shares) -> str:
+def write_shares(shares: YesShares) -> str:
     """Return the shares as CSV: hypothesis, how many Yes, of how many."""
     return _csv([["hypothesis", "yes", "claims"], *([name, *counts] for name, counts in shares.claims.items())])
 
 
-def read_shares(text: str, threshold: float) -> Shares:
+def read_shares(text: str, threshold: float) -> YesShares:
     """Return the shares that `write_shares` wrote."""
     _, *rows = csv.reader(text.splitlines())
-    return Shares({name: (int(yes), int(total)) for name, yes, total in rows}, threshold)
+    return YesShares({name: (int(yes), int(total)) for name, yes, total in rows}, threshold)
 
 
-def write_weights(weights: Weights) -> str:
+def write_weights(weights: SentenceWeights) -> str:
     """Return the weights as CSV, a line for each hypothesis; one without slopes ends after its intercept."""
     rows = [
         [name, int(intercept), *(map(int, slopes) if slopes.any() else ())]
@@ -232,7 +232,7 @@ def write_weights(weights: Weights) -> str:
     return _csv([["hypothesis", "intercept", *weights.sentences], *rows])
 
 
-def read_weights(text: str) -> Weights:
+def read_weights(text: str) -> SentenceWeights:
     """Return the weights that `write_weights` wrote."""
     import numpy as np
 
@@ -241,7 +241,7 @@ def read_weights(text: str) -> Weights:
     for place, (_, _, *numbers) in enumerate(rows):
         slopes[place, : len(numbers)] = [int(number) for number in numbers]
     intercepts = np.array([int(row[1]) for row in rows])
-    return Weights(Vocabulary(row[0] for row in rows), columns, intercepts, slopes)
+    return SentenceWeights(KnownHypotheses(row[0] for row in rows), columns, intercepts, slopes)
 
 
 def _csv(rows: Iterable[Sequence[object]]) -> str:

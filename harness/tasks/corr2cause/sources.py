@@ -10,11 +10,12 @@ from dataclasses import replace
 from functools import cached_property
 
 from harness.errors import ConfigError, DataError
-from harness.tasks.corr2cause.claim import Claim, Perturbation, Writer, claims
-from harness.tasks.corr2cause.data_rows import OTHER_QUESTIONS, Row
+from harness.tasks.corr2cause.claim import Claim, ItemWriter, Perturbation, claims
+from harness.tasks.corr2cause.data_rows import OTHER_QUESTIONS, HypothesisRow
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.text import Unreadable, as_input, class_of, read_premise
+from harness.tasks.corr2cause.text import as_input, class_of, read_premise
 from harness.tasks.data_files import Columns, DataFile, Repeats, filled, hub_rows
+from harness.tasks.text_reasoner import UnreadableText
 from harness.types import Item
 
 
@@ -26,14 +27,14 @@ class BuiltinTexts:
 
     def __init__(self, perturbation: Perturbation, seed: int) -> None:
         """Take the words of a perturbation; `seed` draws the order of arguments where the paper drew it."""
-        self._writer, self._seed = Writer(perturbation, seed), seed
+        self._writer, self._seed = ItemWriter(perturbation, seed), seed
         self._classes: dict[tuple[int, int], Mapping[bytes, Claim]] = {}
 
     def item(self, premise: str, hypothesis: str) -> Item | None:
         """Return the built-in item that reads so; None where there is none."""
         try:
             key = class_of(read_premise(premise))
-        except Unreadable:
+        except UnreadableText:
             return None
         if key not in self._classes:
             self._classes[key] = self._by_text(*key)
@@ -63,7 +64,7 @@ HUB_REVISION = "42ba12c769e11ff6427c9f52d7db58e3f9bf3e53"
 _INPUT = re.compile(r"Premise: (?P<premise>.*?)\s*\nHypothesis: (?P<hypothesis>.*)", re.DOTALL)
 
 
-def from_file(path: str) -> tuple[list[Row], tuple[str, ...]]:
+def from_file(path: str) -> tuple[list[HypothesisRow], tuple[str, ...]]:
     """Return the rows of a .csv, .tsv or .jsonl file, and what has to be said of them."""
     file, repeats = DataFile(path), Repeats()
     rows = list(_rows(file.rows(), where=path, stem=file.stem, own=True))
@@ -72,7 +73,9 @@ def from_file(path: str) -> tuple[list[Row], tuple[str, ...]]:
     return rows, (*file.remarks(), *repeats.remarks(path))
 
 
-def from_hub(name: str, revision: str | None, *, split: str, perturbation: Perturbation, seed: int) -> list[Row]:
+def from_hub(
+    name: str, revision: str | None, *, split: str, perturbation: Perturbation, seed: int
+) -> list[HypothesisRow]:
     """Return the rows of a data set of the Hub, or of a local folder in the same layout.
 
     A row whose text a built-in item has, with the arguments in the order that `seed` draws, knows that item.
@@ -82,7 +85,7 @@ def from_hub(name: str, revision: str | None, *, split: str, perturbation: Pertu
     return list(_with_builtin_items(rows, BuiltinTexts(perturbation, seed)))
 
 
-def _with_builtin_items(rows: Iterable[Row], texts: BuiltinTexts) -> Iterator[Row]:
+def _with_builtin_items(rows: Iterable[HypothesisRow], texts: BuiltinTexts) -> Iterator[HypothesisRow]:
     """Yield the rows with the built-in item of the same text: each item once, a text that comes again is its own."""
     ids: set[str] = set()
     for row in rows:
@@ -108,12 +111,12 @@ def _hub_config(names: list[str], perturbation: str) -> str:
     return fitting[0]
 
 
-def _rows(table: Iterable[Columns], *, where: str, stem: str, own: bool = False) -> Iterator[Row]:
+def _rows(table: Iterable[Columns], *, where: str, stem: str, own: bool = False) -> Iterator[HypothesisRow]:
     """Yield the rows of a table; `own` says that it is a file of the user's."""
     for number, columns in enumerate(table):
         here = f"{where}, row {number + 1}"
         premise, hypothesis = _texts(columns, here)
-        yield Row(here, f"{stem}-{number + 1}", premise, hypothesis, _label(columns, here), columns, own=own)
+        yield HypothesisRow(here, f"{stem}-{number + 1}", premise, hypothesis, _label(columns, here), columns, own=own)
 
 
 def _texts(columns: Columns, where: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from harness.tasks.corr2cause.enumerate import SIZES, premises, public_test
 
 
 @dataclass(frozen=True)
-class Size:
+class SizeCounts:
     """What there is for one number of variables."""
 
     dags: int
@@ -43,12 +43,12 @@ class Size:
         return 100 * self.positives / self.items
 
 
-def measure(n: int) -> Size:
+def measure(n: int) -> SizeCounts:
     """Return the counts for n variables; n = 6 takes a few seconds."""
     dags = unlabelled_dags(n)
     everything = [claim for number in representatives(n) for claim in claims(n, number, seed=0)]
     per_class = len(everything) // len(representatives(n))
-    return Size(
+    return SizeCounts(
         dags=len(dags),
         edges=sum(number.bit_count() for number in dags),
         classes=len(representatives(n)),
@@ -60,8 +60,8 @@ def measure(n: int) -> Size:
     )
 
 
-def total(sizes: Sequence[Size]) -> Size:
-    return Size(*(sum(getattr(size, name) for size in sizes) for name in Size.__dataclass_fields__))
+def total(sizes: Sequence[SizeCounts]) -> SizeCounts:
+    return SizeCounts(*(sum(getattr(size, name) for size in sizes) for name in SizeCounts.__dataclass_fields__))
 
 
 # As printed (Jin et al. 2024): for n = 2 … 6, then the total.
@@ -78,7 +78,7 @@ TABLE_3 = {
     "train": ("0", "0", "576", "7,524", "197,634", "205,734"),
     "% positive": ("0.00", "3.33", "7.50", "13.01", "18.85", "18.57"),
 }
-_CELLS: dict[str, Callable[[Size], str]] = {
+_CELLS: dict[str, Callable[[SizeCounts], str]] = {
     "DAGs": lambda size: f"{size.dags:,}",
     "edges per DAG": lambda size: f"{size.edges_per_dag:.2f}",
     "classes": lambda size: f"{size.classes:,}",

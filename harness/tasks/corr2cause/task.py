@@ -13,9 +13,9 @@ from harness.causal.relations import Relation
 from harness.errors import ConfigError
 from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets
 from harness.tasks.corr2cause import sources
-from harness.tasks.corr2cause.claim import Claim, Perturbation, Writer, claim_of
-from harness.tasks.corr2cause.data_rows import Row
-from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, Blocks, blocks, public_test
+from harness.tasks.corr2cause.claim import Claim, ItemWriter, Perturbation, claim_of
+from harness.tasks.corr2cause.data_rows import HypothesisRow
+from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, ClaimBlocks, blocks, public_test
 from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
 from harness.types import JSON, Item
 
@@ -107,7 +107,7 @@ class Corr2Cause(SourcedTask):
             return self._made(self._writer)
         return LazyItems(lambda: (row.item() for row in self._rows), len(self._rows))
 
-    def _made(self, writer: Writer) -> LazyItems:
+    def _made(self, writer: ItemWriter) -> LazyItems:
         return LazyItems(lambda: map(writer.item, self._claims), len(self._claims))
 
     def part(self, split: Split, limit: int | None = None) -> Corr2Cause:
@@ -117,7 +117,7 @@ class Corr2Cause(SourcedTask):
         """Return the items of a pass over them: with permutation and varied each pass draws new names."""
         if self.source != "builtin":
             return self.items()
-        return self._made(Writer(self.perturbation, self.seed + number))
+        return self._made(ItemWriter(self.perturbation, self.seed + number))
 
     def refuted(self, item: Item) -> bool:
         """Return whether the hypothesis holds in no graph that fits the premise. Raises ConfigError for other items."""
@@ -139,11 +139,11 @@ class Corr2Cause(SourcedTask):
         return [{**item.fields, "answer": "Yes" if claim.derived else "No"} for item, claim in items]
 
     @cached_property
-    def _writer(self) -> Writer:
-        return Writer(self.perturbation, self.seed)
+    def _writer(self) -> ItemWriter:
+        return ItemWriter(self.perturbation, self.seed)
 
     @cached_property
-    def _claims(self) -> list[Claim] | Blocks:
+    def _claims(self) -> list[Claim] | ClaimBlocks:
         if self.split == "test":
             claims = public_test(self.version)
             return self._filtered(claims, lambda claim: claim.relation, lambda claim: claim.n, lambda claim: claim.id)
@@ -164,11 +164,11 @@ class Corr2Cause(SourcedTask):
         return self._file_rows[1] if self.source == "file" else ()
 
     @cached_property
-    def _file_rows(self) -> tuple[list[Row], tuple[str, ...]]:
+    def _file_rows(self) -> tuple[list[HypothesisRow], tuple[str, ...]]:
         return sources.from_file(str(self.path))
 
     @cached_property
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[HypothesisRow]:
         if self.source == "file":
             rows, _ = self._file_rows
         else:

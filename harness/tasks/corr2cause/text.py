@@ -13,6 +13,7 @@ from harness.causal.equivalence import from_independences, members
 from harness.causal.relations import Holds, Relation, common_relations
 from harness.causal.renaming import smallest
 from harness.causal.separation import Independence, conditioning_sets, independences
+from harness.tasks.text_reasoner import UnreadableText
 
 TEMPLATES = {
     Relation.PARENT: "{i} directly causes {j}.",
@@ -89,10 +90,6 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-class Unreadable(ValueError):
-    """The text is not in the benchmark's words; the message says where it departs from them."""
-
-
 @dataclass(frozen=True)
 class Premise:
     """The variables' names in the order of the list, and every independence that is stated."""
@@ -118,13 +115,13 @@ _SENTENCES = (
 
 @lru_cache(maxsize=4096)
 def read_premise(text: str) -> Premise:
-    """Return the structure of a premise, whatever its variables are called. Raises Unreadable."""
+    """Return the structure of a premise, whatever its variables are called. Raises UnreadableText."""
     opening = _OPENING.search(text)
     if not opening:
-        raise Unreadable('no "closed system of … variables, …" in the premise')
+        raise UnreadableText('no "closed system of … variables, …" in the premise')
     names = tuple(_names(opening[2]))
     if len(names) != int(opening[1]) or len(set(names)) != len(names):
-        raise Unreadable(f"{opening[1]} variables are announced, {opening[2]!r} are listed")
+        raise UnreadableText(f"{opening[1]} variables are announced, {opening[2]!r} are listed")
     place = {name: k for k, name in enumerate(names)}
     statements: set[Independence] = set()
     correlated: set[tuple[int, int]] = set()
@@ -133,21 +130,21 @@ def read_premise(text: str) -> Premise:
         words = sentence.removeprefix("However, ")
         match = next(filter(None, (form.fullmatch(words) for form in _SENTENCES)), None)
         if match is None:
-            raise Unreadable(f"the premise's sentence {sentence!r}")
+            raise UnreadableText(f"the premise's sentence {sentence!r}")
         condition = _names(match["given"]) if "given" in match.re.groupindex else []
         try:
             i, j = sorted((place[match["a"]], place[match["b"]]))
             others = tuple(sorted(place[name] for name in condition))
         except KeyError as missing:
-            raise Unreadable(f"{missing} is not among the premise's variables") from None
+            raise UnreadableText(f"{missing} is not among the premise's variables") from None
         if i == j or {i, j} & set(others):
-            raise Unreadable(f"the premise's sentence {sentence!r} names a variable twice")
+            raise UnreadableText(f"the premise's sentence {sentence!r} names a variable twice")
         if "correlates" in words:
             correlated.add((i, j))
         else:
             statements.add((i, j, others))
     if any((i, j) in correlated for i, j, condition in statements if not condition):
-        raise Unreadable("the premise says of one pair that it correlates and that it is independent")
+        raise UnreadableText("the premise says of one pair that it correlates and that it is independent")
     spoken_of = correlated | {(i, j) for i, j, _ in statements}
     silent = tuple(pair for pair in combinations(range(len(names)), 2) if pair not in spoken_of)
     return Premise(names, frozenset(statements), silent)
@@ -174,7 +171,7 @@ class Hypothesis:
 
 
 def read_hypothesis(text: str, names: tuple[str, ...] | None = None) -> Hypothesis:
-    """Return the canonical reading of the first hypothesis in the words of Table 2 or 9. Raises Unreadable.
+    """Return the canonical reading of the first hypothesis in the words of Table 2 or 9. Raises UnreadableText.
 
     Two readings fit "B directly causes A" (child of (A, B), parent of (B, A)): the one whose first argument
     comes first in the premise's list is taken, in the alphabet without a list, as the public data has it.
@@ -184,13 +181,13 @@ def read_hypothesis(text: str, names: tuple[str, ...] | None = None) -> Hypothes
         (match.start(), relation, match["i"], match["j"]) for relation, form in _forms() if (match := form.search(text))
     ]
     if not matches:
-        raise Unreadable(f"no hypothesis in the words of Tables 2 and 9 in {_short(text)!r}")
+        raise UnreadableText(f"no hypothesis in the words of Tables 2 and 9 in {_short(text)!r}")
     first = min(start for start, *_ in matches)
     readings = [Hypothesis(relation, i, j) for start, relation, i, j in matches if start == first]
     order = {name: k for k, name in enumerate(names or sorted({readings[0].i, readings[0].j}))}
     for name in (readings[0].i, readings[0].j):
         if name not in order:
-            raise Unreadable(f"the hypothesis' {name!r} is not among the premise's variables {', '.join(order)}")
+            raise UnreadableText(f"the hypothesis' {name!r} is not among the premise's variables {', '.join(order)}")
     return next((reading for reading in readings if order[reading.i] < order[reading.j]), readings[0])
 
 
@@ -210,24 +207,24 @@ def _forms() -> list[tuple[Relation, re.Pattern[str]]]:
 
 @lru_cache(maxsize=4096)
 def read_dag(premise: Premise) -> DAG:
-    """Return a DAG whose independences are exactly the stated ones. Raises Unreadable."""
+    """Return a DAG whose independences are exactly the stated ones. Raises UnreadableText."""
     if premise.silent:
         i, j = premise.silent[0]
-        raise Unreadable(f"the premise says nothing of {premise.names[i]} and {premise.names[j]}")
+        raise UnreadableText(f"the premise says nothing of {premise.names[i]} and {premise.names[j]}")
     dag = from_independences(len(premise.names), premise.independences)
     if dag is None or frozenset(independences(dag)) != premise.independences:
-        raise Unreadable("no directed acyclic graph has exactly the independences that the premise states")
+        raise UnreadableText("no directed acyclic graph has exactly the independences that the premise states")
     return dag
 
 
 @lru_cache(maxsize=4096)
 def read_class(premise: Premise) -> Holds:
-    """Return the relations that hold in every DAG with exactly the stated independences. Raises Unreadable."""
+    """Return the relations that hold in every DAG with exactly the stated independences. Raises UnreadableText."""
     return common_relations(members(read_dag(premise)))
 
 
 def follows(premise: Premise, hypothesis: Hypothesis) -> bool:
-    """Test whether the hypothesis holds in every DAG that the premise allows. Raises Unreadable."""
+    """Test whether the hypothesis holds in every DAG that the premise allows. Raises UnreadableText."""
     i, j = premise.names.index(hypothesis.i), premise.names.index(hypothesis.j)
     return bool(read_class(premise)[hypothesis.relation][i] >> j & 1)
 
@@ -242,7 +239,7 @@ def _short(text: str) -> str:
 
 
 def read_question(text: str) -> tuple[Premise, Hypothesis]:
-    """Return premise and hypothesis of a request's words: the last, where examples come before. Raises Unreadable."""
+    """Return the last premise and hypothesis of a request's words (examples come before). Raises UnreadableText."""
     first, _, rest = (_LEAD + text.rpartition(_LEAD)[2]).partition("\n")
     premise = read_premise(first)
     return premise, read_hypothesis(rest, premise.names)
@@ -250,5 +247,5 @@ def read_question(text: str) -> tuple[Premise, Hypothesis]:
 
 @lru_cache(maxsize=4096)
 def class_of(premise: Premise) -> tuple[int, int]:
-    """Return (n, representative) of the premise's class up to renaming. Raises Unreadable."""
+    """Return (n, representative) of the premise's class up to renaming. Raises UnreadableText."""
     return len(premise.names), smallest(read_dag(premise))

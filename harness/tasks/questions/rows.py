@@ -97,7 +97,7 @@ def _choice_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Row:
+class QuestionRow:
     """One row, read with a layout."""
 
     where: str

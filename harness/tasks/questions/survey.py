@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from harness.errors import ConfigError, DataError
 from harness.tasks.data_files import SHOWN, Columns, DataFile, Repeats
-from harness.tasks.questions.rows import ROLES, WORDS, Layout, Row, text_of
+from harness.tasks.questions.rows import ROLES, WORDS, Layout, QuestionRow, text_of
 from harness.tasks.sampling import stratified
 from harness.types import LETTERS
 
@@ -20,7 +20,7 @@ LONGEST_GROUP = 60
 ASKED = ("question", "hypothesis")
 """Columns that say what is asked: an empty one is hardly meant. A premise may be missing."""
 
-RowOf = Callable[[int, Columns], Row]
+RowOf = Callable[[int, Columns], QuestionRow]
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Survey:
 
 
 @dataclass
-class _Pass:
+class _SurveyPass:
     """The state of the pass."""
 
     path: str
@@ -56,7 +56,7 @@ class _Pass:
     sizes: set[int] = field(default_factory=set)
     """How many choices questions have."""
 
-    def take(self, row: Row) -> None:
+    def take(self, row: QuestionRow) -> None:
         if row.unlabelled:
             self.unlabelled.append(row.number)
             return
@@ -98,7 +98,7 @@ def survey(
         raise ConfigError(f"task.groups names {unknown[0]}; {file.path} has {', '.join(layout.names)}.")
     own = {*ROLES, *WORDS[:4], *layout.choice_names}
     candidates = groups if groups is not None else [name for name in layout.names if name not in own]
-    state = _Pass(file.path, layout, {name: Counter() for name in candidates})
+    state = _SurveyPass(file.path, layout, {name: Counter() for name in candidates})
 
     rows = 0
     for rows, columns in enumerate(file.rows(), start=1):
@@ -120,7 +120,7 @@ def _check_label(file: DataFile, layout: Layout) -> None:
         )
 
 
-def _drop_texts(state: _Pass) -> None:
+def _drop_texts(state: _SurveyPass) -> None:
     """Leave out the columns that have turned out to be texts, so that their values take no memory."""
     for name, values in list(state.counters.items()):
         if len(values) > MOST_GROUPS:
@@ -153,7 +153,7 @@ def _lacking(path: str, rows: Sequence[int], name: str) -> str:
     return f"{path}: {count} no {name} (row {shown})"
 
 
-def _names(state: _Pass) -> tuple[str, ...]:
+def _names(state: _SurveyPass) -> tuple[str, ...]:
     if not state.layout.has_choices:
         return ()
     if len(state.choices) == 1:
@@ -161,7 +161,7 @@ def _names(state: _Pass) -> tuple[str, ...]:
     return tuple(LETTERS[: max(state.sizes)])
 
 
-def _remarks(state: _Pass) -> Iterator[str]:
+def _remarks(state: _SurveyPass) -> Iterator[str]:
     for name, rows in state.unasked.items():
         count = "it is" if len(rows) == 1 else "they are"
         yield f"{_lacking(state.path, rows, name)}: {count} asked and scored all the same."

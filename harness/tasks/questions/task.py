@@ -15,7 +15,7 @@ from harness.scoring.choices import CHOICES
 from harness.settings import LOCAL
 from harness.tasks.base import LazyItems, OneOrMore, TaskBase
 from harness.tasks.data_files import Columns, DataFile
-from harness.tasks.questions.rows import Layout, Row, text_of
+from harness.tasks.questions.rows import Layout, QuestionRow, text_of
 from harness.tasks.questions.survey import Survey, survey
 from harness.types import JSON, LETTERS, Item, Record, Result
 
@@ -93,12 +93,12 @@ class Questions(TaskBase):
             return super().summarize(records)
         return choice_scores.summarize(records, headline=HEADLINE, names=self._survey.choices)
 
-    def row(self, number: int, columns: Columns) -> Row:
+    def row(self, number: int, columns: Columns) -> QuestionRow:
         shuffle = self.seed if self.shuffle else None
         where = f"{self.path}, row {number}"
-        return Row(where, number, self._file.stem, columns, self._layout, shuffle, self.first)
+        return QuestionRow(where, number, self._file.stem, columns, self._layout, shuffle, self.first)
 
-    def item(self, row: Row) -> Item:
+    def item(self, row: QuestionRow) -> Item:
         """Return the question of a row."""
         return Item(
             id=row.id,

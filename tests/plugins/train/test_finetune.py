@@ -27,7 +27,7 @@ from harness.plugins.train.make import learner_of
 from harness.plugins.train.recipe import Recipe
 from harness.prompting.fit import choose_prompt, fitting
 from harness.settings import build, plain
-from harness.tasks.corr2cause.claim import Writer
+from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
 
 SMALL = ["task.num_nodes=[4]", "task.limit=24", "dev_limit=40", "recipe.epochs=2", "recipe.evaluations=1.0"]
@@ -204,8 +204,10 @@ def test_the_checkpoint_is_chosen_by_f1_and_by_the_authors_code_by_accuracy(base
 
 def test_nothing_of_the_test_sets_is_ever_written_as_a_question(bases, tmp_path, monkeypatch):
     tested = {(c.n, c.number) for version in ("v1", "v2") for c in public_test(version)}
-    seen, item = [], Writer.item
-    monkeypatch.setattr(Writer, "item", lambda self, claim: seen.append((claim.n, claim.number)) or item(self, claim))
+    seen, item = [], ItemWriter.item
+    monkeypatch.setattr(
+        ItemWriter, "item", lambda self, claim: seen.append((claim.n, claim.number)) or item(self, claim)
+    )
     made(bases["nli"], tmp_path, "recipe.epochs=1")
     assert len(seen) > 60 and not tested & set(seen)
 

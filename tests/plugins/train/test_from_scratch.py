@@ -21,7 +21,7 @@ from harness.plugins.train.recipe import Recipe
 from harness.plugins.train.scratch import codes, make_base, sentences
 from harness.prompting.fit import choose_prompt, fitting
 from harness.settings import build, plain
-from harness.tasks.corr2cause.claim import Writer
+from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.types import PairRequest
 
@@ -194,7 +194,7 @@ def test_what_makes_no_base_is_a_sentence(tmp_path, arguments, sentence):
     ],
 )
 def test_what_ships_answers_as_recorded(name, perturbation, recorded):
-    items = [Writer(perturbation, 0).item(claim) for claim in public_test("v2") if claim.id in recorded]
+    items = [ItemWriter(perturbation, 0).item(claim) for claim in public_test("v2") if claim.id in recorded]
     requests = {item.id: PairRequest(item.fields["premise"], item.fields["hypothesis"]) for item in items}
     model = build(hydra_app.composed("config", [f"model={name}", "model.device=cpu"]).model, "model")
     outcomes = dict(pair for landed in model.respond(requests.values()) for pair in landed)
