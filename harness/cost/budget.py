@@ -64,10 +64,9 @@ class Amounts:
 
 
 @dataclass
-class Others:
-    """What other jobs have taken from the same budget."""
+class Outlay:
+    """What one job or several have taken from a budget they share."""
 
     spent: Amounts = field(default_factory=Amounts)
     aside: Amounts = field(default_factory=Amounts)
-    unseen: Amounts = field(default_factory=Amounts)
-    """What their tries under way may take beyond what is set aside."""
+    """What is set aside for tries under way; of a job whose process has died it counts as spent."""

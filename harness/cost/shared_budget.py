@@ -12,11 +12,11 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple
 from pathlib import Path
 from uuid import uuid4
 
-from harness.cost.budget import Amounts, Budget, Others
+from harness.cost.budget import Amounts, Budget, Outlay
 from harness.cost.price import Price
 from harness.cost.till import Till
 from harness.cost.token_estimate import Size
@@ -30,17 +30,7 @@ _SILENT = 3600.0
 """Seconds after which a process of another machine that has written nothing is taken for dead."""
 _WAIT = 0.1
 """Seconds between two looks at whether others have given back what they had set aside."""
-_KINDS = tuple(f"{kind}_{unit}" for kind in ("spent", "aside", "unseen") for unit in ("usd", "tokens", "requests"))
-
-
-@dataclass
-class Account:
-    """What one job has taken from a budget. Until it is closed, what it has set aside is its own."""
-
-    spent: Amounts = field(default_factory=Amounts)
-    aside: Amounts = field(default_factory=Amounts)
-    unseen: Amounts = field(default_factory=Amounts)
-    """What its tries under way may take beyond what is set aside for them."""
+_KINDS = tuple(f"{kind}_{unit}" for kind in ("spent", "aside") for unit in ("usd", "tokens", "requests"))
 
 
 class Book:
@@ -64,13 +54,13 @@ class Book:
         return socket.gethostname()
 
     @contextmanager
-    def turn(self, mine: Account) -> Iterator[Others]:
+    def turn(self, mine: Outlay) -> Iterator[Outlay]:
         """Yield what the others have taken; write down what is `mine` at the end. One process at a time has a turn."""
         try:
             with closing(self._connection()) as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 yield self._others(connection)
-                amounts = [*astuple(mine.spent), *astuple(mine.aside), *astuple(mine.unseen)]
+                amounts = [*astuple(mine.spent), *astuple(mine.aside)]
                 names = ["account", "host", "process", "written", *_KINDS]
                 row = [self._account, self._host, os.getpid(), time.time(), *amounts]
                 values = ", ".join(f"{name}=excluded.{name}" for name in names[1:])
@@ -103,17 +93,16 @@ class Book:
         connection.execute("CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY, began REAL)")
         return connection
 
-    def _others(self, connection: sqlite3.Connection) -> Others:
-        others = Others()
+    def _others(self, connection: sqlite3.Connection) -> Outlay:
+        others = Outlay()
         rows = connection.execute(
             f"SELECT host, process, written, {', '.join(_KINDS)} FROM account WHERE account != ?", (self._account,)
         )
         for host, process, written, *amounts in rows:
-            spent, aside, unseen = (Amounts(*amounts[k : k + 3]) for k in (0, 3, 6))
+            spent, aside = Amounts(*amounts[:3]), Amounts(*amounts[3:])
             others.spent.add(spent)
             if self._alive(host, process, written):
                 others.aside.add(aside)
-                others.unseen.add(unseen)
             else:
                 others.spent.add(aside)
         return others
@@ -139,7 +128,7 @@ class SharedTill(Till):
         """Open an account that stands in a book."""
         super().__init__(budget, price, model, discard)
         self._book, self.whose = book, book.whose
-        self._mine = Account()
+        self._mine = Outlay()
         self._reserved: Size | None = None
 
     def follow(self, other: Till) -> None:
@@ -208,11 +197,7 @@ class SharedTill(Till):
                 yield
             finally:
                 reserved = Amounts() if self._reserved is None else self._most(self._reserved)
-                self._mine.spent, self._mine.aside, self._mine.unseen = (
-                    self.own,
-                    self._aside_sum + reserved,
-                    self.unseen,
-                )
+                self._mine.spent, self._mine.aside = self.own, self._aside_sum + reserved
 
 
 def till_of(

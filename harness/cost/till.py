@@ -5,33 +5,25 @@ to think) of output, at the dearest price. It goes out only if what was spent an
 When its reply lands, what the server counted replaces what was set aside; where nobody counted, or no try can have
 taken what was counted, the most stays spent.
 
-What a server does not tell beforehand (a proxy's own prompt, a model that writes more than max_tokens) is learned from
-its replies: the greatest excess of any reply so far is added to what every other try may take. The fewer replies there
-are, the less is known: so many tries are under way at once as the limit would bear if each took `UNSEEN` tokens more, a
-quarter of them after one reply, a ninth after two. So a limit is passed by one call at most, unless a server begins to
-bill more than it ever has while many tries are under way, or never counts what it bills.
+So a limit is passed by one call at most on a server that bills what it was asked for. What a server adds of its own (a
+proxy's prompt, more than max_tokens) counts once its reply tells: a limit is passed by the calls under way at most.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 from harness.codec import token_count
-from harness.cost.budget import Amounts, Budget, Others
+from harness.cost.budget import Amounts, Budget, Outlay
 from harness.cost.price import Price, cost_of, countable, dollars
 from harness.cost.token_estimate import Size, size
 from harness.errors import BudgetReached
 from harness.protocols import Model
 from harness.types import Failure, Request, Response, Usage
 
-UNSEEN = 200_000
-"""Tokens that a call may take beside those of its request, as long as no reply is known; few contexts are longer."""
-_UNCOUNTED = 4
-"""Tries without a count that say as much as a reply with one: not all of a server's replies may lack it."""
 _LONGEST = 16
 """Characters a token at most, over a whole text: a count of fewer tokens is none."""
 _UNBILLED = frozenset({"context_length", "rate_limit", "empty_prompt"})
@@ -57,20 +49,14 @@ class Till:
         self._in_batches = self._service is not None and self._service.batch_window is not None
         self._discard = discard
         self._counted_sum = Amounts()
-        self._uncounted: Counter[Size] = Counter()
         self._uncounted_sum = Amounts()
         self._aside: dict[Request, Size] = {}
         self._aside_sum = Amounts()
         self._under_way: set[Request] = set()
         self._waiting: dict[Request, Size] = {}
         """Tries that are to be repeated and for which nothing could be set aside yet."""
-        self._hidden_input = self._hidden_output = 0
-        self._hidden_usd = 0.0
-        """What the server has charged for a call beyond its price, at most."""
-        self._replies = 0
-        """Counted by the server, since the last one that took more than any before; half of those that came earlier."""
         self._began: float | None = None
-        self._others = Others()
+        self._others = Outlay()
 
     @property
     def own(self) -> Amounts:
@@ -81,16 +67,6 @@ class Till:
     def spent(self) -> Amounts:
         """What all jobs that share the budget have spent: this one alone, as most do."""
         return self.own + self._others.spent
-
-    @property
-    def unseen(self) -> Amounts:
-        """What the tries under way may take beyond what is set aside for them, as far as anybody knows yet."""
-        # The first reply of a batch comes with all the others: no later try could know more.
-        if self._in_batches or not self._under_way or (self.budget.usd is None and self.budget.tokens is None):
-            return Amounts()
-        replies = 1 + self._replies + self._uncounted.total() // _UNCOUNTED
-        tokens = len(self._under_way) * UNSEEN // replies**2
-        return Amounts(self._price.most(1, tokens) if self._price else 0.0, tokens)  # written, which is dearer
 
     def wait(self) -> None:
         """Wait a moment where others hold what a try needs; nobody does here."""
@@ -119,7 +95,7 @@ class Till:
 
     def room(self, size: Size) -> bool:
         """Return whether a first try may go out beside those under way. Tries that are repeated go before."""
-        return not self._waiting and self._limit(size, self._all_aside) is None and self._wide(size)
+        return not self._waiting and self._limit(size, self._all_aside) is None
 
     @property
     def _all_aside(self) -> Amounts:
@@ -158,8 +134,6 @@ class Till:
                 return False
             del self._waiting[request]
             self._set_aside(request, size)
-        if not self._wide(size):
-            return False
         self._under_way.add(request)
         return True
 
@@ -224,13 +198,6 @@ class Till:
                 return limit
         return None
 
-    def _wide(self, size: Size) -> bool:
-        """Return whether the limit bears what nobody knows yet of one more try, where others are under way."""
-        unseen = self.unseen + self._others.unseen
-        if not unseen.tokens:
-            return True
-        return self._limit(size, self._all_aside + unseen) is None
-
     def _enter(self, size: Size, usage: Usage | None, characters: int = 0) -> None:
         """Enter what one try took; `characters` are those of the reply."""
         if usage is None:
@@ -238,50 +205,22 @@ class Till:
             if size.calls > 1:  # of a ranked request's calls one was refused; of the others nobody knows
                 share = (size.calls - 1) / size.calls
                 rest = {name: math.ceil(share * getattr(size, name)) for name in ("input", "input_most", "output_most")}
-                self._uncount(replace(size, calls=size.calls - 1, **rest))
+                self._uncounted_sum.add(self._most(replace(size, calls=size.calls - 1, **rest)))
             return
         input, output = token_count(usage.input) or 0, token_count(usage.output) or 0
         if (reasoning := token_count(usage.reasoning) or 0) > output:  # some servers do not count it as output
             output += reasoning
-        self._learn(size, input, output, usage.usd or 0.0)
         enough = _LONGEST * input >= size.characters and _LONGEST * output >= characters
         if size.calls == 0 or (countable(usage) and enough):
-            self._replies += 1
             usd = cost_of(usage, self._price) or 0.0
             self._counted_sum.add(Amounts(usd, input + output, size.calls))
         else:
-            self._uncount(size)
-
-    def _uncount(self, size: Size) -> None:
-        self._uncounted[size] += 1
-        self._uncounted_sum.add(self._most(size))
-
-    def _learn(self, size: Size, input: int, output: int, charged: float) -> None:
-        """Raise what every try may take where a reply took more than was set aside for it."""
-        if not size.calls:
-            return
-        usd = self._price.most(size.input_most, size.output_most) if self._price else 0.0
-        more = (charged - usd) / size.calls
-        unseen = -(-(input - size.input) // size.calls) if input > size.input_most else 0
-        beyond = -(-(output - size.output_most) // size.calls)
-        if unseen <= self._hidden_input and beyond <= self._hidden_output and more <= self._hidden_usd:
-            return
-        self._hidden_usd = max(self._hidden_usd, more)
-        self._hidden_input = max(self._hidden_input, unseen)
-        self._hidden_output = max(self._hidden_output, beyond)
-        self._replies //= 2
-        self._aside_sum, self._uncounted_sum = Amounts(), Amounts()
-        for tried in self._aside.values():
-            self._aside_sum.add(self._most(tried))
-        for tried, number in self._uncounted.items():
-            self._uncounted_sum.add(self._most(tried), number)
+            self._uncounted_sum.add(self._most(size))
 
     def _most(self, size: Size) -> Amounts:
         """Return what one try may take at most."""
-        input = size.input_most + size.calls * self._hidden_input
-        output = size.output_most + size.calls * self._hidden_output
-        usd = self._price.most(input, output) if self._price else 0.0
-        return Amounts(usd + size.calls * self._hidden_usd, input + output, size.calls)
+        usd = self._price.most(size.input_most, size.output_most) if self._price else 0.0
+        return Amounts(usd, size.input_most + size.output_most, size.calls)
 
     def _set_aside(self, request: Request, size: Size) -> None:
         self._aside[request] = size
