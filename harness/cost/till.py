@@ -215,7 +215,8 @@ class Till:
             usd = cost_of(usage, self._price) or 0.0
             self._counted_sum.add(Amounts(usd, input + output, size.calls))
         else:
-            self._uncounted_sum.add(self._most(size))
+            most, told = self._most(size), self._price.most(input, output) if self._price else 0.0
+            self._uncounted_sum.add(Amounts(max(most.usd, told), max(most.tokens, input + output), size.calls))
 
     def _most(self, size: Size) -> Amounts:
         """Return what one try may take at most."""
