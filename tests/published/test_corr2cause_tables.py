@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.models.baselines import Baseline
+from harness.plugins.papers.universe import measure
 from harness.prompting.prompts import load
 from harness.run import ask
 from harness.settings import build
-from harness.tasks.corr2cause.stats import measure
 from harness.types import ChatRequest
 
 

@@ -1,4 +1,4 @@
-"""What the papers have besides their benchmarks: hidden variables, stories, n-grams, tables of marks."""
+"""What the papers have besides their benchmarks: tables of data statistics and marks, hidden variables, stories."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ PLUGIN = Plugin(
     },
     extends={
         "corr2cause": "harness.plugins.papers.benchmarks:corr2cause",
+        "cladder": "harness.plugins.papers.benchmarks:cladder",
         "causalbench": "harness.plugins.papers.benchmarks:causalbench",
     },
 )

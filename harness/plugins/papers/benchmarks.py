@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def corr2cause(benchmark: Benchmark) -> Benchmark:
-    """Add Tables 8 and 11, and questions about hidden variables to what the reasoner answers."""
+    """Add Tables 1, 3, 8 and 11, and questions about hidden variables to what the reasoner answers."""
     return replace(
         benchmark,
-        statistics={**benchmark.statistics, "8": _stories, "11": _ngrams},
+        statistics={**benchmark.statistics, "1": _graphs, "3": _items, "8": _stories, "11": _ngrams},
         solves={**benchmark.solves, "corr2cause/latent": _follows_with_hidden},
     )
 
@@ -24,6 +24,29 @@ def corr2cause(benchmark: Benchmark) -> Benchmark:
 def causalbench(benchmark: Benchmark) -> Benchmark:
     """Add Table VIII."""
     return replace(benchmark, other_tables=lambda: (*benchmark.other_tables(), *_marks()))
+
+
+def cladder(benchmark: Benchmark) -> Benchmark:
+    """Add what is wrong in the authors' sample questions."""
+    return replace(benchmark, statistics={**benchmark.statistics, "audit": _audit})
+
+
+def _graphs() -> Sequence[Part]:
+    from harness.plugins.papers.universe import table_1
+
+    return table_1()
+
+
+def _items() -> Sequence[Part]:
+    from harness.plugins.papers.universe import table_3
+
+    return table_3()
+
+
+def _audit() -> Sequence[Part]:
+    from harness.plugins.papers.cladder_audit import table
+
+    return table()
 
 
 def _stories() -> Sequence[Part]:

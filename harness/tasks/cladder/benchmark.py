@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from harness.tasks.benchmark import Benchmark, Explanations
 
 if TYPE_CHECKING:
-    from harness.tables.table import Part
     from harness.types import Record
 
 PERTURBED = {"none": "as it is", "nonsense": "in invented words", "letters": "in letters"}
 """The perturbations in the words of headings."""
-
-
-def _audit() -> Sequence[Part]:
-    from harness.tasks.cladder.audit import table
-
-    return table()
 
 
 def _explanations() -> Explanations:
@@ -38,7 +31,6 @@ BENCHMARK = Benchmark(
     title="CLadder",
     source="Jin et al., CLadder: Assessing Causal Reasoning in Language Models, NeurIPS 2023",
     year=2023,
-    statistics={"audit": _audit},
     defaults={"perturbation": "none"},
     setting_words={"perturbation": PERTURBED},
     perturbations={"none": "original", "nonsense": "nonsense", "letters": "letters"},

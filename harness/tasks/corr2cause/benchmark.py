@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from harness.tasks.benchmark import Benchmark, Explanations, Origin
 
 if TYPE_CHECKING:
-    from harness.tables.table import Part
     from harness.tasks.presets import Preset
     from harness.tasks.published import PublishedRow
 
@@ -87,18 +86,6 @@ def _presets() -> Sequence[Preset]:
     return PRESETS
 
 
-def _graphs() -> Sequence[Part]:
-    from harness.tasks.corr2cause.stats import table_1
-
-    return table_1()
-
-
-def _items() -> Sequence[Part]:
-    from harness.tasks.corr2cause.stats import table_3
-
-    return table_3()
-
-
 def _explanations() -> Explanations:
     from harness.tasks.corr2cause.explain import Classes
 
@@ -133,7 +120,6 @@ BENCHMARK = Benchmark(
     data_version="data v1.0: 2,246 test items, 342 of them positive",
     published=_published,
     presets=_presets,
-    statistics={"1": _graphs, "3": _items},
     digits="in percent",
     defaults={"perturbation": "none", "version": "v2"},
     version_setting="version",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.tasks.cladder.audit import AuditCounts, counts
+from harness.plugins.papers.cladder_audit import AuditCounts, counts
 
 
 @pytest.fixture(scope="module")
