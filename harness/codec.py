@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,6 @@ MOST_TOKENS = 10**9
 """More than this is no count of one call's tokens; no context is near it."""
 MOST_USD = 10**6
 """More than this is no price of one call."""
-_TEXTS = ("finish_reason", "served_model", "reasoning", "provider", "system_fingerprint")
-"""Texts beside the text of a response, left out where they are empty."""
 
 
 def kind_of(request: Request) -> str:
@@ -142,14 +141,10 @@ def charge(value: object) -> float | None:
 
 def response_json(response: Response) -> dict[str, Any]:
     """Return a response as JSON, without empty fields and without whether it came from the cache."""
-    content: dict[str, Any] = {"text": response.text}
-    if response.logprobs is not None:
-        content["logprobs"] = dict(response.logprobs)
-    usage = {name: count for name in (*TOKENS, "usd") if (count := getattr(response.usage, name)) is not None}
-    rest = {"usage": usage, **{name: getattr(response, name) for name in _TEXTS}}
+    content = {name: _plain(value) for name in _BESIDE if (value := getattr(response, name)) not in _EMPTY}
     if response.outside is not None:
-        content |= {"outside": response.outside, "bounded": list(response.bounded)}
-    return content | {name: value for name, value in rest.items() if value} | {"seconds": response.seconds}
+        content["bounded"] = list(response.bounded)
+    return {"text": response.text} | {name: content[name] for name in _BESIDE if name in content}
 
 
 def response_from_json(content: Any, *, cached: bool) -> Response:
@@ -160,22 +155,8 @@ def response_from_json(content: Any, *, cached: bool) -> Response:
     """
     if not isinstance(content, Mapping) or not isinstance(text := content.get("text"), str):
         raise ValueError("it has no text")
-    counts, seconds, outside = content.get("usage"), content.get("seconds"), content.get("outside")
-    bounded = content.get("bounded")
-    return Response(
-        text,
-        _logprobs(content.get("logprobs")),
-        Usage(**{name: token_count(counts.get(name)) for name in TOKENS}, usd=charge(counts.get("usd")))
-        if isinstance(counts, Mapping)
-        else Usage(),
-        _text(content.get("finish_reason")),
-        _text(content.get("served_model")),
-        seconds if isinstance(seconds, int | float) and seconds is not True and 0 <= seconds < math.inf else 0.0,
-        cached,
-        outside if isinstance(outside, int | float) and outside is not True and 0 <= outside <= 1 else None,
-        tuple(bounded) if isinstance(bounded, list) and all(isinstance(name, str) for name in bounded) else (),
-        *(_text(content.get(name)) for name in ("reasoning", "provider", "system_fingerprint")),
-    )
+    beside = {name: read(content[name]) for name, read in _BESIDE.items() if name in content}
+    return Response(text, **beside, cached=cached)
 
 
 def left_out(content: Mapping[str, Any]) -> list[str]:
@@ -200,6 +181,46 @@ def _is_logprob(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _usage(counts: Any) -> Usage:
+    if not isinstance(counts, Mapping):
+        return Usage()
+    return Usage(**{name: token_count(counts.get(name)) for name in TOKENS}, usd=charge(counts.get("usd")))
+
+
+def _seconds(value: Any) -> float:
+    return value if isinstance(value, int | float) and value is not True and 0 <= value < math.inf else 0.0
+
+
+def _share(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and value is not True and 0 <= value <= 1 else None
+
+
+def _names(values: Any) -> tuple[str, ...]:
+    return tuple(values) if isinstance(values, list) and all(isinstance(name, str) for name in values) else ()
+
+
+def _plain(value: Any) -> Any:
+    """Return a part of a response as JSON."""
+    if isinstance(value, Usage):
+        return {name: count for name in _COUNTED if (count := getattr(value, name)) is not None}
+    return dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
+
+
+_COUNTED = (*TOKENS, "usd")
+_EMPTY = (None, "", (), Usage())
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "logprobs": _logprobs,
+    "outside": _share,
+    "bounded": _names,
+    "usage": _usage,
+    "seconds": _seconds,
+}
+_BESIDE: Mapping[str, Callable[[Any], Any]] = {
+    part.name: _READERS.get(part.name, _text) for part in fields(Response) if part.name not in ("text", "cached")
+}
+"""How each field of a response beside its text is read, in the order of the file; all others are texts."""
 
 
 def _form(form: AnswerForm) -> dict[str, Any]:

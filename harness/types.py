@@ -7,7 +7,7 @@ answer, the task scores the records.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, Literal
 
 JSON = Any
@@ -21,6 +21,17 @@ IN_FORM, NOT_IN_FORM = "in the form", "not in the form"
 Role = Literal["model", "baseline", "solver", "algorithm", "cheat"]
 """What answers: a language model, or what one is compared with. A solver computes the answer from the question's own
 words, an algorithm learns a graph from data, and a cheat looks at what tells nothing of the question."""
+TokenCount = int
+"""How many tokens one call took. What numbers of this and the next types may be in a file: harness.storage.forms."""
+Tally = int
+"""How many there are of something in a run."""
+LabelCode = int
+"""0 for No and 1 for Yes; of a question with choices the place of one."""
+Probability = float
+Elapsed = float
+"""Seconds."""
+Usd = float
+Finite = float
 Means = Literal["json_schema", "json_object", "structured_outputs", "guided_choice", "regex", "tool"]
 """How a server is asked to hold a reply to a prompt's choices; configs/model/openai.yaml says what each one means."""
 
@@ -104,42 +115,43 @@ Request = ChatRequest | ChoiceRequest | PairRequest
 class Usage:
     """Tokens, as the API or the tokenizer counted them, and what they cost; None where nobody says."""
 
-    input: int | None = None
-    output: int | None = None
-    cached_input: int | None = None
-    reasoning: int | None = None
-    cache_write: int | None = None
-    usd: float | None = None
+    input: TokenCount | None = None
+    output: TokenCount | None = None
+    cached_input: TokenCount | None = None
+    reasoning: TokenCount | None = None
+    cache_write: TokenCount | None = None
+    usd: Usd | None = None
     """What the server says that it charged for the call, which no price table knows better."""
 
 
-TOKENS = ("input", "output", "cached_input", "reasoning", "cache_write")
+TOKENS = tuple(part.name for part in fields(Usage) if part.name != "usd")
 """The fields of Usage that are counts of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a model said."""
+    """What a model said. In files its fields stand in this order, and those that are empty are left out."""
 
     text: str
     logprobs: Mapping[str, float] | None = None
     """Natural logarithms: of each choice for a ChoiceRequest, of each class for a PairRequest."""
+    _: KW_ONLY
+    outside: Probability | None = None
+    """Of a ranking by the next token: the probability of all tokens that begin none of the choices."""
+    bounded: tuple[str, ...] = ()
+    """Choices that no token begins of those that the server told: their log-probability is an upper bound."""
     usage: Usage = field(default_factory=Usage)
     finish_reason: str = ""
     """stop, length, …; `premise_truncated` where an encoder did not see the whole premise."""
     served_model: str = ""
-    seconds: float = 0.0
-    cached: bool = False
-    outside: float | None = None
-    """Of a ranking by the next token: the probability of all tokens that begin none of the choices."""
-    bounded: tuple[str, ...] = ()
-    """Choices that no token begins of those that the server told: their log-probability is an upper bound."""
     reasoning: str = ""
     """The model's thoughts, where the server tells them apart from the text. Never read as the answer."""
     provider: str = ""
     """Who served the model, where the server is a router that says so."""
     system_fingerprint: str = ""
     """The server's own name of the configuration that answered."""
+    seconds: Elapsed = 0.0
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +170,8 @@ FINAL_FAILURES = frozenset({"context_length", "content_filter", "refusal", "inva
 class Answer:
     """What was read from a response. `label` is None where nothing could be read."""
 
-    label: int | None
-    """1 for Yes and 0 for No; of a question with choices the place of the one that was taken."""
-    probability: float | None = None
+    label: LabelCode | None
+    probability: Probability | None = None
     """Of Yes, where the model gave one."""
     span: str = ""
     """The words that decided."""
@@ -185,7 +196,7 @@ class Record:
     cluster: str
     unit: str = field(default="", kw_only=True)
     groups: Mapping[str, str]
-    labels: Mapping[str, int]
+    labels: Mapping[str, LabelCode]
     request: str | None
     """The request's digest; None where nothing was asked (a classical algorithm, a failed opening)."""
     outcome: Response | Failure
@@ -214,20 +225,20 @@ class Metric:
 class Scores:
     """One row of a result: how many, and how well."""
 
-    items: int
-    positives: int
-    unreadable: int
-    failed: int
+    items: Tally
+    positives: Tally
+    unreadable: Tally
+    failed: Tally
     metrics: tuple[Metric, ...]
-    clusters: int = 0
+    clusters: Tally = 0
     """That have an item in the row: what its intervals draw. 0 where a task does not count them."""
     unit: str = ""
     """What they are where they are parts of one cluster: in CausalBench, the pairs of variables of one network."""
-    resamples: int = 0
+    resamples: Tally = 0
     """Behind the intervals; 0 where there are none."""
-    cut_off: int = 0
+    cut_off: Tally = 0
     """Of the unreadable replies, those that were cut off while the model was still thinking."""
-    confusion: Mapping[str, int] = field(default_factory=dict)
+    confusion: Mapping[str, Tally] = field(default_factory=dict)
     """Items by what became of them: tp, fp, fn, tn, and where there are any unreadable_positive, unreadable_negative,
     failed_positive, failed_negative. Unreadable replies stand here as such, however they score. Empty in rows that are
     means of others."""
@@ -246,13 +257,13 @@ class Judged:
     """What a judge has read, and what the scores are without it."""
 
     model: str
-    yes: int
-    no: int
-    unreadable: int
+    yes: Tally
+    no: Tally
+    unreadable: Tally
     """Replies in which the judge found no verdict either."""
-    waiting: int
+    waiting: Tally
     """Replies that the rules could not read, and the judge was not asked about yet: the run has stopped before."""
-    failures: Mapping[str, int]
+    failures: Mapping[str, Tally]
     """Replies that stay unreadable as the judge's call failed, by kind."""
     usage: Usage
     """The judge's, over its distinct requests."""
@@ -273,21 +284,21 @@ class Result:
     """The label set that the tables show."""
     scores: Mapping[str, Mapping[str, Mapping[str, Scores]]]
     """label set → breakdown ("overall", "relation", …) → group → scores."""
-    clusters: int
-    failures: Mapping[str, int]
+    clusters: Tally
+    failures: Mapping[str, Tally]
     """How many calls failed, by kind."""
-    finish_reasons: Mapping[str, int]
+    finish_reasons: Mapping[str, Tally]
     usage: Usage
     """Sums over the records; where a model was asked, over the distinct requests of the run, openings included."""
-    served_models: Mapping[str, int] = field(default_factory=dict)
-    """The model names that the server gave with its replies, and how often each."""
-    providers: Mapping[str, int] = field(default_factory=dict)
-    """The same for who served the model behind a router,"""
-    system_fingerprints: Mapping[str, int] = field(default_factory=dict)
-    """and for the configurations of the server."""
     notes: tuple[str, ...] = ()
     """Sentences that belong beside the scores."""
-    samples: Mapping[str, float | int | None] = field(default_factory=dict)
+    served_models: Mapping[str, Tally] = field(default_factory=dict)
+    """The model names that the server gave with its replies, and how often each."""
+    providers: Mapping[str, Tally] = field(default_factory=dict)
+    """The same for who served the model behind a router,"""
+    system_fingerprints: Mapping[str, Tally] = field(default_factory=dict)
+    """and for the configurations of the server."""
+    samples: Mapping[str, Finite | None] = field(default_factory=dict)
     """What single draws come to, where each item has several answers and the scores are those of the vote."""
     judge: Judged | None = None
     """What another model has read where the rules could not; None for a run without a judge."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.storage.record_lines import Line
+from harness.storage.records import Line
 from harness.types import JSON
 
 

@@ -8,7 +8,7 @@ from harness.errors import HarnessError
 from harness.report.answers import Codes
 from harness.storage.provenance import TracedItems
 from harness.storage.rebuild import task_of
-from harness.storage.record_lines import Line, turns
+from harness.storage.records import Line, turns
 from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of
 from harness.types import JSON, Item

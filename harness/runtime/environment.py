@@ -17,6 +17,7 @@ PACKAGES = {
     "omegaconf": "omegaconf",
     "yaml": "pyyaml",
     "pydantic": "pydantic",
+    "msgspec": "msgspec",
     "openai": "openai",
     "aiohttp": "aiohttp",
     "tenacity": "tenacity",

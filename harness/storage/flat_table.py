@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from harness.errors import ConfigError
-from harness.storage.record_lines import PLACE, Line, turns
+from harness.storage.records import PLACE, Line, turns
 
 TOKENS = ("input", "output", "cached_input", "reasoning", "cache_write")
 

@@ -1,4 +1,4 @@
-"""What result.json and manifest.json have to look like before anything reads them: one form for every reader.
+"""What files of a run have to look like before anything reads them: forms that follow from the types of their content.
 
 A run of this program always leaves files of this form. Another form is damage, or somebody's attempt to end a reader
 with a traceback; either way it is a ValueError here and one sentence for the user.
@@ -6,124 +6,121 @@ with a traceback; either way it is a ValueError here and one sentence for the us
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from harness.types import LETTERS, Role
 
-Tokens = Literal["input", "output", "cached_input", "reasoning", "cache_write"]
-Text = str
-Count = Annotated[int, Field(ge=0, le=10**15)]
-Number = Annotated[FiniteFloat, Field(ge=-1e15, le=1e15)]
+Form = TypeVar("Form")
+MOST = 10**15
 """No number of a run is beyond it; what readers compute of such numbers stays finite."""
-Pair = Annotated[list[Number], Field(min_length=2, max_length=2)]
-Part = dict[Text, Any]
-_STRICT = ConfigDict(strict=True)
+Whole = Annotated[int, Meta(ge=0, le=MOST)]
+Finite = Annotated[float, Meta(ge=-MOST, le=MOST)]
+Amount = Annotated[float, Meta(ge=0, le=MOST)]
+Pair = Annotated[list[Finite], Meta(min_length=2, max_length=2)]
+Part = dict[str, Any]
+LIMITS: Mapping[str, Any] = {
+    "Tally": Whole,
+    "TokenCount": Annotated[int, Meta(ge=0, le=10**9)],
+    "Usd": Annotated[float, Meta(ge=0, le=10**6)],
+    "LabelCode": Annotated[int, Meta(ge=0, lt=len(LETTERS))],
+    "Probability": Annotated[float, Meta(ge=0, le=1)],
+    "Finite": Finite,
+    "Elapsed": Annotated[float, Meta(ge=0, le=10**9)],
+}
+"""What numbers may be in a file, by the names that harness.types has for their types."""
+_NOUNS = {"str": "text", "int": "whole number", "float": "number", "array": "list", "bool": "true or false"}
+_EXPECTED = re.compile(r"Expected `(?P<types>[^`]+)`(?:, got `\w+`|(?P<bound> [<>=]+ \S+))")
+_LENGTH = re.compile(r"Expected `(?P<types>[^`]+)` of (?P<bound>length .+)")
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
 
 
-class ScoresForm(BaseModel):
-    """One row of scores. What has no name here is a metric."""
-
-    model_config = ConfigDict(strict=True, extra="allow")
-    __pydantic_extra__: dict[Text, Number | None] = Field(init=False)
-
-    items: Count
-    positives: Count
-    unreadable: Count
-    failed: Count
-    clusters: Count = 0
-    unit: Text = ""
-    resamples: Count = 0
-    cut_off: Count = 0
-    confusion: dict[Text, Count] = {}
-    intervals: dict[Text, Pair] = {}
-    no_interval: dict[Text, list[Text]] = {}
-    bounds: dict[Text, Pair] = {}
+class Strict(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A form without parts that it does not know."""
 
 
-class PlaceForm(BaseModel):
+class Open(Struct, kw_only=True):
+    """A form that may have parts which it does not know."""
+
+
+def form_of(
+    kind: type,
+    /,
+    *,
+    required: tuple[str, ...] = (),
+    without: tuple[str, ...] = (),
+    also: Mapping[str, Any] = MappingProxyType({}),
+    more: Mapping[str, Any] = MappingProxyType({}),
+    base: type[Struct] = Strict,
+    **types: Any,
+) -> type[Struct]:
+    """Return the form of a dataclass's JSON: its fields, each optional that has a default and is not `required`.
+
+    `types` says what a type of the dataclass is in the file, by its name; `also` adds parts, `more` optional
+    ones.
+    """
+    hints = get_type_hints(kind, localns={**LIMITS, **types}, include_extras=True)
+    fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    for field in dataclasses.fields(kind):
+        hint = hints[field.name]
+        if field.name in without:
+            continue
+        if field.name in required or field.default is field.default_factory is dataclasses.MISSING:
+            fields.append((field.name, hint))
+        else:  # a part that has nothing to say is not there, and null is none
+            given = hint.__args__[0] if field.default is None else hint
+            fields.append((field.name, given | UnsetType, UNSET))
+    fields += [*also.items(), *((name, hint | UnsetType, UNSET) for name, hint in more.items())]
+    return msgspec.defstruct(f"{kind.__name__}Form", fields, bases=(base,), kw_only=True)
+
+
+def checked(content: Any, form: type[Form], at: str = "") -> Form:
+    """Return JSON as its form. Raises ValueError, which says what is wrong and where below `at`."""
+    try:
+        return msgspec.convert(content, form)
+    except msgspec.ValidationError as error:
+        raise ValueError(_in_words(str(error), at)) from None
+
+
+def _in_words(message: str, at: str) -> str:
+    """Return what msgspec says of a value in the words of a user who looks at the file."""
+    what, _, path = message.partition(" - at `$")
+    place = f"{at}{path.rstrip('`')}".lstrip(".")
+    if match := _MISSING.fullmatch(what):
+        return f"{f'{place}.' if place else ''}{match['name']} is missing"
+    if match := _UNKNOWN.fullmatch(what):
+        return f"{place or 'it'} holds {match['name']!r:.80}, which is no part of it"
+    if match := _EXPECTED.fullmatch(what) or _LENGTH.fullmatch(what):
+        nouns = " or ".join(_NOUNS.get(name, name) for name in match["types"].split(" | "))
+        return f"{place or 'it'} is no {nouns}{f' of {bound.strip()}' if (bound := match['bound']) else ''}"
+    return f"{place}: {what}" if place else what
+
+
+class PlaceForm(Strict):
     """Where a run stands in every table."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    task: Text
-    variant: Text
-    prompt: Text
-    model: Text
+    task: str
+    variant: str
+    prompt: str
+    model: str
 
 
-class CostForm(BaseModel):
-    """What a run's answers cost."""
-
-    model_config = _STRICT
-
-    usd: Annotated[Number, Field(ge=0)] | None
-    answers: Count = 0
-    answers_without_cost: Count
-    price: Text | None = None
-
-
-class JudgeForm(BaseModel):
-    """What a judge has read where the rules could not, and the scores without it."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    model: Text
-    replies: Count
-    yes: Count
-    no: Count
-    unreadable: Count
-    waiting: Count
-    failures: dict[Text, Count]
-    usage: dict[Tokens, Count]
-    without: ScoresForm
-    cost: CostForm | None = None
-
-
-class ResultForm(BaseModel):
-    """result.json."""
-
-    model_config = _STRICT
-
-    run: Annotated[PlaceForm, Field(default=None)]  # result_json makes all but these two
-    complete: bool = False
-    headline: Text
-    choices: Annotated[list[Text], Field(max_length=len(LETTERS))] = []
-    clusters: Count
-    failures: dict[Text, Count]
-    finish_reasons: dict[Text, Count]
-    notes: list[Text] = []
-    served_models: dict[Text, Count] = {}
-    providers: dict[Text, Count] = {}
-    system_fingerprints: dict[Text, Count] = {}
-    samples: dict[Text, Number | None] = {}
-    interval: Part = {}
-    usage: dict[Tokens, Count]
-    scores: dict[Text, dict[Text, dict[Text, ScoresForm]]]
-    cost: CostForm | None = None
-    judge: JudgeForm | None = None
-
-    @model_validator(mode="after")
-    def _has_headline(self) -> ResultForm:
-        _ = self.scores[self.headline]["overall"]["all"]
-        return self
-
-
-class ItemsForm(BaseModel):
+class ItemsForm(Open):
     """What was asked: how many items, and their digest."""
 
-    model_config = _STRICT
-
-    count: Count | None = None
-    sha256: Text | None = None
+    count: Whole | None = None
+    sha256: str | None = None
 
 
-class ConfigurationForm(BaseModel):
+class ConfigurationForm(Open):
     """What the answers depend on."""
-
-    model_config = _STRICT
 
     task: Part = {}
     data: Part = {}
@@ -132,95 +129,66 @@ class ConfigurationForm(BaseModel):
     judge: Part | None = None
 
 
-class ConfigForm(BaseModel):
+class ConfigForm(Open):
     """The settings that a run was started with. What has no name here is a setting of the command."""
-
-    model_config = _STRICT
 
     task: Part | None = None
     model: Part | None = None
     algorithm: Part | None = None
     judge: Part | None = None
-    prompt: Text | None = None
-    replies: Text | None = None
-    answer: Text | None = None
-    max_tokens: Count | None = None
-    system_role: Text | None = None
-    samples: Count | None = None
-    seed: Count | None = None
+    prompt: str | None = None
+    replies: str | None = None
+    answer: str | None = None
+    max_tokens: Whole | None = None
+    system_role: str | None = None
+    samples: Whole | None = None
+    seed: Whole | None = None
 
 
-class ProgramForm(BaseModel):
+class ProgramForm(Open):
     """Which harness ran."""
 
-    model_config = _STRICT
-
-    version: Text | None = None
-    commit: Text | None = None
+    version: str | None = None
+    commit: str | None = None
     dirty: bool | None = None
 
 
-class ReadingForm(BaseModel):
+class ReadingForm(Open):
     """By which rules the replies were read."""
 
-    model_config = _STRICT
-
-    version: Count
-    rules: Text
+    version: Whole
+    rules: str
 
 
-class SealForm(BaseModel):
+class SealForm(Open):
     """What names the lines of the records."""
 
-    model_config = _STRICT
-
-    count: Count
-    sha256_sum: Text
+    count: Whole
+    sha256_sum: str
 
 
-class ManifestForm(BaseModel):
+class ManifestForm(Open):
     """manifest.json. A part that is there has its form; verify says which parts are missing."""
-
-    model_config = _STRICT
 
     run: PlaceForm | None = None
     role: Role | None = None
     configuration: ConfigurationForm | None = None
-    configuration_digest: Text | None = None
+    configuration_digest: str | None = None
     config: ConfigForm | None = None
     complete: bool | None = None
-    started: Text | None = None
-    ended: Text | None = None
+    role: str | None = None
+    started: str | None = None
+    ended: str | None = None
     items: ItemsForm | None = None
     counts: Part | None = None
     harness: ProgramForm | None = None
-    versions: dict[Text, Text] | None = None
-    python: Text | None = None
+    versions: dict[str, str] | None = None
+    python: str | None = None
     machine: Part | None = None
     words: Part | None = None
     judge: Part | None = None
     reading: ReadingForm | None = None
     price: Part | None = None
     records: SealForm | None = None
-    result: Text | None = None
-    digest: Text | None = None
-
-
-def check_result(content: Mapping[str, Any]) -> None:
-    """Raise ValueError where result.json is of another form."""
-    _check(ResultForm, content)
-
-
-def check_manifest(content: Mapping[str, Any]) -> None:
-    """Raise ValueError where manifest.json is of another form."""
-    _check(ManifestForm, content)
-
-
-def _check(form: type[BaseModel], content: Mapping[str, Any]) -> None:
-    try:
-        form.model_validate(content)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    except KeyError as missing:
-        raise ValueError(f"scores: there are none of {missing}") from None
+    result: str | None = None
+    digest: str | None = None

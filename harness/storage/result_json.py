@@ -3,67 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from harness.scoring import bootstrap
-from harness.scoring.summary import WHO
-from harness.types import JSON, Judged, Metric, Result, Scores, Usage
+from harness.storage.forms import Amount, Finite, Open, Pair, Part, PlaceForm, Whole, checked, form_of
+from harness.types import JSON, LETTERS, Judged, Metric, Result, Scores, Usage
 
 _COUNTS = ("items", "positives", "unreadable", "failed")
-_PAIRS = ("intervals", "bounds")
-_BESIDE = (*_PAIRS, "clusters", "unit", "resamples", "cut_off", "no_interval", "confusion")
-"""Parts of a row that are no metrics; one that is empty is left out."""
+_FLAT = tuple(part.name for part in fields(Scores) if part.name != "metrics")
+"""What a row of scores holds besides its metrics,"""
+_OF_METRICS: Mapping[str, Any] = {"intervals": dict[str, Pair], "no_interval": dict[str, list[str]]} | {
+    "bounds": dict[str, Pair]
+}
+"""and what it holds of them, by their names. All but the counts is left out where it is empty."""
+_BESIDE = frozenset((*_FLAT, *_OF_METRICS))
+_NOT_IN_FILE = ("files", "unreadable")
+
+
+class CostForm(Open):
+    """What a run's answers cost."""
+
+    usd: Amount | None
+    answers_without_cost: Whole
+    answers: Whole = 0
+    price: str | None = None
+
+
+class _WholeResult(Open):
+    def __post_init__(self: Any) -> None:
+        """Raise ValueError where there are no scores of all items, or more choices than letters."""
+        if "all" not in self.scores.get(self.headline, {}).get("overall", {}):
+            raise ValueError(f"there are no scores of {self.headline!r:.80}")
+        if self.choices and len(self.choices) > len(LETTERS):
+            raise ValueError("a question has no more choices than letters")
+
+
+_Usage = form_of(Usage, without=("usd",), TokenCount=Whole)
+_Row = form_of(Scores, without=("metrics",), more=_OF_METRICS)
+_Judged = form_of(Judged, also={"replies": Whole}, more={"cost": CostForm | None}, Usage=_Usage, Scores=Part)
+ResultForm = form_of(
+    Result,
+    without=_NOT_IN_FILE,
+    more={"run": PlaceForm, "complete": bool, "interval": Part, "cost": CostForm | None},
+    base=_WholeResult,
+    Usage=_Usage,
+    Judged=_Judged,
+    Scores=Part,  # read row by row, as most of a row is metrics by their names
+)
+"""result.json: a result, and what only its run knows."""
 
 
 def result_json(result: Result) -> dict[str, Any]:
-    """Return a result as JSON; metrics by name, as fractions, null where undefined."""
-    return {
-        "headline": result.headline,
-        **({"choices": list(result.choices)} if result.choices else {}),
-        "clusters": result.clusters,
-        "interval": {"level": bootstrap.LEVEL, "method": bootstrap.METHOD, "seed": bootstrap.SEED},
-        "failures": dict(result.failures),
-        "finish_reasons": dict(result.finish_reasons),
-        **({"notes": list(result.notes)} if result.notes else {}),
-        **{name: dict(names) for name in WHO if (names := getattr(result, name))},
-        **({"samples": dict(result.samples)} if result.samples else {}),
-        **({"judge": _judge_json(result.judge)} if result.judge else {}),
-        "usage": _usage_json(result.usage),
-        "scores": {
-            label_set: {
-                breakdown: {group: _row_json(row) for group, row in groups.items()}
-                for breakdown, groups in breakdowns.items()
-            }
-            for label_set, breakdowns in result.scores.items()
-        },
-    }
+    """Return a result as JSON; metrics by name, as fractions, null where undefined; what is empty is left out."""
+    parts = {part: _plain(getattr(result, part)) for part in _PARTS}
+    parts["interval"] = {"level": bootstrap.LEVEL, "method": bootstrap.METHOD, "seed": bootstrap.SEED}
+    return {name: parts[name] for name in _ORDER if parts[name] or name in _ALWAYS}
+
+
+_PARTS = tuple(part.name for part in fields(Result) if part.name not in _NOT_IN_FILE)
+_HEAD, _TAIL = ("headline", "choices", "clusters", "interval", "failures", "finish_reasons"), ("usage", "scores")
+_ORDER = (*_HEAD, *(part for part in _PARTS if part not in (*_HEAD, *_TAIL)), *_TAIL)
+_ALWAYS = ("headline", "clusters", "failures", "finish_reasons", "usage", "scores")
+
+
+def _plain(value: Any) -> Any:
+    """Return a part of a result as JSON."""
+    if isinstance(value, Scores):
+        return _row_json(value)
+    if isinstance(value, Usage):
+        return {name: count for name, count in asdict(value).items() if count is not None}
+    if isinstance(value, Judged):
+        parts = {part.name: _plain(getattr(value, part.name)) for part in fields(Judged)}
+        return {"model": parts.pop("model"), "replies": value.replies, **parts}
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def result_from_json(content: Mapping[str, Any]) -> Result:
     """Return the result that `result_json` wrote. Raises ValueError for everything else."""
-    from harness.storage.forms import check_result  # pydantic, which a run that only writes need not wait for
-
-    check_result(content)
-    return Result(
-        headline=content["headline"],
-        scores={
-            label_set: {
-                breakdown: {group: _row_from_json(row) for group, row in groups.items()}
-                for breakdown, groups in breakdowns.items()
+    checked(content, ResultForm)
+    parts = {part: content[part] for part in _PARTS if part in content}
+    parts["usage"] = Usage(**content["usage"])
+    parts["scores"] = {
+        label_set: {
+            breakdown: {
+                group: _row_from_json(row, f".scores.{label_set}.{breakdown}.{group}") for group, row in groups.items()
             }
-            for label_set, breakdowns in content["scores"].items()
-        },
-        clusters=content["clusters"],
-        failures=content["failures"],
-        finish_reasons=content["finish_reasons"],
-        usage=Usage(**content["usage"]),
-        notes=tuple(content.get("notes", ())),
-        **{name: content.get(name, {}) for name in WHO},
-        samples=content.get("samples", {}),
-        judge=_judge_from_json(content["judge"]) if "judge" in content else None,
-        choices=tuple(content.get("choices", ())),
-    )
+            for breakdown, groups in breakdowns.items()
+        }
+        for label_set, breakdowns in content["scores"].items()
+    }
+    if "judge" in content:
+        judge = {part.name: content["judge"][part.name] for part in fields(Judged)}
+        without = _row_from_json(judge["without"], ".judge.without")
+        parts["judge"] = Judged(**judge | {"usage": Usage(**judge["usage"]), "without": without})
+    return Result(**parts | {name: tuple(parts[name]) for name in ("notes", "choices") if name in parts})
 
 
 def counts(result: Result) -> dict[str, JSON]:
@@ -79,30 +115,6 @@ def counts(result: Result) -> dict[str, JSON]:
     }
 
 
-def _usage_json(usage: Usage) -> dict[str, int]:
-    return {name: count for name, count in asdict(usage).items() if count is not None}
-
-
-def _judge_json(judge: Judged) -> dict[str, Any]:
-    """What the judge read, and the headline scores of all items without it."""
-    return {
-        "model": judge.model,
-        "replies": judge.replies,
-        "yes": judge.yes,
-        "no": judge.no,
-        "unreadable": judge.unreadable,
-        "waiting": judge.waiting,
-        "failures": dict(judge.failures),
-        "usage": _usage_json(judge.usage),
-        "without": _row_json(judge.without),
-    }
-
-
-def _judge_from_json(judge: Mapping[str, Any]) -> Judged:
-    counts = {name: judge[name] for name in ("model", "yes", "no", "unreadable", "waiting", "failures")}
-    return Judged(**counts, usage=Usage(**judge["usage"]), without=_row_from_json(judge["without"]))
-
-
 def _row_json(row: Scores) -> dict[str, Any]:
     """Return a row: counts and metrics flat, intervals and bounds by metric, metrics without interval by reason."""
     without: dict[str, list[str]] = {}
@@ -110,11 +122,7 @@ def _row_json(row: Scores) -> dict[str, Any]:
         if metric.no_interval:
             without.setdefault(metric.no_interval, []).append(metric.name)
     beside = {
-        "clusters": row.clusters,
-        "unit": row.unit,
-        "resamples": row.resamples,
-        "cut_off": row.cut_off,
-        "confusion": dict(row.confusion),
+        **{name: _plain(getattr(row, name)) for name in _FLAT if name not in _COUNTS},
         "intervals": {metric.name: list(metric.interval) for metric in row.metrics if metric.interval},
         "no_interval": without,
         "bounds": {metric.name: list(metric.bounds) for metric in row.metrics if metric.bounds},
@@ -126,20 +134,16 @@ def _row_json(row: Scores) -> dict[str, Any]:
     }
 
 
-def _row_from_json(row: Mapping[str, Any]) -> Scores:
-    pairs = {part: {name: (low, high) for name, (low, high) in row.get(part, {}).items()} for part in _PAIRS}
+def _row_from_json(row: Mapping[str, Any], at: str) -> Scores:
+    checked({name: value for name, value in row.items() if name in _BESIDE}, _Row, at)
+    values = {name: value for name, value in row.items() if name not in _BESIDE}
+    checked(values, dict[str, Finite | None], at)
+    intervals, bounds = (
+        {name: (low, high) for name, (low, high) in row.get(part, {}).items()} for part in ("intervals", "bounds")
+    )
     reasons = {name: reason for reason, names in row.get("no_interval", {}).items() for name in names}
     metrics = tuple(
-        Metric(name, value, pairs["intervals"].get(name), reasons.get(name, ""), pairs["bounds"].get(name))
-        for name, value in row.items()
-        if name not in _COUNTS and name not in _BESIDE
+        Metric(name, value, intervals.get(name), reasons.get(name, ""), bounds.get(name))
+        for name, value in values.items()
     )
-    return Scores(
-        **{name: row[name] for name in _COUNTS},
-        metrics=metrics,
-        clusters=row.get("clusters", 0),
-        unit=row.get("unit", ""),
-        resamples=row.get("resamples", 0),
-        cut_off=row.get("cut_off", 0),
-        confusion=row.get("confusion", {}),
-    )
+    return Scores(**{name: row[name] for name in _FLAT if name in row}, metrics=metrics)

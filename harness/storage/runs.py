@@ -7,21 +7,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from harness.codec import digest
 from harness.errors import DataError
 from harness.prompting.version import by_other_rules
 from harness.storage import files, flat_table, records
 from harness.storage.files import DamagedError, read_json
-from harness.storage.forms import check_manifest, check_result
-from harness.storage.record_lines import Line, fill
+from harness.storage.forms import ManifestForm, checked
+from harness.storage.records import Line, fill
 from harness.storage.result_json import counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RESULT, WITHOUT_RECORDS, records_in
 from harness.storage.upgrade import upgraded
 from harness.tables import results
 from harness.types import Metric, Record, Result, Role
 
+Content = TypeVar("Content")
 _MAIN_PARTS = {RESULT: {"run", "scores"}, MANIFEST: {"run", "configuration"}}
 """What a file has that was not cut off, whatever version has written it."""
 SWEEPS = ".sweeps"
@@ -219,15 +220,15 @@ def find(folders: Sequence[str], *, need: Literal["each", "one", "none"] = "each
 
 def load(folder: Path) -> Run:
     """Return the run that a folder holds. Raises DamagedError, or DataError where there is no result."""
-    content = _read(folder / RESULT, check_result)
+    content, result = _read(folder / RESULT, result_from_json)
     try:
-        result, place, complete = result_from_json(content), content["run"], content["complete"]
+        place, complete = content["run"], content["complete"]
     except KeyError as missing:
         raise DamagedError(folder / RESULT, f"{missing.args[0]} is missing") from None
     manifest_json: Mapping[str, Any] = {}
     manifest_error: DataError | None = None
     try:
-        manifest_json = _read(folder / MANIFEST, check_manifest)
+        manifest_json, _ = _read(folder / MANIFEST, _manifest)
     except DataError as error:
         manifest_error = error
     manifest = upgraded(manifest_json)
@@ -238,7 +239,7 @@ def load(folder: Path) -> Run:
 
 def manifest_of(folder: Path) -> dict[str, Any]:
     """Return the manifest of a run, whether it has ended or not. Raises DamagedError, DataError where there is none."""
-    return upgraded(_read(folder / MANIFEST, check_manifest))
+    return upgraded(_read(folder / MANIFEST, _manifest)[0])
 
 
 def samples_of(manifest: Mapping[str, Any]) -> int:
@@ -252,16 +253,20 @@ def no_records(folder: Path) -> DataError:
     return DataError(f"{folder} {WITHOUT_RECORDS}.")
 
 
-def _read(path: Path, check: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
+def _manifest(content: Mapping[str, Any]) -> ManifestForm:
+    return checked(content, ManifestForm)
+
+
+def _read(path: Path, parse: Callable[[Mapping[str, Any]], Content]) -> tuple[dict[str, Any], Content]:
+    """Return what a file holds, as JSON and as `parse` reads it."""
     try:
         content = read_json(path)
     except FileNotFoundError:
         raise DataError(f"{path.parent} holds no {path.name}: give the whole folder of a run.") from None
     try:
-        check(content)
+        return content, parse(content)
     except ValueError as error:
         raise DamagedError(path, str(error), whole=_MAIN_PARTS[path.name] <= content.keys()) from None
-    return content
 
 
 def _trouble(manifest: Mapping[str, Any], place: Mapping[str, str], result: Result) -> str:

@@ -38,7 +38,10 @@ def read(replies: Any, prompt: str, choices: tuple[str, ...], seconds: float, wh
     if not all(map(math.isfinite, logprobs.values())):
         return Failure("invalid_logprobs", f"the server's log-probabilities are {logprobs}")
     best = max(logprobs, key=lambda choice: logprobs[choice])
-    return Response(best, logprobs, usage_in_all(replies), "stop", name_of(replies[0].get("model")), seconds)
+    name = name_of(replies[0].get("model"))
+    return Response(
+        best, logprobs, usage=usage_in_all(replies), finish_reason="stop", served_model=name, seconds=seconds
+    )
 
 
 def _no_echo(where: str) -> str:

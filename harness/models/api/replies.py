@@ -61,11 +61,10 @@ def response(
     provider = reply.get("provider")
     return Response(
         _whole(text),
-        None,
-        usage_of(reply),
-        _reason_of(finish_reason),
-        name_of(reply.get("model")),
-        seconds,
+        usage=usage_of(reply),
+        finish_reason=_reason_of(finish_reason),
+        served_model=name_of(reply.get("model")),
+        seconds=seconds,
         reasoning=_whole(reasoning),
         provider=name_of(provider.get("name") if isinstance(provider, dict) else provider),
         system_fingerprint=name_of(reply.get("system_fingerprint")),

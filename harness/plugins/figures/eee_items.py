@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.codec import digest
 from harness.storage.atomic_write import atomic_file
-from harness.storage.record_lines import Line, turns
+from harness.storage.records import Line, turns
 from harness.storage.runs import Run
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from harness.codec import text_digest
 from harness.export.folder import number_of, unfinished_folder
 from harness.storage.places import safe
-from harness.storage.record_lines import PLACE, Line, turns
+from harness.storage.records import PLACE, Line, turns
 from harness.storage.runs import Run
 
 VERSION = 2

@@ -12,7 +12,7 @@ from harness.codec import text_digest
 from harness.export.folder import number_of, unfinished_folder
 from harness.scoring.definitions import definition
 from harness.storage.places import safe
-from harness.storage.record_lines import Line, turns
+from harness.storage.records import Line, turns
 from harness.storage.runs import Run
 
 NAMES = {"accuracy": "acc"}
