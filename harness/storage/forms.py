@@ -176,7 +176,6 @@ class ManifestForm(Open):
     configuration_digest: str | None = None
     config: ConfigForm | None = None
     complete: bool | None = None
-    role: str | None = None
     started: str | None = None
     ended: str | None = None
     items: ItemsForm | None = None

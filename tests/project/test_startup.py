@@ -12,8 +12,8 @@ from support.openai_server import chat_reply
 
 HELP = {"annotated_types", "harness", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "yaml"}
 COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "jsonlines", "omegaconf", "packaging", "tenacity"}
-SCORING = COMPOSED | {"numpy"}
-"""A run that has records needs numpy for the intervals of its scores, and neither scipy nor scikit-learn."""
+SCORING = COMPOSED | {"msgspec", "numpy"}
+"""A run that has records reads them with msgspec, and needs numpy for intervals; neither scipy nor scikit-learn."""
 PROGRAM = """
 import json, sys
 before = set(sys.modules)
