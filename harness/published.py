@@ -57,9 +57,9 @@ def job(arguments: list[str], settings: Settings) -> list[Part]:
     if not folders and (measured := _statistics(name)):
         return [*measured()]
     if table := _other_table(name):
-        from harness.leaderboard.rows import find_rows
+        from harness.leaderboard.comparable import find_runs
 
-        return [*table.lay_out(find_rows(folders, some=False) if folders else [])]
+        return [*table.lay_out(find_runs(folders, some=False) if folders else [])]
     paper_tables = tables(name)
     return [
         *(part for table in paper_tables for part in table_parts(table)),
@@ -99,10 +99,10 @@ def _order(benchmark_and_table: tuple[str, str]) -> tuple[int, int, str]:
 def _leaderboard(benchmark: str, folders: Sequence[str]) -> Iterator[Part]:
     """Yield the leaderboard of the benchmark's runs below the folders. Raises ConfigError where there are none."""
     from harness.leaderboard.build import build
-    from harness.leaderboard.rows import find_rows
+    from harness.leaderboard.comparable import find_runs
 
     for name in folders:
-        fitting = [row for row in find_rows([name], some=False) if row.task.partition("/")[0] == benchmark]
+        fitting = [row for row in find_runs([name], some=False) if row.task.partition("/")[0] == benchmark]
         if not fitting:
             raise ConfigError(f"{name} holds no runs of {benchmark}.")
         paper = benchmark_of(benchmark)

@@ -11,9 +11,9 @@ from harness.charts.sets import ChartsOfSet, interval_notes_of, interval_of, tit
 from harness.charts.values import Chart, DirectnessChart, NamesChart, Point, RobustnessChart, StepsRow
 from harness.leaderboard.chains import Chain, chains_of, sets_of, steps_of
 from harness.leaderboard.comparable import comparable_sets, heading_of, items_of, items_text, sort_key
-from harness.leaderboard.rows import Row
 from harness.leaderboard.setting import Setting
 from harness.scoring.definitions import main_metrics
+from harness.storage.runs import Run
 from harness.tasks.benchmark import PERTURBATION
 from harness.tasks.find import benchmark_of
 
@@ -38,11 +38,11 @@ _KINDS = (
 )
 
 
-def steps_charts(task: str, rows: Sequence[Row], names: Mapping[int, str]) -> Iterator[Chart]:
+def steps_charts(task: str, rows: Sequence[Run], names: Mapping[int, str]) -> Iterator[Chart]:
     """Yield a chart for each kind, metric and set of chains; `names` are the runs' by the id() of their rows."""
     for kind in _KINDS:
         values = kind.values(task)
-        known = [row for row in rows if row.complete and (values is None or kind.setting.step(row) in values)]
+        known = [row for row in rows if row.sound and (values is None or kind.setting.step(row) in values)]
         sets = sets_of([chain for chain in chains_of(known, kind.setting) if len(chain.by_step) > 1])
         prefixes = id_prefixes(task, [[_without(chain.first, kind.setting) for chain in members] for members in sets])
         for members, prefix, heading in zip(sets, prefixes, _headings(sets, kind.setting), strict=True):
@@ -99,32 +99,32 @@ def _charts(
         )
 
 
-def _without(row: Row, setting: Setting) -> Row:
+def _without(row: Run, setting: Setting) -> Run:
     """Return the row with the variant and the settings that all of its chain share."""
-    place = {**row.run.place, "variant": setting.other_variant(row)}
-    manifest = {**row.run.manifest, "configuration": {**row.configuration, "task": setting.other_settings(row)}}
-    return replace(row, run=replace(row.run, place=place, manifest=manifest))
+    place = {**row.place, "variant": setting.other_variant(row)}
+    manifest = {**row.manifest, "configuration": {**row.configuration, "task": setting.other_settings(row)}}
+    return replace(row, place=place, manifest=manifest)
 
 
-def _point(row: Row | None, metric: str, names: Mapping[int, str]) -> Point | None:
+def _point(row: Run | None, metric: str, names: Mapping[int, str]) -> Point | None:
     if row is None:
         return None
     overall = row.result.overall
     return Point(run=names[id(row)], value=overall[metric], interval=interval_of(overall, metric))
 
 
-def charts_of(rows: Sequence[Row]) -> list[Chart]:
+def charts_of(rows: Sequence[Run]) -> list[Chart]:
     """Return the charts of all tasks. Incomplete runs are in none; none mixes item sets or headline label sets.
 
     The one exception is robustness, whose steps are the same questions in other words.
     """
-    by_task: dict[str, list[tuple[Row, str]]] = defaultdict(list)
+    by_task: dict[str, list[tuple[Run, str]]] = defaultdict(list)
     for row, name in zip(rows, run_ids(rows), strict=True):
         by_task[row.task].append((row, name))
     return [chart for task, named_rows in sorted(by_task.items()) for chart in _of_task(task, named_rows)]
 
 
-def _of_task(task: str, named_rows: Sequence[tuple[Row, str]]) -> Iterator[Chart]:
+def _of_task(task: str, named_rows: Sequence[tuple[Run, str]]) -> Iterator[Chart]:
     """Yield the charts of a task."""
     # Rows hold dictionaries and have no hash, so names go by id().
     names = {id(row): name for row, name in named_rows}

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.leaderboard.families import family
-from harness.leaderboard.rows import Row
 from harness.storage.configuration import as_options
 from harness.storage.places import safe
+from harness.storage.runs import Run
 
 
-def run_ids(rows: Sequence[Row]) -> list[str]:
+def run_ids(rows: Sequence[Run]) -> list[str]:
     """Return task/variant/prompt/model of each row; where rows share that, what tells them apart and // before it."""
     plain = ["/".join((row.task, row.variant, row.prompt, row.model)) for row in rows]
-    folders = [f"{row.folder}//{name}" for row, name in zip(rows, plain, strict=True)]
-    paths = [f"{row.path}//{name}" for row, name in zip(rows, plain, strict=True)]
+    folders = [f"{row.source}//{name}" for row, name in zip(rows, plain, strict=True)]
+    paths = [f"{row.folder}//{name}" for row, name in zip(rows, plain, strict=True)]
     shared, unclear = Counter(plain), Counter(folders)
     return [
         name if shared[name] == 1 else folder if unclear[folder] == 1 else path
@@ -24,7 +24,7 @@ def run_ids(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def id_prefixes(task: str, sets: Sequence[Sequence[Row]]) -> list[str]:
+def id_prefixes(task: str, sets: Sequence[Sequence[Run]]) -> list[str]:
     """Return what chart ids begin with: the task, and the simplest variant of the set of rows if it is not the default.
 
     It depends on the set alone, so that no name passes to another set when runs are added. Sets that share a variant
@@ -49,15 +49,15 @@ def id_prefixes(task: str, sets: Sequence[Sequence[Row]]) -> list[str]:
     return prefixes
 
 
-def _fewest_settings_first(row: Row) -> tuple[int, str]:
+def _fewest_settings_first(row: Run) -> tuple[int, str]:
     """Return what sorts the default settings first, then fewer settings before more."""
     return len(row.settings), row.variant
 
 
-def labels(rows: Sequence[Row], parts: Sequence[str] = ("prompt", "variant", "folder", "path")) -> list[str]:
+def labels(rows: Sequence[Run], parts: Sequence[str] = ("prompt", "variant", "source", "folder")) -> list[str]:
     """Return the model of each row, with those of the parts that differ among the rows of that model."""
     shared = shared_data(rows)
-    by_model: dict[str, list[Row]] = defaultdict(list)
+    by_model: dict[str, list[Run]] = defaultdict(list)
     for row in rows:
         by_model[row.model].append(row)
     texts = []
@@ -73,24 +73,24 @@ def labels(rows: Sequence[Row], parts: Sequence[str] = ("prompt", "variant", "fo
     return texts
 
 
-def shared_data(rows: Sequence[Row]) -> list[str]:
+def shared_data(rows: Sequence[Run]) -> list[str]:
     """Return the settings of the data that all runs of algorithms share, such as seed=0; none for a single run."""
-    data = [_data(row) for row in rows if row.run.data]
+    data = [_data(row) for row in rows if row.data]
     return [setting for setting in data[0] if all(setting in other for other in data)] if len(data) > 1 else []
 
 
-def _data(row: Row) -> list[str]:
+def _data(row: Run) -> list[str]:
     """Return the settings of the data that an algorithm has learned from, as its command takes them."""
-    return [f"{name}={value}" for name, value in as_options(row.run.data).items()]
+    return [f"{name}={value}" for name, value in as_options(row.data).items()]
 
 
-def _differing(row: Row, part: str, shared: Sequence[str]) -> str:
+def _differing(row: Run, part: str, shared: Sequence[str]) -> str:
     """Return a part of a row; of an algorithm's data what is not the same for all of them."""
-    if part == "prompt" and row.run.data:
+    if part == "prompt" and row.data:
         return ",".join(setting for setting in _data(row) if setting not in shared)
     return str(getattr(row, part))
 
 
-def reference(row: Row, run: str, label: str) -> dict[str, Any]:
+def reference(row: Run, run: str, label: str) -> dict[str, Any]:
     """Return what a chart's row tells of its run."""
     return {"run": run, "label": label, "role": row.role, "family": family(row.model, row.role)}

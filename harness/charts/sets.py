@@ -25,8 +25,8 @@ from harness.charts.values import (
     Unit,
 )
 from harness.leaderboard.comparable import capitalized
-from harness.leaderboard.rows import Row
 from harness.scoring.definitions import definition, leading_first, main_metrics
+from harness.storage.runs import Run
 from harness.tables.results import interval_notes
 from harness.tasks.find import benchmark_of
 from harness.types import Scores
@@ -38,7 +38,7 @@ _BREAKDOWNS = {"num_nodes": "number of variables"}
 class ChartsOfSet:
     """The charts of runs that may stand side by side."""
 
-    def __init__(self, task: str, prefix: str, heading: str, rows: Sequence[Row], names: dict[int, str]) -> None:
+    def __init__(self, task: str, prefix: str, heading: str, rows: Sequence[Run], names: dict[int, str]) -> None:
         self.task = task
         self.prefix = prefix
         self.heading = heading
@@ -129,7 +129,7 @@ class ChartsOfSet:
             yield from self._cost(metric, "tokens", tokens)
 
     def _cost(
-        self, metric: str, unit: Unit, amounts: Sequence[tuple[dict[str, Any], Row, float | None]]
+        self, metric: str, unit: Unit, amounts: Sequence[tuple[dict[str, Any], Run, float | None]]
     ) -> Iterator[Chart]:
         """Yield the chart of score against USD or tokens, unless no run has both."""
         rows = []
@@ -188,7 +188,7 @@ def title_of(metric: str) -> str:
     return capitalized(definition(metric).title)
 
 
-def _breakdowns(row: Row) -> Any:
+def _breakdowns(row: Run) -> Any:
     return row.result.scores[row.result.headline]
 
 
@@ -207,7 +207,7 @@ def _cell(scores: Scores, metrics: Sequence[str]) -> HeatCell:
     )
 
 
-def _tokens(row: Row) -> int | None:
+def _tokens(row: Run) -> int | None:
     """Return the tokens read and written; None where either was not counted."""
     usage = row.result.usage
     return None if usage.input is None or usage.output is None else usage.input + usage.output

@@ -13,8 +13,9 @@ from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
 from harness.leaderboard.build import Choice, build
 from harness.leaderboard.columns import expanded
-from harness.leaderboard.rows import Row, find_rows, select_rows
+from harness.leaderboard.comparable import find_runs, select_runs
 from harness.storage.atomic_write import atomic_file, check
+from harness.storage.runs import Run
 from harness.tables.latex_html import html, latex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.tables.table import Part, Table
@@ -116,7 +117,7 @@ def job(arguments: list[str], settings: Settings) -> str | list[Part]:
 
 def _leaderboard(folders: Sequence[str], settings: Settings) -> list[Table]:
     """Return the tables of the runs below the folders, as the settings ask."""
-    rows = _rows(find_rows(folders), settings)
+    rows = _rows(find_runs(folders), settings)
     choice = Choice(
         expanded(settings.metrics),
         tuple(dict.fromkeys(settings.by)),
@@ -141,14 +142,14 @@ def _preset_tables(arguments: Sequence[str], settings: Settings) -> list[Table]:
         if getattr(settings, name) != getattr(defaults, name):
             raise ConfigError(f"{name}= and preset= do not go together: a preset has the paper's columns and rows.")
     folders = arguments or [folder for folder in ["results"] if Path(folder).is_dir()]
-    rows = _rows(find_rows(folders, some=False), settings)
+    rows = _rows(find_runs(folders, some=False), settings)
     if isinstance(preset, PaperTable):
         return preset.lay_out(rows)
     return lay_out(preset, rows, settings.intervals)
 
 
-def _rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
-    return select_rows(rows, task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant)
+def _rows(rows: Sequence[Run], settings: Settings) -> list[Run]:
+    return select_runs(rows, task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant)
 
 
 def _format(settings: Settings) -> Format:
@@ -167,7 +168,7 @@ def _format(settings: Settings) -> Format:
     return settings.format or "markdown"
 
 
-def _with_published(measured: Sequence[Table], rows: Sequence[Row], choice: Choice) -> list[Table]:
+def _with_published(measured: Sequence[Table], rows: Sequence[Run], choice: Choice) -> list[Table]:
     """Return the tables, each task's followed by those of its published numbers."""
     from harness.leaderboard.published import published_tables
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from harness.errors import ConfigError, unknown
 from harness.leaderboard import by_setting, over_setting
 from harness.leaderboard.columns import OF_RUNS, NumberColumn, constants, not_ranked, number_notes, readings_notes
-from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets
+from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets, name_of, of_other_rules
 from harness.leaderboard.families import family, order
-from harness.leaderboard.rows import Row, of_other_rules
 from harness.leaderboard.setting import Setting, find_setting, setting_names
 from harness.scoring.definitions import definition, main_metrics
+from harness.storage.runs import Run
 from harness.tables.numbers import COUNTS, DERIVED, Intervals, counts_of, derived, even_decimals, metrics_of
 from harness.tables.results import spare
 from harness.tables.table import Cell, Column, Line, Table
@@ -32,16 +32,16 @@ class Choice:
     """A setting whose values are one row together."""
 
 
-def build(rows: Sequence[Row], choice: Choice | None = None) -> list[Table]:
+def build(rows: Sequence[Run], choice: Choice | None = None) -> list[Table]:
     """Return the tables of each task: one for every label set and set of items, as these are never mixed.
 
     Where `by` or `over` name a setting, runs that differ in it alone stand in one row.
     """
     choice = choice or Choice()
-    by_task: dict[str, list[Row]] = defaultdict(list)
+    by_task: dict[str, list[Run]] = defaultdict(list)
     for row in rows:
         by_task[row.task].append(row)
-    complete = [row for row in rows if row.complete]
+    complete = [row for row in rows if row.sound]
     _check(choice, complete)
     by = next((name for name in choice.by if name not in _breakdowns(complete)), None)
     if (name := choice.over or by) and complete:
@@ -49,14 +49,14 @@ def build(rows: Sequence[Row], choice: Choice | None = None) -> list[Table]:
     return [table for task, of_task in sorted(by_task.items()) for table in _tables(task, of_task, choice)]
 
 
-def _of_setting(by_task: Mapping[str, list[Row]], name: str, choice: Choice) -> list[Table]:
+def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: Choice) -> list[Table]:
     """Return the tables by or over a setting; of a task whose runs do not differ in it, a note."""
     tables: list[Table] = []
     missing: list[tuple[str, ConfigError]] = []
     view = over_setting if choice.over else by_setting
     for task, rows in sorted(by_task.items()):
         try:
-            setting = find_setting(name, [row for row in rows if row.complete]) or Setting("task", name)
+            setting = find_setting(name, [row for row in rows if row.sound]) or Setting("task", name)
             more = {"metrics": choice.metrics, "intervals": choice.intervals, "notes": _notes(rows)}
             tables += view.tables(task, rows, setting, **more)
         except ConfigError as error:
@@ -66,16 +66,16 @@ def _of_setting(by_task: Mapping[str, list[Row]], name: str, choice: Choice) -> 
     return [*tables, *(Table(task, notes=[str(error)]) for task, error in missing)]
 
 
-def _notes(rows: Sequence[Row]) -> list[str]:
+def _notes(rows: Sequence[Run]) -> list[str]:
     """Return what has to be said of runs below the last table of their task."""
     return [*readings_notes(rows), *of_other_rules(rows), *not_ranked(rows)]
 
 
-def _breakdowns(rows: Sequence[Row]) -> set[str]:
+def _breakdowns(rows: Sequence[Run]) -> set[str]:
     return {name for row in rows for name in row.result.scores[row.result.headline]} - {"overall"}
 
 
-def _check(choice: Choice, rows: Sequence[Row]) -> None:
+def _check(choice: Choice, rows: Sequence[Run]) -> None:
     """Raise ConfigError where no run has what the user chose, and for choices that exclude each other."""
     if not rows:
         return
@@ -104,10 +104,10 @@ def _check(choice: Choice, rows: Sequence[Row]) -> None:
         raise ConfigError(unknown("column to sort by", choice.sort, metrics | {*COUNTS, *NAMES, "n"}))
 
 
-def _tables(task: str, rows: list[Row], choice: Choice) -> Iterator[Table]:
+def _tables(task: str, rows: list[Run], choice: Choice) -> Iterator[Table]:
     """Yield the tables of a task."""
     notes = _notes(rows)
-    unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.complete]
+    unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.sound]
     sets = comparable_sets(rows, choice.sort)
     if not sets:
         yield Table(task, notes=notes, unfinished=unfinished)
@@ -135,14 +135,14 @@ def _table(
     lines = [
         Line(
             [
-                *(Cell(getattr(row, name), getattr(row, name)) for name in names),
+                *(Cell(name_of(row, name), name_of(row, name)) for name in names),
                 *(
                     column.cell(row, choice.intervals if column.number in metrics_with_interval else "none")
                     for column in number_columns
                 ),
             ],
             family(row.model, row.role) if choice.families else "",
-            {name: getattr(row, name) for name in NAMES if getattr(row, name)},
+            {name: text for name in NAMES if (text := name_of(row, name))},
             ranked=row.ranked,
         )
         for row in ranked
@@ -168,7 +168,7 @@ def _table(
     )
 
 
-def _names(rows: Sequence[Row], heading: str) -> tuple[list[str], list[str]]:
+def _names(rows: Sequence[Run], heading: str) -> tuple[list[str], list[str]]:
     """Return the columns of names, and those names that are the same for all rows and so are said once, above."""
     names = ["model", *(name for name in ("prompt", "variant") if len({getattr(row, name) for row in rows}) > 1)]
     constant = ("prompt",) if heading else ("prompt", "variant")
@@ -178,7 +178,7 @@ def _names(rows: Sequence[Row], heading: str) -> tuple[list[str], list[str]]:
     return names, shared
 
 
-def _number_columns(rows: Sequence[Row], choice: Choice) -> list[NumberColumn]:
+def _number_columns(rows: Sequence[Run], choice: Choice) -> list[NumberColumn]:
     overall = [row.result.overall for row in rows]
     metrics = list(choice.metrics)
     if not metrics and choice.by:

@@ -15,12 +15,12 @@ from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.chains import Chain, chain_columns, chains_of, sets_of, steps_of, view_heading
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
-from harness.leaderboard.rows import Row
 from harness.leaderboard.setting import Setting
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.paired import Difference
 from harness.scoring.significance import holm
+from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, metric_cell, p_text, signed_text
 from harness.tables.results import interval_notes
 from harness.tables.table import Cell, Column, Line, Table
@@ -42,7 +42,7 @@ class _Row:
 
 def tables(
     task: str,
-    rows: Sequence[Row],
+    rows: Sequence[Run],
     setting: Setting,
     *,
     metrics: Sequence[str],
@@ -54,7 +54,7 @@ def tables(
     Raise ConfigError where all runs have the same value of the setting.
     """
     chains = chains_of(rows, setting)
-    order = steps_of([row for row in rows if row.complete], setting)
+    order = steps_of([row for row in rows if row.sound], setting)
     sets = [members for members in sets_of(chains) if len({step for chain in members for step in chain.by_step}) > 1]
     if not sets:
         values = ", ".join(order) or "none"
@@ -83,14 +83,14 @@ def _table(
     setting: Setting,
     chains: Sequence[Chain],
     steps: Sequence[str],
-    rows: Sequence[Row],
+    rows: Sequence[Run],
     metrics: Sequence[str],
     intervals: Intervals,
     notes: Sequence[str],
 ) -> Table:
     scores = [row.result.overall for chain in chains for row in chain.by_step.values()]
     shown = list(metrics) or [main_metrics(scores[0])[0]]
-    incomplete = {(*setting.rest(row), row.results, setting.step(row)): row for row in rows if not row.complete}
+    incomplete = {(*setting.rest(row), row.results_folder, setting.step(row)): row for row in rows if not row.sound}
     measured = [_Row(chain, _differences(chain, steps, shown)) for chain in chains]
     keys = [(row, key) for row in measured for key, d in row.differences.items() if isinstance(d, Difference)]
     corrected = holm([d.p for row, key in keys if isinstance(d := row.differences[key], Difference)])
@@ -135,7 +135,7 @@ def _differences(chain: Chain, steps: Sequence[str], metrics: Sequence[str]) -> 
         if base is None or row is None or not paired:
             continue
         try:
-            replies = load(base.path), load(row.path)
+            replies = load(str(base.folder)), load(str(row.folder))
             pairing = pairs.pair(*replies, by=(), labels=None, least=1)
         except HarnessError as error:
             found |= {(step, name): _reason(base, row, error) for name in paired}
@@ -148,7 +148,7 @@ def _differences(chain: Chain, steps: Sequence[str], metrics: Sequence[str]) -> 
     return found
 
 
-def _reason(base: Row, row: Row, error: HarnessError) -> str:
+def _reason(base: Run, row: Run, error: HarnessError) -> str:
     """Return in a word why two runs cannot be paired."""
     if base.result.headline != row.result.headline or "label in" in str(error):
         return "other labels"
@@ -175,7 +175,7 @@ def _cells(
     step: str,
     metric: str,
     base: str,
-    incomplete: Mapping[tuple[str, ...], Row],
+    incomplete: Mapping[tuple[str, ...], Run],
     p_holm: Mapping[tuple[int, str, str], float | None],
     intervals: Intervals,
 ) -> Iterator[Cell]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from harness.leaderboard.comparable import capitalized, items_of, settings_words, sort_key
-from harness.leaderboard.rows import Row
 from harness.leaderboard.setting import Setting
+from harness.storage.runs import Run
 from harness.tables.table import Cell, Column
 from harness.tasks.benchmark import PERTURBATION
 from harness.tasks.find import benchmark_of
@@ -21,11 +21,11 @@ class Chain:
 
     rest: tuple[str, ...]
     """All that they agree in."""
-    by_step: dict[str, Row] = field(default_factory=dict)
+    by_step: dict[str, Run] = field(default_factory=dict)
     """By the setting's value, as headings have it."""
 
     @property
-    def first(self) -> Row:
+    def first(self) -> Run:
         """The run of the first step that there is."""
         return next(iter(self.by_step.values()))
 
@@ -36,15 +36,15 @@ class Chain:
         return bool(shared) and all(same)
 
 
-def chains_of(rows: Sequence[Row], setting: Setting, *, folders: bool = True) -> list[Chain]:
+def chains_of(rows: Sequence[Run], setting: Setting, *, folders: bool = True) -> list[Chain]:
     """Return the complete runs in chains, their steps in order; runs of several results folders apart, where `folders`.
 
     A run that has the same step as another of its chain begins a chain of its own.
     """
     order = steps_of(rows, setting)
     chains: list[Chain] = []
-    for row in sorted((row for row in rows if row.complete), key=lambda row: order.index(setting.step(row))):
-        rest = (*setting.rest(row), row.results if folders else "")
+    for row in sorted((row for row in rows if row.sound), key=lambda row: order.index(setting.step(row))):
+        rest = (*setting.rest(row), row.results_folder if folders else "")
         step = setting.step(row)
         chain = next((other for other in chains if other.rest == rest and step not in other.by_step), None)
         if chain is None:
@@ -58,7 +58,7 @@ def _fewest_settings_first(chain: Chain) -> tuple[bool, int, tuple[float | str, 
     return first.variant != "default", len(first.settings), sort_key(first)
 
 
-def steps_of(rows: Sequence[Row], setting: Setting) -> list[str]:
+def steps_of(rows: Sequence[Run], setting: Setting) -> list[str]:
     """Return the values of a setting that the runs have: perturbations as charts have them, others from the default."""
     if setting == Setting("task", PERTURBATION):
         known = [step for row in rows[:1] for step in benchmark_of(row.task).perturbations.values()]
@@ -101,7 +101,7 @@ def chain_columns(chains: Sequence[Chain], setting: Setting) -> tuple[list[Colum
     return [Column(name, name) for name in columns], cells, shared
 
 
-def view_heading(view: str, setting: Setting, row: Row) -> str:
+def view_heading(view: str, setting: Setting, row: Run) -> str:
     """Return the heading of a table of chains: By perturbation, a sample of 100."""
     if setting.part == "variant":
         return f"{capitalized(view)} variant"
@@ -117,7 +117,7 @@ def _names(chain: Chain, setting: Setting) -> dict[str, str]:
         names["model"] = common_name([row.model for row in chain.by_step.values()])
     elif setting.part == "data":
         names["prompt"] = chain.rest[1]
-    return names | {"folder": first.folder if len({row.folder for row in chain.by_step.values()}) == 1 else ""}
+    return names | {"folder": first.source if len({row.source for row in chain.by_step.values()}) == 1 else ""}
 
 
 def common_name(names: Sequence[str]) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from harness.errors import DataError
-from harness.leaderboard.rows import Row
 from harness.scoring.definitions import definition
+from harness.storage.runs import Run
 from harness.tables.numbers import (
     COUNTS,
     DERIVED,
@@ -58,7 +58,7 @@ class NumberColumn:
     breakdown: str = "overall"
     group: str = "all"
 
-    def scores(self, row: Row) -> Scores | None:
+    def scores(self, row: Run) -> Scores | None:
         """Return the row of a run's result that the number is of."""
         return row.result.scores[row.result.headline].get(self.breakdown, {}).get(self.group)
 
@@ -74,7 +74,7 @@ class NumberColumn:
             return Column(name, count_title(title), "count")
         return metric_column(name, self.number, title)
 
-    def cell(self, row: Row, intervals: Intervals) -> Cell:
+    def cell(self, row: Run, intervals: Intervals) -> Cell:
         """Return the number of a run as tables show it; a dash where it has none."""
         if self.number in OF_RUNS:
             return _cell_of_run(row, self.number)
@@ -86,7 +86,7 @@ class NumberColumn:
         return metric_cell((scores and scores.metric(self.number)) or Metric(self.number, None), intervals)
 
 
-def _cell_of_run(row: Row, name: str) -> Cell:
+def _cell_of_run(row: Run, name: str) -> Cell:
     """Return what a run took; a dash where nobody counted it."""
     usage = row.result.usage
     if name == "served":
@@ -101,10 +101,10 @@ def _cell_of_run(row: Row, name: str) -> Cell:
     return Cell("–") if tokens is None else Cell(f"{tokens:,}", tokens)
 
 
-def _seconds(row: Row) -> float | None:
+def _seconds(row: Run) -> float | None:
     """Return how long an answer of a run took in the mean; None where the records are not there or do not say."""
     try:
-        outcomes = [record.outcome for record in row.run.records()]
+        outcomes = [record.outcome for record in row.records()]
     except DataError:
         return None
     seconds = [taken for outcome in outcomes if (taken := getattr(outcome, "seconds", None))]
@@ -139,7 +139,7 @@ def _number(scores: Scores, name: str) -> str:
     return f"{count:,}" if count else "none"
 
 
-def number_notes(rows: Sequence[Row], columns: Sequence[NumberColumn], intervals: Intervals) -> list[str]:
+def number_notes(rows: Sequence[Run], columns: Sequence[NumberColumn], intervals: Intervals) -> list[str]:
     """Return what the numbers of a table are: how intervals were made, and what derived columns hold."""
     scores = [scores for row in rows for column in columns if (scores := column.scores(row))]
     notes = [" ".join(_interval_notes(scores, intervals))] if intervals != "none" else []
@@ -159,26 +159,26 @@ def _interval_notes(scores: Sequence[Scores], intervals: Intervals) -> list[str]
     return notes
 
 
-def readings_notes(rows: Sequence[Row]) -> list[str]:
+def readings_notes(rows: Sequence[Run]) -> list[str]:
     """Return how replies of the ranked runs were read outside of their form, and by judges, with the run of each."""
-    notes = [(row, note) for row in rows if row.complete for note in reading_notes(row.result)]
+    notes = [(row, note) for row in rows if row.sound for note in reading_notes(row.result)]
     return [f"{row.model}, {row.variant}, {row.prompt}: {note}" for row, note in notes]
 
 
-def not_ranked(rows: Sequence[Row]) -> list[str]:
+def not_ranked(rows: Sequence[Run]) -> list[str]:
     """Return the sentences about runs that stand in no table, by name."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for row in rows:
-        if not row.complete:
+        if not row.sound:
             reasons[_reason(row)].append(f"{row.variant}/{row.prompt}/{row.model}")
     return [reason.format(", ".join(names)) for reason, names in sorted(reasons.items())]
 
 
-def _reason(row: Row) -> str:
+def _reason(row: Run) -> str:
     """Return the sentence about a run that is not ranked, {} for the names."""
     if row.trouble:
-        way = "Its command makes it anew" + ("" if row.run.manifest else ", once the folder is moved away")
+        way = "Its command makes it anew" + ("" if row.manifest else ", once the folder is moved away")
         return f"Not ranked, having {row.trouble}: {{}}. {way}."
-    if row.run.complete and row.unanswered:
+    if row.complete and row.unanswered:
         return "Not ranked, as there is no answer (every call failed): {}."
     return "Not complete, so not ranked: {}."

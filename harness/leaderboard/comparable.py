@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
-from harness.leaderboard.rows import Row
+from harness.errors import ConfigError, unknown
+from harness.prompting.version import other_rules_note
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.places import setting_text
+from harness.storage.runs import Run
+from harness.storage.several import below
 from harness.tables.numbers import COUNTS
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of
@@ -31,7 +35,7 @@ _FIRST = ("perturbation", "version", "split", "labels", "limit")
 """Settings in the order of headings; others follow."""
 
 
-def settings_words(row: Row, settings: Mapping[str, Any] | None = None) -> str:
+def settings_words(row: Run, settings: Mapping[str, Any] | None = None) -> str:
     """Return the settings of a run's task that are not the default, in words; its variant where they are not known."""
     settings = row.settings if settings is None else settings
     if not settings:
@@ -41,7 +45,7 @@ def settings_words(row: Row, settings: Mapping[str, Any] | None = None) -> str:
     return ", ".join(_words(benchmark, name, settings[name]) for name in names)
 
 
-def heading_of(rows: Sequence[Row], *, labels: bool) -> str:
+def heading_of(rows: Sequence[Run], *, labels: bool) -> str:
     """Return the heading of rows with their settings, and where wanted their labels: Paraphrased, a sample of 300."""
     parts = [" and ".join(sorted({settings_words(row) for row in rows}, key=lambda words: words != DEFAULT))]
     if labels and not all({"labels", "convention"} & set(row.settings) for row in rows):
@@ -49,12 +53,12 @@ def heading_of(rows: Sequence[Row], *, labels: bool) -> str:
     return capitalized("; ".join(parts))
 
 
-def variants_text(rows: Iterable[Row]) -> str:
+def variants_text(rows: Iterable[Run]) -> str:
     """Return the variants of some rows as folders have them."""
     return "variant " + " and ".join(sorted({row.variant for row in rows}))
 
 
-def runs_text(rows: Sequence[Row], most: int = 8) -> str:
+def runs_text(rows: Sequence[Run], most: int = 8) -> str:
     """Return the names of runs, of many the first and how many more."""
     names = [f"{row.variant}/{row.prompt}/{row.model}" for row in rows]
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
@@ -87,15 +91,15 @@ class ComparableRuns:
     """What is special about them, in words; nothing for the default settings where there are no others."""
     settings: str
     """The same as folders and manifests have it."""
-    rows: Sequence[Row]
+    rows: Sequence[Run]
     """In their order in tables."""
 
 
-def comparable_sets(rows: Sequence[Row], sort: str | None = None) -> list[ComparableRuns]:
+def comparable_sets(rows: Sequence[Run], sort: str | None = None) -> list[ComparableRuns]:
     """Return the complete runs of one task in sets that are never mixed, the default settings first."""
-    sets: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    sets: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for row in rows:
-        if row.complete:
+        if row.sound:
             sets[row.result.headline, items_of(row)].append(row)
     ordered = sorted(
         sets.values(), key=lambda members: (min(row.variant != "default" for row in members), _differing(members))
@@ -114,22 +118,27 @@ def comparable_sets(rows: Sequence[Row], sort: str | None = None) -> list[Compar
     return result
 
 
-def items_of(row: Row) -> str:
+def name_of(run: Run, name: str) -> str:
+    """Return one of NAMES of a run: its folder is the one below which it was found."""
+    return run.source if name == "folder" else str(getattr(run, name))
+
+
+def items_of(row: Run) -> str:
     """Return what tells a run's items from others'. Without a manifest, as many items are the same items."""
     return row.items or str(row.result.overall.items)
 
 
-def items_text(row: Row) -> str:
+def items_text(row: Run) -> str:
     """Return in words which items a run has."""
     item_set = f"item set {row.items[:8]}" if row.items else "item set not known"
     return f"{row.result.overall.items:,} items, {item_set}"
 
 
-def _differing(rows: Sequence[Row]) -> tuple[str, ...]:
+def _differing(rows: Sequence[Run]) -> tuple[str, ...]:
     return (*sorted({row.variant for row in rows}), rows[0].result.headline, rows[0].items or "")
 
 
-def sort_key(row: Row, sort: str | None = None) -> tuple[float | str, ...]:
+def sort_key(row: Run, sort: str | None = None) -> tuple[float | str, ...]:
     """Return what rows are sorted by: the `sort` column, then F1 and accuracy, best first; undefined values last."""
     overall = row.result.overall
     merits = (_best_first(name, overall[name]) for name in main_metrics(overall))
@@ -137,7 +146,7 @@ def sort_key(row: Row, sort: str | None = None) -> tuple[float | str, ...]:
     if sort is None:
         return rest
     if sort in NAMES:
-        return (str(getattr(row, sort)), *rest)
+        return (name_of(row, sort), *rest)
     value = getattr(overall, sort) if sort in COUNTS else overall[sort]
     if value is None:
         return (1.0, 0.0, *rest)
@@ -150,3 +159,40 @@ def _best_first(metric: str, value: float | None) -> float:
     if value is None:
         return math.inf if low_is_good else 1.0
     return value if low_is_good else -value
+
+
+def find_runs(folders: Sequence[str], *, some: bool = True) -> list[Run]:
+    """Return the runs below the folders, each once, as `below` does; `some` says that there has to be one."""
+    return [replace(run, source=name) for run, name in below(folders, need="one" if some else "none").values()]
+
+
+def select_runs(rows: Sequence[Run], **patterns: str | None) -> list[Run]:
+    """Return the rows whose task, model, prompt, variant fit: a name or glob, or several with commas between them.
+
+    Names have commas too (labels=audited,limit=20), so what fits some row as a whole is not taken apart.
+    """
+    selection = list(rows)
+    for part, pattern in patterns.items():
+        if pattern is None:
+            continue
+        names = {str(getattr(row, part)) for row in rows}
+        fitting = _fitting(names, [pattern]) or _fitting(names, (name.strip() for name in pattern.split(",")))
+        if not fitting:
+            raise ConfigError(unknown(part, pattern, names))
+        selection = [row for row in selection if getattr(row, part) in fitting]
+    if rows and not selection:
+        filters = " ".join(f"{part}={pattern}" for part, pattern in patterns.items() if pattern is not None)
+        raise ConfigError(f"no run fits all of {filters}: choose fewer.")
+    return selection
+
+
+def of_other_rules(rows: Sequence[Run]) -> list[str]:
+    """Return that ranked runs were read by other rules than today's, and the command that reads them again."""
+    older = [row for row in rows if row.sound and row.read_by_other_rules]
+    folders = dict.fromkeys(row.source or str(row.folder) for row in older)
+    return [other_rules_note(len(older), "of these runs", folders)] if older else []
+
+
+def _fitting(names: Iterable[str], patterns: Iterable[str]) -> set[str]:
+    globs = list(patterns)
+    return {name for name in names if any(name == pattern or fnmatchcase(name, pattern) for pattern in globs)}

@@ -10,9 +10,9 @@ from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.chains import Chain, chain_columns, chains_of, sets_of, steps_of, view_heading
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import runs_text
-from harness.leaderboard.rows import Row
 from harness.leaderboard.setting import Setting
 from harness.scoring.definitions import definition, main_metrics
+from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, metric_text
 from harness.tables.table import Cell, Column, Line, Table
 
@@ -21,7 +21,7 @@ _PARTS = {"mean": "mean ± SD", "least": "least", "median": "median", "greatest"
 
 def tables(
     task: str,
-    rows: Sequence[Row],
+    rows: Sequence[Run],
     setting: Setting,
     *,
     metrics: Sequence[str],
@@ -120,7 +120,7 @@ def _changing(chain: Chain) -> float | None:
     answers: dict[str, list[int | None]] = {}
     try:
         for row in chain.by_step.values():
-            for item, reply in load(row.path).by_item.items():
+            for item, reply in load(str(row.folder)).by_item.items():
                 answers.setdefault(item, []).append(-1 if reply.failed else reply.answer)
     except HarnessError:
         return None

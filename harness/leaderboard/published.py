@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import cache
 
 from harness.errors import ConfigError, unknown
-from harness.leaderboard.rows import Row
 from harness.scoring.classification import decisions
 from harness.scoring.definitions import definition, definitions
+from harness.storage.runs import Run
 from harness.tables.numbers import interval_text, metric_column
 from harness.tables.table import Cell, Column, Line, Part, Table
 from harness.tasks.benchmark import Benchmark
@@ -171,7 +171,7 @@ def _interval_text(row: PublishedRow, name: str) -> str:
     return "–" if interval is None or name in row.contradicted else f"{100 * interval[0]:.1f} … {100 * interval[1]:.1f}"
 
 
-def published_tables(task: str, measured: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Table]:
+def published_tables(task: str, measured: Sequence[Run], by: Sequence[str] = ()) -> Iterator[Table]:
     """Yield a table for each of the papers' that was measured on the task, with settings that some of the runs have."""
     benchmark = benchmark_of(task)
     runs = [{**benchmark.defaults, **row.settings} for row in measured if row.task == task]

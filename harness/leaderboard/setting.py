@@ -8,9 +8,9 @@ from typing import Any
 
 from harness.codec import digest
 from harness.errors import ConfigError
-from harness.leaderboard.rows import Row
 from harness.storage.configuration import as_options
 from harness.storage.places import setting_text, variant
+from harness.storage.runs import Run
 from harness.tasks.benchmark import PERTURBATION
 from harness.tasks.find import benchmark_of
 
@@ -34,19 +34,19 @@ class Setting:
         """What readers know it by."""
         return (self.name or self.part).replace("_", " ")
 
-    def value(self, row: Row) -> Any:
+    def value(self, row: Run) -> Any:
         """Return what the setting is in a run; None where that is the default or not known."""
         if not self.name:
             return getattr(row, self.part)
         if (self.part, self.name) == ("task", "labels"):
             return row.result.headline  # the default follows from the version
-        for source in (row.configuration, row.run.manifest.get("config") or {}):
+        for source in (row.configuration, row.manifest.get("config") or {}):
             part = source.get(self.part)
             if isinstance(part, Mapping) and (found := _find(part, self.name)) is not None:
                 return found
         return benchmark_of(row.task).defaults.get(self.name)
 
-    def step(self, row: Row) -> str:
+    def step(self, row: Run) -> str:
         """Return the setting's value as headings have it."""
         value = self.value(row)
         if (self.part, self.name) == ("task", PERTURBATION):
@@ -55,14 +55,14 @@ class Setting:
             return _WHOLE.get(self.name, "default")
         return f"{value:,}" if type(value) is int and self.name == "limit" else setting_text(value)
 
-    def is_default(self, row: Row) -> bool:
+    def is_default(self, row: Run) -> bool:
         """Return whether a run has the setting of its task, or its prompt, as it is by default."""
         if self.part == "prompt":
-            task = (row.run.manifest.get("config") or {}).get("task") or {}
+            task = (row.manifest.get("config") or {}).get("task") or {}
             return row.prompt in list(task.get("prompts") or [])[:1]
         return (self.part == "task" and self.name not in row.settings) or (self.part == "variant" and not row.settings)
 
-    def rest(self, row: Row) -> tuple[str, ...]:
+    def rest(self, row: Run) -> tuple[str, ...]:
         """Return all else that the answers depend on: variant, prompt and model, and a digest of the configuration.
 
         Examples that stand in a prompt are perturbed as the questions are, so a prompt is told by its file's words.
@@ -78,25 +78,25 @@ class Setting:
         if self.part == "task":
             place["variant"] = self.other_variant(row)
         elif self.part == "data":
-            place["prompt"] = variant(as_options(configuration["data"])) if row.run.data else row.prompt
+            place["prompt"] = variant(as_options(configuration["data"])) if row.data else row.prompt
         else:
             # Runs that differ in a setting of the model have names of their own, as they have folders of their own.
             place[self.part] = ""
         return (*place.values(), digest(configuration) if row.configuration else "")
 
-    def other_settings(self, row: Row) -> dict[str, Any]:
+    def other_settings(self, row: Run) -> dict[str, Any]:
         """Return the settings of a run's task but for this one."""
         if self.part == "variant":
             return {}
         return _without(row.settings, self.name) if self.part == "task" else dict(row.settings)
 
-    def other_variant(self, row: Row) -> str:
+    def other_variant(self, row: Run) -> str:
         """Return the variant that a run has without this setting."""
         has_it = self.part == "variant" or (self.part == "task" and self.name in row.settings)
         return variant(self.other_settings(row)) if has_it else row.variant
 
 
-def find_setting(name: str, rows: Sequence[Row]) -> Setting | None:
+def find_setting(name: str, rows: Sequence[Run]) -> Setting | None:
     """Return the setting that a user means by `limit`, `seed`, `model.seed` or `prompt`; None where no run has it.
 
     Raise ConfigError where parts of the configuration have several of that name by which the runs differ.
@@ -115,7 +115,7 @@ def find_setting(name: str, rows: Sequence[Row]) -> Setting | None:
     return next(iter([*differing, *known]), None)
 
 
-def setting_names(rows: Sequence[Row]) -> list[str]:
+def setting_names(rows: Sequence[Run]) -> list[str]:
     """Return the names of the settings by which the runs differ."""
     names = {name for row in rows for part in PARTS for name in _names(row.configuration.get(part) or {})}
     settings = [Setting(part, name) for name in names for part in PARTS]
@@ -123,8 +123,8 @@ def setting_names(rows: Sequence[Row]) -> list[str]:
     return sorted(differing | {place for place in PLACES if len({getattr(row, place) for row in rows}) > 1})
 
 
-def _has(setting: Setting, row: Row) -> bool:
-    sources = (row.configuration, row.run.manifest.get("config") or {})
+def _has(setting: Setting, row: Run) -> bool:
+    sources = (row.configuration, row.manifest.get("config") or {})
     parts = [source.get(setting.part) for source in sources]
     return any(isinstance(part, Mapping) and setting.name in set(_names(part)) for part in parts)
 
@@ -149,9 +149,9 @@ def _without(part: Mapping[str, Any], name: str) -> dict[str, Any]:
     }
 
 
-def _words(row: Row) -> Any:
+def _words(row: Run) -> Any:
     """Return what tells a prompt's file from others: its name and words, without the examples in it."""
-    words = row.run.manifest.get("words")
+    words = row.manifest.get("words")
     if not isinstance(words, Mapping):
         return row.configuration.get("prompt")
     return [row.prompt, {name: value for name, value in words.items() if name != "source"}]

@@ -10,7 +10,7 @@ from typing import Literal
 
 from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.leaderboard.rows import find_rows
+from harness.leaderboard.comparable import find_runs
 from harness.report import bundle
 from harness.report.build import content
 from harness.report.chunks import NO_RECORDS, NOT_WANTED
@@ -59,7 +59,7 @@ def job(arguments: list[str], settings: Settings) -> str:
     check(settings.out)
     place = settings.answers if settings.answers in ("inside", "beside") else None
     try:
-        rows = find_rows(arguments or ["results"])
+        rows = find_runs(arguments or ["results"])
         data, chunks = content(rows, settings.title, answers=settings.answers != "none", trust=settings.trust)
         try:
             out.parent.mkdir(parents=True, exist_ok=True)

@@ -13,10 +13,10 @@ from harness.charts import charts_of, marks, run_ids
 from harness.leaderboard.build import build
 from harness.leaderboard.families import family
 from harness.leaderboard.published import published_tables
-from harness.leaderboard.rows import Row
 from harness.report.chunks import ChunkBuilder
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import MetricDefinition, definitions, main_metrics
+from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import as_json
 from harness.types import JSON
 
@@ -25,17 +25,17 @@ _MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "
 
 
 def content(
-    rows: Sequence[Row], title: str, *, answers: bool, trust: Collection[str] = ()
+    rows: Sequence[Run], title: str, *, answers: bool, trust: Collection[str] = ()
 ) -> tuple[dict[str, JSON], dict[str, str]]:
     """Return the page's data and its packed chunks, by name; docs/report.md describes their parts."""
-    names, runs = run_ids(rows), [row.run for row in rows]
+    names = run_ids(rows)
     builder = ChunkBuilder(answers=answers, trust=trust)
-    for _ in Progress("making the page").watch(builder.read(runs), range(builder.steps(runs))):
+    for _ in Progress("making the page").watch(builder.read(rows), range(builder.steps(rows))):
         pass
     published = [table for task in dict.fromkeys(row.task for row in rows) for table in published_tables(task, rows)]
     data = {
         "title": title,
-        "footer": _footer([run.manifest for run in runs]),
+        "footer": _footer([row.manifest for row in rows]),
         "runs": [_run(row, name) | parts for row, name, parts in zip(rows, names, builder.parts_of_runs, strict=True)],
         "tables": _tables(rows, names),
         "published": json.loads(as_json(published))["tables"],
@@ -54,10 +54,10 @@ def _footer(manifests: Sequence[Mapping[str, Any]]) -> str:
     return f"Made with harness {harness.__version__} from {number:,} run{'s' * (number != 1)}{until}."
 
 
-def _tables(rows: Sequence[Row], names: Sequence[str]) -> JSON:
+def _tables(rows: Sequence[Run], names: Sequence[str]) -> JSON:
     """Return the leaderboard's tables; every row with the name of its run."""
-    tables = json.loads(as_json(build([replace(row, folder=name) for row, name in zip(rows, names, strict=True)])))
-    folder_of = {name: row.folder for row, name in zip(rows, names, strict=True)}
+    tables = json.loads(as_json(build([replace(row, source=name) for row, name in zip(rows, names, strict=True)])))
+    folder_of = {name: row.source for row, name in zip(rows, names, strict=True)}
     for table in tables["tables"]:
         for line in table["rows"]:
             line["run"] = line["folder"]
@@ -65,9 +65,9 @@ def _tables(rows: Sequence[Row], names: Sequence[str]) -> JSON:
     return tables["tables"]
 
 
-def _run(row: Row, name: str) -> dict[str, JSON]:
+def _run(row: Run, name: str) -> dict[str, JSON]:
     """Return one run: its names, all of its result.json, and the parts of its manifest that the page shows."""
-    content, manifest = row.run.result_json, row.run.manifest
+    content, manifest = row.result_json, row.manifest
     return {
         "id": name,
         "task": row.task,
@@ -77,14 +77,14 @@ def _run(row: Row, name: str) -> dict[str, JSON]:
         "family": family(row.model, row.role),
         "role": row.role,
         "ranked": row.ranked,
-        "main": [*main_metrics(row.run.result.overall)],
-        "complete": row.complete or (row.run.complete and row.unanswered),
+        "main": [*main_metrics(row.result.overall)],
+        "complete": row.sound or (row.complete and row.unanswered),
         "result": {part: value for part, value in content.items() if part not in ("run", "complete")},
         "manifest": {part: manifest[part] for part in _MANIFEST_PARTS if part in manifest},
     }
 
 
-def _metric(metric: MetricDefinition, rows: Sequence[Row]) -> dict[str, JSON]:
+def _metric(metric: MetricDefinition, rows: Sequence[Run]) -> dict[str, JSON]:
     """Return how a metric is shown: in a page whose distances are all whole numbers they have no decimals."""
     decimals = metric.decimals
     if metric.unit == "count" and decimals == 2:

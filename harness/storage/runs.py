@@ -53,11 +53,64 @@ class Run:
     """Why there is none."""
     trouble: str = ""
     """Why a complete result must not be ranked: its manifest does not bear it out. Empty where it does."""
+    source: str = ""
+    """The folder below which it was found, as it was named; empty for one that was loaded by its own."""
 
     def __repr__(self) -> str:
         """Return the run's place and its main scores."""
         ending = "" if self.complete else ", NOT COMPLETE"
         return f"<run {' · '.join(self.place.values())}: {results.brief(self.result)}{ending}>"
+
+    @property
+    def task(self) -> str:
+        return self.place["task"]
+
+    @property
+    def variant(self) -> str:
+        """The name of the task's settings."""
+        return self.place["variant"]
+
+    @property
+    def prompt(self) -> str:
+        """The name of its prompt; of an algorithm, that of its data."""
+        return self.place["prompt"]
+
+    @property
+    def model(self) -> str:
+        """The name of what answered."""
+        return self.place["model"]
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether every call failed: there is nothing to rank."""
+        overall = self.result.overall
+        return overall.items > 0 and overall.failed == overall.items
+
+    @property
+    def sound(self) -> bool:
+        """Whether it may stand in tables: complete, with answers, and its manifest says so of this very result."""
+        return self.complete and not self.trouble and not self.unanswered
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it may be the best of a table: baselines, solvers and cheats are there to compare with."""
+        return self.role in ("model", "algorithm")
+
+    @property
+    def results_folder(self) -> str:
+        """The results folder that it lies in, where it stands in one; else the folder that it was found below.
+
+        Runs of one results folder belong together, however they were named on the command line.
+        """
+        parts = Path(*self.place.values()).parts
+        folder = self.folder.absolute()
+        return str(folder.parents[len(parts) - 1]) if folder.parts[-len(parts) :] == parts else self.source
+
+    @property
+    def usd(self) -> float | None:
+        """What its answers cost; None where nothing was paid, or where some answer's cost is not known."""
+        cost = self.result_json.get("cost") or {}
+        return None if cost.get("answers_without_cost") else cost.get("usd")
 
     @property
     def scores(self) -> Mapping[str, Metric]:

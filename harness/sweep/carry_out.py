@@ -15,7 +15,7 @@ from harness.engine import Engine, dispatch, engine
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import Choice, build
-from harness.leaderboard.rows import Row
+from harness.storage.runs import Run
 from harness.runtime import console
 from harness.settings import Limits
 from harness.storage.run_folder import RESULT
@@ -94,7 +94,7 @@ def _share_budget(settings: Mapping[str, Any]) -> bool:
 def conclude(
     place: Path,
     multirun: Multirun,
-    tables: Callable[[Sequence[Row]], Sequence[Part]] | None,
+    tables: Callable[[Sequence[Run]], Sequence[Part]] | None,
     ends: Mapping[str, str],
     *,
     interrupted: bool,
@@ -105,7 +105,7 @@ def conclude(
     """
     outcomes = {job.number: folder.outcome(place / str(job.number)) for job in multirun.jobs}
     runs = dict.fromkeys(Path(outcome["run"]) for outcome in outcomes.values() if outcome and outcome.get("run"))
-    rows = [Row(load(run)) for run in runs if (run / RESULT).exists()]
+    rows = [load(run) for run in runs if (run / RESULT).exists()]
     if rows:
         parts = (tables or build)(rows)
         shown = parts if tables else _by_the_setting(rows) or parts
@@ -134,9 +134,9 @@ def conclude(
     return ERROR if failed else 0
 
 
-def _by_the_setting(rows: Sequence[Row]) -> Sequence[Part]:
+def _by_the_setting(rows: Sequence[Run]) -> Sequence[Part]:
     """Return one table with a column for each value where the runs differ in one setting of the task; else nothing."""
-    complete = [row for row in rows if row.complete]
+    complete = [row for row in rows if row.sound]
     names = {name for row in complete for name in row.settings}
     varied = [
         name for name in names if any(row.settings.get(name) != complete[0].settings.get(name) for row in complete)

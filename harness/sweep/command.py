@@ -11,7 +11,7 @@ from omegaconf import DictConfig
 
 from harness.cli.multirun import Job
 from harness.cost.shared_budget import Book
-from harness.leaderboard.rows import Row
+from harness.storage.runs import Run
 from harness.tables.table import Part
 
 
@@ -53,5 +53,5 @@ class Command:
     """Returns what a prepared run has for itself: of two that have the same, one is made."""
     next_step: Callable[[Sequence[Checked]], str] = lambda checked: ""
     """Returns what the user does when the jobs have ended; "" where nothing is left to do."""
-    tables: Callable[[Sequence[Row]], Sequence[Part]] | None = None
+    tables: Callable[[Sequence[Run]], Sequence[Part]] | None = None
     """Returns the tables at the end; None: the leaderboard's."""

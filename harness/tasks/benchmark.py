@@ -53,7 +53,7 @@ class PaperTable:
     holds: str
     """What stands in it instead of rows of numbers, for the list of tables: marks."""
     lay_out: Callable[[Sequence[Any]], list[Table]]
-    """Makes it of all runs there are (harness.leaderboard.rows), those that do not belong in it too."""
+    """Makes it of all runs there are , those that do not belong in it too."""
 
 
 class Explanations(Protocol):

@@ -15,7 +15,7 @@ from harness.charts import as_json, charts_of
 from harness.cost.ledger import Ledger
 from harness.cost.price import Price
 from harness.leaderboard.build import build
-from harness.leaderboard.rows import find_rows
+from harness.leaderboard.comparable import find_runs
 from harness.types import ChatRequest, Message, Response, Usage
 
 
@@ -31,7 +31,7 @@ def swept(tmp_path_factory) -> Path:
 
 def charts_by_id(*folders):
     """Return the charts as JSON by their ids, which are unique."""
-    chart_list = [as_json(chart) for chart in charts_of(find_rows([str(folder) for folder in folders]))]
+    chart_list = [as_json(chart) for chart in charts_of(find_runs([str(folder) for folder in folders]))]
     charts = {chart["id"]: json.loads(json.dumps(chart)) for chart in chart_list}
     assert len(charts) == len(chart_list) and list(charts.values()) == chart_list
     return charts
@@ -61,7 +61,7 @@ def test_values_are_those_of_result_json(swept):
 
 
 def test_order_and_names_are_those_of_the_tables(swept):
-    tables = build(find_rows([str(swept)]))
+    tables = build(find_runs([str(swept)]))
     charts = [chart for chart in charts_by_id(swept).values() if chart["kind"] == "scores" and chart["metric"] == "f1"]
     assert len(charts) == len(tables) == 2
     for chart, table in zip(charts, tables, strict=True):

@@ -13,8 +13,9 @@ from support.row_help import board_row
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import Choice, build
-from harness.leaderboard.rows import Row, select_rows
+from harness.leaderboard.comparable import select_runs
 from harness.storage.result_json import result_json
+from harness.storage.runs import Run
 from harness.tables.latex_html import html, latex, tex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.tables.numbers import even_decimals
@@ -73,7 +74,7 @@ def test_ties_share_the_first_place():
 
 
 def of_role(role, row):
-    return replace(row, run=replace(row.run, manifest={**row.run.manifest, "role": role}))
+    return replace(row, manifest={**row.manifest, "role": role})
 
 
 def test_no_baseline_solver_or_cheat_is_the_best_or_second():
@@ -174,11 +175,11 @@ def test_what_no_run_has_is_named(choice):
 
 def test_rows_by_name_glob_or_list_and_names_with_commas():
     rows = [run("gpt4"), run("gpt35", variant="labels=audited,limit=20"), run("b", variant="labels=audited")]
-    assert [row.model for row in select_rows(rows, model="gpt*")] == ["gpt4", "gpt35"]
-    assert [row.model for row in select_rows(rows, model="gpt4, b")] == ["gpt4", "b"]
-    assert [row.model for row in select_rows(rows, variant="labels=audited,limit=20")] == ["gpt35"]
+    assert [row.model for row in select_runs(rows, model="gpt*")] == ["gpt4", "gpt35"]
+    assert [row.model for row in select_runs(rows, model="gpt4, b")] == ["gpt4", "b"]
+    assert [row.model for row in select_runs(rows, variant="labels=audited,limit=20")] == ["gpt35"]
     with pytest.raises(ConfigError, match="no model 'c'"):
-        select_rows(rows, model="c")
+        select_runs(rows, model="c")
 
 
 def test_several_folders_formats_and_published_rows(tmp_path, capsys):
@@ -203,9 +204,9 @@ def test_a_wrong_setting_is_one_sentence(tmp_path, capsys, setting):
 
 
 def test_runs_that_were_read_by_other_rules_are_counted_below_the_table():
-    def older(row: Row, folder: str, **manifest) -> Row:
-        content = {**row.run.manifest, "reading": {"version": 0}, **manifest}
-        return Row(replace(row.run, manifest=content), folder)
+    def older(row: Run, folder: str, **manifest) -> Run:
+        content = {**row.manifest, "reading": {"version": 0}, **manifest}
+        return replace(row, manifest=content, source=folder)
 
     rows = [run("a"), older(run("b"), "results"), older(run("c"), "my results"), older(run("d"), "results")]
     unranked = [older(run("e", complete=False), "f"), older(run("f"), "f", config={"algorithm": {"name": "f"}})]

@@ -22,7 +22,7 @@ from support.preset_help import (
 from support.row_help import board_row
 
 from harness.causal.learned_graph import Pattern
-from harness.leaderboard.rows import find_rows
+from harness.leaderboard.comparable import find_runs
 from harness.tables.latex_html import latex
 from harness.tasks.causalbench.networks import load
 
@@ -293,7 +293,7 @@ def test_the_numbers_made_by_hand_differ():
     ("name", "at"), [("4", ("published", "overall", "all", "f1")), ("XV", ("paper", "network", "asia", "macro_f1"))]
 )
 def test_the_projects_own_results(name, at):
-    rows = find_rows([str(RESULTS)])
+    rows = find_runs([str(RESULTS)])
     table = one(name, *rows)
     column = [c.name for c in table.columns].index("f1/asia" if name == "XV" else "f1")
     lines = [line for line in table.lines if line.run]

@@ -20,7 +20,7 @@ from harness.compare.__main__ import main as compare
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import Choice, build
-from harness.leaderboard.rows import find_rows
+from harness.leaderboard.comparable import find_runs
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.types import Metric, Result, Scores, Usage
 
@@ -41,7 +41,7 @@ def swept(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def rows(swept):
-    return find_rows([str(swept)])
+    return find_runs([str(swept)])
 
 
 def scores_of(folder, *, perturbation="none", prompt="plain", model="random_uniform"):
@@ -72,19 +72,19 @@ def test_runs_of_one_results_folder_make_a_row_though_their_folders_are_named_on
     variants = [swept / "corr2cause" / f"limit=80{ending}" / "few_shot" for ending in ("", ",perturbation=permutation")]
     (chart,) = (
         chart
-        for chart in charts_of(find_rows([str(folder) for folder in variants]))
+        for chart in charts_of(find_runs([str(folder) for folder in variants]))
         if chart.kind == "robustness" and chart.metric == "f1"
     )
     assert {row.label for row in chart.rows} == set(MODELS)
     shutil.copytree(swept / "corr2cause" / variants[1].parent.name, elsewhere := tmp_path / variants[1].parent.name)
-    apart = find_rows([str(variants[0]), str(elsewhere)])
+    apart = find_runs([str(variants[0]), str(elsewhere)])
     assert not [chart for chart in charts_of(apart) if chart.kind == "robustness"]
 
 
 def test_a_prompt_of_other_words_is_another_one_though_it_has_the_name(rows):
     def reworded(row):
-        manifest = {**row.run.manifest, "words": {**row.run.manifest["words"], "user": "{premise} {statement}?"}}
-        return replace(row, run=replace(row.run, manifest=manifest))
+        manifest = {**row.manifest, "words": {**row.manifest["words"], "user": "{premise} {statement}?"}}
+        return replace(row, manifest=manifest)
 
     changed = [reworded(row) if (row.prompt, row.variant) == ("few_shot", "limit=80") else row for row in rows]
     (table,) = build(changed, Choice(by=("perturbation",)))
@@ -121,7 +121,7 @@ def test_any_setting_makes_columns_the_default_first(rows):
 
 def test_a_run_that_is_not_complete_is_a_dash_with_a_word(rows):
     def undone(row):
-        return replace(row, run=replace(row.run, complete=False))
+        return replace(row, complete=False)
 
     cut = [undone(row) if "permutation" in row.variant and row.prompt == "plain" else row for row in rows]
     (table,) = build(cut, Choice(by=("perturbation",)))
@@ -133,7 +133,7 @@ def test_what_cannot_be_paired_has_a_dash_and_the_reason(rows, tmp_path, swept):
     shutil.copytree(swept, tmp_path / "results")
     for file in tmp_path.rglob("*few_shot/always_yes/records.jsonl*"):
         file.unlink()
-    (table,) = build(find_rows([str(tmp_path)]), Choice(by=("perturbation",)))
+    (table,) = build(find_runs([str(tmp_path)]), Choice(by=("perturbation",)))
     cells = rows_of([table])
     assert cells["always_yes", "few_shot"]["f1/permutation/difference"]["text"] == "– no records"
     assert cells["always_yes", "plain"]["f1/permutation/difference"]["text"] == "+0.00"
@@ -225,7 +225,7 @@ def test_columns_of_what_was_said_and_of_what_a_run_took():
         "published", {"published": {"overall": {"all": overall}}}, 9, {}, {}, Usage(5000, 200), {"m-2026": 100}
     )
     row = board_row("corr2cause", "default", "plain", "m", True, result)
-    row = replace(row, run=replace(row.run, result_json={"cost": {"usd": 0.123456}}))
+    row = replace(row, result_json={"cost": {"usd": 0.123456}})
     names = ("yes", "chance", "cost", "tokens_in", "tokens_out", "seconds", "served")
     (table,) = build([row], Choice(names))
     assert [cell.text for cell in table.lines[0].cells][1:] == [

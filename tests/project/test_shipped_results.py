@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from harness.leaderboard.build import build
-from harness.leaderboard.rows import Row
 from harness.storage.run_folder import MANIFEST, RESULT, records_in
 from harness.storage.runs import load
 from harness.tables.markdown_csv_json import markdown
@@ -115,7 +114,7 @@ def test_the_graph_that_an_algorithm_learned_is_the_one_it_was_scored_for():
 
 
 def test_the_leaderboard_is_made_from_them():
-    rows = [Row(load(folder)) for folder in runs()]
+    rows = [load(folder) for folder in runs()]
     assert (ROOT / "results/shipped/LEADERBOARD.md").read_text(
         encoding="utf-8"
     ).strip() == f"# Leaderboard\n\n{markdown(build(rows))}".strip()

@@ -126,6 +126,6 @@ def test_ctrl_c(monkeypatch, capsys):
     def interrupted(folders):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("harness.report.__main__.find_rows", interrupted)
+    monkeypatch.setattr("harness.report.__main__.find_runs", interrupted)
     assert main(["results"]) == 130
     assert "one that was there is as it was" in capsys.readouterr().err

@@ -111,12 +111,12 @@ def test_one_definition_is_in_every_view(made, tmp_path, capsys):
     assert "points of MCC" in capsys.readouterr().out
 
     from harness.charts import as_json, charts_of
-    from harness.leaderboard.rows import find_rows
+    from harness.leaderboard.comparable import find_runs
     from harness.report.build import content
 
-    heat = [as_json(chart) for chart in charts_of(find_rows(["results"])) if chart.kind == "heat"]
+    heat = [as_json(chart) for chart in charts_of(find_runs(["results"])) if chart.kind == "heat"]
     assert all("mcc" in chart["metrics"] for chart in heat) and heat
-    page, _ = content(find_rows(["results"]), "page", answers=False)
+    page, _ = content(find_runs(["results"]), "page", answers=False)
     shown = {"title": "MCC", "percent": False, "decimals": 3, "best": "high", "in_heat_maps": True}
     assert page["metrics"]["mcc"] == shown
     assert any(column["name"] == "mcc" for table in page["tables"] for column in table["columns"])

@@ -19,7 +19,6 @@ from support.scripted import Scripted
 from support.thinned import few
 
 from harness.errors import StoreError
-from harness.leaderboard.rows import Row
 from harness.prompting.prompts import load
 from harness.run import run
 from harness.runtime.progress import Progress
@@ -123,7 +122,7 @@ def held(place: Path) -> dict[str, object]:
 
 
 def ranked(place: Path) -> bool:
-    return (place / "result.json").exists() and Row(runs.load(place)).complete
+    return (place / "result.json").exists() and runs.load(place).sound
 
 
 CASES = [

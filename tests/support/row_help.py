@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from harness.leaderboard.rows import Row
 from harness.prompting.version import reading_version
 from harness.storage.runs import Run
 from harness.types import Result
@@ -21,7 +20,7 @@ def board_row(
     items: str | None = None,
     folder: str = "",
     data: tuple[int, int] | None = None,
-) -> Row:
+) -> Run:
     """A row with the settings that its variant names; `items` is the SHA-256 of what was asked.
 
     Of an algorithm, `data` are the observations and the seed that it has learned from.
@@ -32,4 +31,4 @@ def board_row(
     if data is not None:
         manifest["configuration"]["data"] = dict(zip(("observations", "seed"), data, strict=True))
         manifest |= {"role": "algorithm", "config": {"algorithm": {"name": model}}}
-    return Row(Run(Path(folder), place, complete, result, manifest=manifest), folder)
+    return Run(Path(folder), place, complete, result, manifest=manifest, source=folder)

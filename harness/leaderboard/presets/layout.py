@@ -19,7 +19,7 @@ from harness.leaderboard.presets.select import (
     source,
 )
 from harness.leaderboard.published import contradiction_notes
-from harness.leaderboard.rows import Row
+from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, even_decimals, interval_text, metric_text, percent_text
 from harness.tables.results import interval_notes
 from harness.tables.table import Block, Cell, Column, Line, Table
@@ -32,7 +32,7 @@ RUNS_ACROSS = 4
 """So many runs stand beside each other in a table whose columns are models."""
 
 
-def lay_out(preset: Preset, rows: Sequence[Row], intervals: Intervals = "brackets") -> list[Table]:
+def lay_out(preset: Preset, rows: Sequence[Run], intervals: Intervals = "brackets") -> list[Table]:
     """Return the table of a preset from all runs there are; several tables where models are columns and many."""
     measured = entries(preset, rows)
     numbers = tuple(preset.columns)
@@ -43,7 +43,7 @@ def lay_out(preset: Preset, rows: Sequence[Row], intervals: Intervals = "bracket
         slots = {slot for number in numbers for slot in number.slots}
         names = dict.fromkeys(slot for entry in measured for slot in entry.runs if slot not in slots)
         numbers += tuple(replace(preset.learned, title=name, where={"model": name}, slots=(name,)) for name in names)
-    unfinished = [(r.variant, r.prompt, r.model) for r in rows if not r.complete and source(preset, r)]
+    unfinished = [(r.variant, r.prompt, r.model) for r in rows if not r.sound and source(preset, r)]
     tables = []
     for number, models in enumerate(across):
         lines = [*_published_lines(preset, () if number else numbers, models, intervals)]
@@ -264,7 +264,7 @@ def set_note(preset: Preset, data: Data, entries: Sequence[Entry]) -> str:
     item_sets = list(dict.fromkeys(run.items[:8] for run in runs if run.items))
     parts = [f"{number_of_items} items a run", benchmark_of(preset.benchmark).labels_title(data.labels)]
     parts += [f"item set{'s' if len(item_sets) > 1 else ''} {', '.join(item_sets)}"] if item_sets else []
-    drawn = ", ".join(map(str, sorted({run.run.data["seed"] for run in repeats})))
+    drawn = ", ".join(map(str, sorted({run.data["seed"] for run in repeats})))
     parts += [f"means over the seeds {drawn}" if "," in drawn else f"seed {drawn}"] if repeats else []
     variants = ", ".join(dict.fromkeys(run.variant for run in runs))
     comparison = (

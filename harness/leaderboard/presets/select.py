@@ -10,8 +10,8 @@ from statistics import fmean, stdev
 from harness.leaderboard.comparable import items_of
 from harness.leaderboard.families import family, order
 from harness.leaderboard.published import rows_of
-from harness.leaderboard.rows import Row
 from harness.storage.places import setting_text
+from harness.storage.runs import Run
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of
 from harness.tasks.presets import Number, Preset, Source
@@ -103,12 +103,12 @@ class Entry:
     """Whether it is."""
     role: Role = "model"
     """What has answered; of runs of several models, a language model."""
-    runs: dict[str, Row] = field(default_factory=dict)
+    runs: dict[str, Run] = field(default_factory=dict)
     """By slot."""
-    repeats: dict[str, list[Row]] = field(default_factory=dict)
+    repeats: dict[str, list[Run]] = field(default_factory=dict)
     """By slot, an algorithm's runs on other seeds and other networks, all of them."""
 
-    def run(self, number: Number) -> Row | None:
+    def run(self, number: Number) -> Run | None:
         """Return the run that a column shows."""
         return next((run for slot, run in self.runs.items() if not number.slots or slot in number.slots), None)
 
@@ -121,7 +121,7 @@ class Entry:
         for row in self.repeats.get(slot, [run]):
             found = metric(number, scores(row, self.data.labels, breakdown, groups))
             if found is not None and found.value is not None:
-                by_seed[row.run.data.get("seed", 0)] = found
+                by_seed[row.data.get("seed", 0)] = found
         if len(by_seed) < 2:
             return next(iter(by_seed.values()), None)
         mean, half = mean_and_half_width([found.value for found in by_seed.values() if found.value is not None])
@@ -140,18 +140,18 @@ def comparable(preset: Preset, data: Data) -> bool:
     return same and data.labels == benchmark.paper_labels and not data.items
 
 
-def settings(row: Row) -> dict[str, str]:
+def settings(row: Run) -> dict[str, str]:
     """Return the settings of a run's task that are not their defaults, as text."""
     return {name: setting_text(value) for name, value in row.settings.items()}
 
 
-def source(preset: Preset, row: Row) -> Source | None:
+def source(preset: Preset, row: Run) -> Source | None:
     """Return the kind of run that a row is; None where it does not belong in the table."""
     if row.task != preset.task:
         return None
     row_settings = {**benchmark_of(preset.benchmark).defaults, **settings(row)}
     for kind in preset.sources:
-        fits = row.run.learned if kind.algorithms else row.prompt in kind.prompts
+        fits = row.learned if kind.algorithms else row.prompt in kind.prompts
         if fits and all(row_settings.get(name) in values for name, values in kind.requires.items()):
             slots = {slot for number in preset.columns for slot in number.slots}
             if preset.varies in (None, "model") or not slots or row_settings.get(preset.varies) in slots:
@@ -159,15 +159,15 @@ def source(preset: Preset, row: Row) -> Source | None:
     return None
 
 
-def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
+def entries(preset: Preset, rows: Sequence[Run]) -> list[Entry]:
     """Return the rows that complete runs make, set by set: first what compares with the paper, then by settings."""
-    fitting = [(row, kind) for row in rows if row.complete and (kind := source(preset, row))]
-    several = len({row.folder for row, _ in fitting}) > 1
+    fitting = [(row, kind) for row in rows if row.sound and (kind := source(preset, row))]
+    several = len({row.source for row, _ in fitting}) > 1
     by_key: dict[tuple[Data, str, str, str], Entry] = {}
     items_of_sets: dict[tuple[Data, str], list[str]] = {}
     for row, kind in fitting:
         one_row = preset.varies == "model" and not kind.slot
-        where = f" [{row.folder}]" if several else ""
+        where = f" [{row.source}]" if several else ""
         slot, data = _data(preset, row, kind, where if one_row else "")
         if not data.learned:
             sets = items_of_sets.setdefault((data, slot), [])
@@ -177,7 +177,7 @@ def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
                 data = replace(data, items=((slot, sets.index(items)),))
         model, prompt, title = ("", "", "") if one_row else (row.model, row.prompt, _model_title(row, kind) + where)
         role = "model" if one_row else row.role
-        entry = Entry(data, model, prompt, row.folder, title, one_row or _usual(row, kind), role)
+        entry = Entry(data, model, prompt, row.source, title, one_row or _usual(row, kind), role)
         entry = by_key.setdefault((data, entry.model, entry.prompt, entry.folder), entry)
         entry.runs[slot] = row
         if data.learned:
@@ -189,7 +189,7 @@ def entries(preset: Preset, rows: Sequence[Row]) -> list[Entry]:
     return sorted(selection, key=lambda entry: (_sort_key(preset, entry.data), *entry.sort_key))
 
 
-def _data(preset: Preset, row: Row, kind: Source, where: str) -> tuple[str, Data]:
+def _data(preset: Preset, row: Run, kind: Source, where: str) -> tuple[str, Data]:
     """Return the slot of a run and what it has in common with the others of its set."""
     own_settings, benchmark = settings(row), benchmark_of(preset.benchmark)
     slot = kind.slot or row.model
@@ -204,21 +204,21 @@ def _data(preset: Preset, row: Row, kind: Source, where: str) -> tuple[str, Data
     if kind.slot:
         return slot, Data(tuple(in_common.items()), labels, f"{_model_title(row, kind)}{where}")
     in_common = {name: value for name, value in in_common.items() if name not in preset.chosen_by}
-    observations = row.run.data["observations"]
+    observations = row.data["observations"]
     return slot, Data(tuple(in_common.items()), labels, f"samples={observations}{where}", (observations,))
 
 
-def _usual(row: Row, kind: Source) -> bool:
+def _usual(row: Run, kind: Source) -> bool:
     """Return whether a run's prompt is the table's usual one."""
     return row.prompt in kind.prompts[:1]
 
 
-def _model_title(row: Row, kind: Source) -> str:
+def _model_title(row: Run, kind: Source) -> str:
     """Return the name of a model, with its prompt where that is not the usual one."""
     return row.model if _usual(row, kind) else f"{row.model} ({row.prompt})"
 
 
-def compared_labels(row: Row, benchmark: Benchmark) -> str:
+def compared_labels(row: Run, benchmark: Benchmark) -> str:
     """Return the label set that compares best with the paper's numbers, of those by which the run has some score."""
     for labels in benchmark.compared_labels:
         parts = row.result.scores.get(labels, {})
@@ -237,7 +237,7 @@ def _sort_key(
     return *parts, str(data.settings), data.learned, data.prompt, data.items
 
 
-def scores(run: Row, labels: str, breakdown: str, groups: Sequence[str]) -> list[Scores]:
+def scores(run: Run, labels: str, breakdown: str, groups: Sequence[str]) -> list[Scores]:
     """Return the rows of a result that a cell is made of; none where one is missing."""
     by_group: Mapping[str, Scores] = run.result.scores.get(labels, {}).get(breakdown, {})
     return [by_group[name] for name in groups] if all(name in by_group for name in groups) else []

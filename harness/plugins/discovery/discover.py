@@ -145,7 +145,6 @@ def carry_out(prepared: Prepared) -> Outcome:
 
 def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Path:
     """Run what the config describes and print the scores; return the results folder. No `book` is kept of it."""
-    from harness.leaderboard.rows import Row
     from harness.plugins.discovery.leaderboard import table
     from harness.storage.runs import load
     from harness.tables import results, terminal
@@ -160,7 +159,7 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
         # The table of a sweep is of the learned edges alone, and so has another F1.
         print(f"    Over all questions: {results.brief(outcome.result)}", file=sys.stderr)
     else:
-        terminal.show(table([Row(load(path))]))
+        terminal.show(table([load(path)]))
         print(f"{path}/ holds {', '.join(sorted(f.name for f in path.iterdir() if f.name[0] != '.'))}")
     return path
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from harness.leaderboard.build import build
 from harness.leaderboard.presets.select import mean_and_half_width
 from harness.leaderboard.published import rows_of
-from harness.leaderboard.rows import Row
+from harness.storage.runs import Run
 from harness.tables.numbers import metric_text
 from harness.tables.table import Part, Table
 from harness.tasks.benchmark import Benchmark, PublishedAlgorithms
@@ -17,7 +17,7 @@ from harness.tasks.find import benchmark_of
 _TITLES = {"shd": "SHD", "published": "", "cell_shd": "cell SHD", "sid": "SID", "f1": "F1 of direct edges"}
 
 
-def table(rows: Sequence[Row]) -> Sequence[Part]:
+def table(rows: Sequence[Run]) -> Sequence[Part]:
     """Return a line for each algorithm, network and number of samples; over several seeds mean and 95% interval.
 
     The numbers are those of the learned graph, that is, of the answers to "directly causes" (second method); runs of
@@ -26,16 +26,14 @@ def table(rows: Sequence[Row]) -> Sequence[Part]:
     """
     benchmark = benchmark_of(rows[0].task)
     algorithms = benchmark.algorithms
-    if algorithms is None or any(
-        "structure" not in row.result.scores["exact"] or len(row.run.data) < 2 for row in rows
-    ):
+    if algorithms is None or any("structure" not in row.result.scores["exact"] or len(row.data) < 2 for row in rows):
         return build(rows)
     published = _published_shd(benchmark, algorithms)
     # By seed: a network that was learned alone and among others from the same data is one graph, not two.
     graphs: dict[tuple[str, str, int], dict[int, Mapping[str, float | None]]] = defaultdict(dict)
     for row in rows:
         for network in row.result.scores["exact"]["network"]:
-            graphs[network, row.model, row.run.data["observations"]][row.run.data["seed"]] = _values(row, network)
+            graphs[network, row.model, row.data["observations"]][row.data["seed"]] = _values(row, network)
     lines = [
         [
             network,
@@ -68,7 +66,7 @@ def _sort_key(algorithms: PublishedAlgorithms, key: tuple[str, str, int]) -> tup
     return algorithms.networks.index(network), observations, algorithm
 
 
-def _values(row: Row, network: str) -> Mapping[str, float | None]:
+def _values(row: Run, network: str) -> Mapping[str, float | None]:
     """Return the metrics of the graph learned of a network; none where its edges were not asked about (task.limit)."""
     rows = (row.result.scores[name]["network/structure"].get(f"{network}/direct") for name in ("exact", "paper"))
     exact, paper = (

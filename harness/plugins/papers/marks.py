@@ -15,7 +15,7 @@ from importlib import resources
 from harness.errors import DataError
 from harness.leaderboard.families import family, order
 from harness.leaderboard.presets.select import settings
-from harness.leaderboard.rows import Row
+from harness.storage.runs import Run
 from harness.tables.table import Block, Cell, Column, Line, Table
 from harness.tasks.benchmark import PaperTable
 from harness.tasks.causalbench.networks import load
@@ -105,13 +105,13 @@ class ReplyShares:
         return self.items > 0 and self.readable >= LEAST * self.items and self.yes > 0 and self.no > 0
 
 
-def lay_out(rows: Sequence[Row]) -> list[Table]:
+def lay_out(rows: Sequence[Run]) -> list[Table]:
     """Return the table of marks from all runs there are, and notes on the rule and on contradictions of the paper."""
-    runs: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    runs: dict[tuple[str, str], dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         for kind in KINDS:
             if _fits(kind, row):
-                runs[_title(row), row.folder][kind.key].append(row)
+                runs[_title(row), row.source][kind.key].append(row)
     columns = [Column("model", "LLMs")]
     for kind in KINDS:
         columns.append(Column(kind.key, kind.title, "metric", None, kind.over))
@@ -143,14 +143,14 @@ def lay_out(rows: Sequence[Row]) -> list[Table]:
     ]
 
 
-def _fits(kind: Kind, row: Row) -> bool:
-    if not row.complete or row.run.learned or row.prompt not in LLMS:
+def _fits(kind: Kind, row: Run) -> bool:
+    if not row.sound or row.learned or row.prompt not in LLMS:
         return False
     own = {**benchmark_of(BENCHMARK).defaults, **settings(row)}
     return row.task == kind.task and all(own.get(name) == value for name, value in kind.requires.items())
 
 
-def _title(row: Row) -> str:
+def _title(row: Run) -> str:
     return row.model if row.prompt == LLMS[0] else f"{row.model} ({row.prompt})"
 
 
@@ -162,7 +162,7 @@ def _printed(printed: Mapping[str, bool | None]) -> Iterator[Cell]:
             yield Cell("")
 
 
-def _measured(kind: Kind, rows: Sequence[Row]) -> Iterator[Cell]:
+def _measured(kind: Kind, rows: Sequence[Run]) -> Iterator[Cell]:
     """Yield a model's mark in a column with its shares, and the largest data with which it keeps the mark."""
     if rows:
         shares, row = max(((_shares(row, *EASIEST), row) for row in rows), key=lambda entry: entry[0].items)
@@ -186,7 +186,7 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}" if whole else "–"
 
 
-def _shares(row: Row, breakdown: str, group: str) -> ReplyShares:
+def _shares(row: Run, breakdown: str, group: str) -> ReplyShares:
     """Return what became of the questions of a group; of all of them where the run has none of it."""
     scores = row.result.scores[row.result.headline].get(breakdown, {}).get(group)
     return _of_scores(scores or row.result.overall)
@@ -198,11 +198,11 @@ def _of_scores(scores: Scores) -> ReplyShares:
     return ReplyShares(scores.items, scores.items - scores.unreadable - scores.failed, scores.failed, yes, no)
 
 
-def _strict(row: Row, breakdown: str, group: str) -> float | None:
+def _strict(row: Run, breakdown: str, group: str) -> float | None:
     """Return the share of questions whose reply is Yes, Yes., No or No.; None without records, or without words."""
     every = hits = 0
     try:
-        records = list(row.run.records())
+        records = list(row.records())
     except DataError:
         return None
     if any(isinstance(record.outcome, Response) and record.outcome.logprobs is not None for record in records):
@@ -215,16 +215,16 @@ def _strict(row: Row, breakdown: str, group: str) -> float | None:
     return hits / every if every else None
 
 
-def _largest(kind: Kind, rows: Sequence[Row]) -> Cell:
+def _largest(kind: Kind, rows: Sequence[Run]) -> Cell:
     """Return the largest data, variables × rows, up to which every network keeps the mark, with tokens and context."""
-    sizes: list[tuple[int, int, int, str, Row, bool]] = []
+    sizes: list[tuple[int, int, int, str, Run, bool]] = []
     for row in rows:
         number = int(settings(row).get(kind.sizes, "500"))
         for network, scores in row.result.scores[row.result.headline].get("network", {}).items():
             nodes = len(load(network).variables)
             sizes.append((nodes * number, nodes, number, network, row, _of_scores(scores).mark))
     sizes.sort(key=lambda size: size[:4])
-    kept: tuple[int, int, int, str, Row, bool] | None = None
+    kept: tuple[int, int, int, str, Run, bool] | None = None
     lost = ""
     for size in sizes:
         if not size[-1]:
@@ -239,18 +239,18 @@ def _largest(kind: Kind, rows: Sequence[Row]) -> Cell:
     return Cell(f"{kept[1]} × {kept[2]:,}{f' ({told})' if told else ''}{lost}", kept[0])
 
 
-def _tokens(row: Row, network: str) -> int | None:
+def _tokens(row: Run, network: str) -> int | None:
     """Return how long the longest conversation about a network was, as the server counted it."""
     try:
-        outcomes = [record.outcome for record in row.run.records() if record.groups.get("network") == network]
+        outcomes = [record.outcome for record in row.records() if record.groups.get("network") == network]
     except DataError:
         return None
     counts = [o.usage.input for o in outcomes if isinstance(o, Response) and o.usage.input is not None]
     return max(counts, default=None)
 
 
-def _context(row: Row) -> int | None:
-    context = ((row.run.manifest.get("config") or {}).get("model") or {}).get("context")
+def _context(row: Run) -> int | None:
+    context = ((row.manifest.get("config") or {}).get("model") or {}).get("context")
     return context if isinstance(context, int) else None
 
 

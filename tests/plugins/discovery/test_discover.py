@@ -14,9 +14,9 @@ from support.row_help import board_row
 
 from harness.causal.learned_graph import Pattern
 from harness.config_files import CONFIGS
+from harness.leaderboard.comparable import find_runs
 from harness.leaderboard.presets import preset
 from harness.leaderboard.presets.layout import lay_out
-from harness.leaderboard.rows import find_rows
 from harness.plugins.discovery.leaderboard import table
 from harness.settings import build
 from harness.storage.runs import load as load_run
@@ -102,7 +102,7 @@ def test_it_stands_on_the_leaderboard_of_the_models(harness):
 def test_the_empty_graph_and_the_best_network_stand_beside_the_others(harness, tmp_path):
     for algorithm in ("empty", "exact"):
         harness(f"algorithm={algorithm}", "network=[asia,cancer]", module="harness.discover")
-    rows = {row.model: row for row in find_rows([str(tmp_path / "results")])}
+    rows = {row.model: row for row in find_runs([str(tmp_path / "results")])}
     empty = rows["empty"].result.scores["exact"]
     assert empty["network/structure"]["asia/direct"]["shd"] == 8 and empty["overall"]["all"]["f1"] == 0
     assert [(rows[name].role, rows[name].ranked) for name in ("empty", "exact")] == [
@@ -188,7 +188,7 @@ def test_an_algorithm_written_after_a_printed_one_has_its_number_beside_it(harne
     process = harness("algorithm=miga", "network=cancer", "samples=50", module="harness.discover")
     assert cells(process.stdout, "cancer", "miga", "50", "1")[1] == "3"
     assert "MIGA (published)" not in process.stdout and "ENSAOBS (published)" in process.stdout
-    (table,) = lay_out(preset("XI"), find_rows([str(tmp_path / "results")]))
+    (table,) = lay_out(preset("XI"), find_runs([str(tmp_path / "results")]))
     at = [column.title for column in table.columns].index("MIGA")
     measured = [line.cells[at].value for line in table.lines if line.run and line.cells[at].value is not None]
     assert len(measured) == 1

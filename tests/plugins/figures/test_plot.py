@@ -12,7 +12,7 @@ from support.charts_help import put, scores
 from harness.charts import charts_of
 from harness.charts.marks import MARKS
 from harness.leaderboard.build import build
-from harness.leaderboard.rows import find_rows
+from harness.leaderboard.comparable import find_runs
 from harness.plugins.figures.plot import __main__, cells, lines
 from harness.plugins.figures.plot.__main__ import main
 from harness.plugins.figures.plot.paper import COLOURS, TEXT, in_lines, ink, shorten, style, text_width, wrap
@@ -60,7 +60,7 @@ def test_a_png_is_as_wide_as_asked_at_300_dots_per_inch(results, tmp_path):
 
 
 def test_an_svg_says_the_names_and_numbers_of_the_tables_in_their_order(results, tmp_path):
-    table = build(find_rows([str(results)]))[0]
+    table = build(find_runs([str(results)]))[0]
     (file,) = draw_charts(results, tmp_path / "out", "chart=corr2cause/scores/f1", "format=svg")
     texts = svg_texts(file)
     names = [line.cells[0].text for line in table.lines]
@@ -115,7 +115,7 @@ def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
     for model, role in kinds.items():
         data = (500, 0) if role == "algorithm" else None
         put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, data=data, role=role)
-    charts = {chart.kind: chart for chart in charts_of(find_rows([str(tmp_path)])) if chart.kind in ("scores", "scale")}
+    charts = {chart.kind: chart for chart in charts_of(find_runs([str(tmp_path)])) if chart.kind in ("scores", "scale")}
     shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
     colours = {"#0072B2": "blue", "#D55E00": "orange", "#009E73": "green", "#6E6E6E": "grey"}
     with style():
@@ -137,7 +137,7 @@ def test_lines_in_one_frame_are_told_apart_and_marked_as_elsewhere(tmp_path):
     for model, role in kinds.items():
         put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, role=role)
     (chart,) = (
-        chart for chart in charts_of(find_rows([str(tmp_path)])) if chart.kind == "scale" and chart.metric == "f1"
+        chart for chart in charts_of(find_runs([str(tmp_path)])) if chart.kind == "scale" and chart.metric == "f1"
     )
     with style():
         (axes,) = lines.scale(chart, 6.75).figure.axes

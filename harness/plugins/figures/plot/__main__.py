@@ -18,7 +18,7 @@ from harness.charts.values import ConfusionChart, CostChart, HeatChart, Robustne
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, unknown
-from harness.leaderboard.rows import find_rows
+from harness.leaderboard.comparable import find_runs
 from harness.runtime.environment import installing
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import definition
@@ -104,7 +104,7 @@ def job(folders: list[str], settings: Settings) -> str:
         import matplotlib  # noqa: F401 (is it there?)
     except ImportError:
         raise ConfigError(f"figures need matplotlib: {installing('plot')}.") from None
-    figures = _figures_to_draw(charts_of(find_rows(folders or ["results"])), settings)
+    figures = _figures_to_draw(charts_of(find_runs(folders or ["results"])), settings)
     lines: list[str] = []
     notes: dict[str, None] = {}
     try:
