@@ -15,11 +15,10 @@ from harness.engine import Engine, dispatch, engine
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import Choice, build
-from harness.storage.runs import Run
 from harness.runtime import console
 from harness.settings import Limits
 from harness.storage.run_folder import RESULT
-from harness.storage.runs import load
+from harness.storage.runs import Run, load
 from harness.sweep import check, folder, jobs
 from harness.sweep.command import Command
 from harness.tables import terminal
