@@ -47,8 +47,7 @@ class NetworkGraphs:
 
     def of_records(self, task: Task, records: Iterable[Record]) -> Mapping[str, str]:
         """Return the texts of the files that these records come to; none where the task has none."""
-        from harness.tasks.causalbench.answer_matrix import Sheets
-        from harness.tasks.causalbench.graph_files import graph_files
+        from harness.tasks.causalbench.answer_matrix import Sheets, graph_files
         from harness.tasks.causalbench.task import CausalBench
 
         if not isinstance(task, CausalBench):

@@ -170,4 +170,4 @@ PAPER_SKELETON = _by_name(
         )
     ),
 )
-"""Appendix C.B; skeleton.py has the rule that chooses among them and sets the paper's labels."""
+"""Appendix C.B; table.py has the rule that chooses among them and sets the paper's labels."""

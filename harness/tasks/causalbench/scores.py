@@ -15,8 +15,7 @@ from harness.scoring.intervals import means
 from harness.scoring.sid import sid
 from harness.scoring.summary import summarize as count
 from harness.scoring.tally import unordered
-from harness.tasks.causalbench.answer_matrix import Sheet, Sheets
-from harness.tasks.causalbench.graph_files import graph_files
+from harness.tasks.causalbench.answer_matrix import Sheet, Sheets, graph_files
 from harness.tasks.causalbench.networks import NETWORKS, SCALES
 from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.structures import RELATIONS, matrix, structures

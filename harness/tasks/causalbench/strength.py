@@ -15,7 +15,7 @@ from pydantic import Field
 
 from harness.seeding import shuffled
 from harness.tasks.causalbench import strength_truth
-from harness.tasks.causalbench.network_choice import Networks, Scales, check_choice, chosen_networks
+from harness.tasks.causalbench.choices import Networks, Scales, check_choice, chosen_networks
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, load, meanings
 from harness.tasks.causalbench.rendering import Names, title
 from harness.tasks.causalbench.strength_baselines import IN_NETWORK

@@ -12,16 +12,15 @@ import numpy as np
 from pydantic import Field
 
 from harness.errors import ConfigError
-from harness.plugins.discovery import answers as algorithm_answers
 from harness.scoring.tally import ordered_pair
-from harness.tasks.causalbench import hints, networks, questions, skeleton
-from harness.tasks.causalbench.network_choice import Networks, Scales, check_choice, chosen_networks
+from harness.tasks.causalbench import networks, questions
+from harness.tasks.causalbench.choices import Networks, Scales, check_choice, check_texts, chosen_networks, text_remarks
 from harness.tasks.causalbench.networks import SCALES, Network, load
 from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.rendering import Background, Columns, Format, Names, Wording
 from harness.tasks.causalbench.scores import summarize
-from harness.tasks.causalbench.structures import RELATIONS, Matrix, matrix, relations, structures
-from harness.tasks.causalbench.table import Table, sample, table_of_pairs
+from harness.tasks.causalbench.structures import RELATIONS, Matrix, learned_answers, matrix, relations, structures
+from harness.tasks.causalbench.table import Table, exact_skeleton, paper_skeleton, sample, table_of_pairs
 from harness.types import JSON, Item, Record, Result, Unreadable
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class CausalBench(ABC):
         check_choice(self.networks, self.scale)
         if self.parts > self.rows:
             raise ConfigError(f"task.parts={self.parts} parts need as many rows at least; task.rows={self.rows}.")
-        hints.check(self.format, self.columns, self.background, self.chosen_networks)
+        check_texts(self.format, self.columns, self.background, self.chosen_networks)
 
     @property
     def headline(self) -> str:
@@ -88,7 +87,7 @@ class CausalBench(ABC):
     @property
     def remarks(self) -> Sequence[str]:
         """What has to be known of the texts and the data that the prompts tell."""
-        return hints.remarks(self.format, self.order_of_columns, self.background)
+        return text_remarks(self.format, self.order_of_columns, self.background)
 
     @property
     def order_of_columns(self) -> Columns:
@@ -215,7 +214,7 @@ class Causality(CausalBench):
 
     def learned(self, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[tuple[Record, None]]:
         """Yield a record for each item, answered by the graph that `learn` gives for the item's network."""
-        return algorithm_answers.answers(self.asked_templates, self.asks, items, learn)
+        return learned_answers(self.asked_templates, self.asks, items, learn)
 
 
 @dataclass(frozen=True)
@@ -238,8 +237,8 @@ class Skeleton(CausalBench):
         """Return the convention's questions: they differ in more than their labels."""
         matrices = structures(matrix(network.dag))
         if self.convention == "exact":
-            return skeleton.exact(network, matrices["adjacent"], seed=self.seed)
-        return skeleton.paper(network, matrices["adjacent"], matrices["path_either_way"])
+            return exact_skeleton(network, matrices["adjacent"], seed=self.seed)
+        return paper_skeleton(network, matrices["adjacent"], matrices["path_either_way"])
 
 
 @dataclass(frozen=True)
