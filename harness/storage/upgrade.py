@@ -9,11 +9,18 @@ from harness.errors import PluginMissing
 from harness.types import Role
 
 MOVED: Mapping[str, str] = {
-    f"harness.causal.discovery.{name}": f"harness.plugins.discovery.{name}"
-    for name in (
-        *("boss.BOSS", "dag_gnn.DAGGNN", "empty.Empty", "ensaobs.ENSAOBS", "exact.Exact"),
-        *("hill_climbing.HillClimbing", "miga.MIGA", "mmhc.MMHC", "pc.PC"),
-    )
+    f"harness.causal.discovery.{old}": f"harness.plugins.discovery.{new}"
+    for old, new in {
+        "boss.BOSS": "causal_learn.BOSS",
+        "dag_gnn.DAGGNN": "dag_gnn.DAGGNN",
+        "empty.Empty": "hill_climbing.Empty",
+        "ensaobs.ENSAOBS": "ensemble.Ensemble",
+        "exact.Exact": "exact.Exact",
+        "hill_climbing.HillClimbing": "hill_climbing.HillClimbing",
+        "miga.MIGA": "genetic.Genetic",
+        "mmhc.MMHC": "mmhc.MMHC",
+        "pc.PC": "causal_learn.PC",
+    }.items()
 } | {
     "harness.tasks.corr2cause.Latent": "harness.plugins.papers.latent.Latent",
     "harness.tasks.corr2cause.Stories": "harness.plugins.papers.story_tasks.Stories",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from support.brute_force import dags, graph_of
 
-from harness.tasks.causalbench import skeleton
+from harness.tasks.causalbench import table
 from harness.tasks.causalbench.networks import edges, load
 from harness.tasks.causalbench.structures import RELATIONS, matrix, relations, structures
 
@@ -155,7 +155,7 @@ def test_d_connection_given_one_variable_in_random_dags(dag):
 
 
 def check_given(dag) -> None:
-    graph, pairs = graph_of(dag), skeleton.connected_given(dag)
+    graph, pairs = graph_of(dag), table.connected_given(dag)
     for a, b in permutations(graph, 2):
         for c in graph:
             separated = c in (a, b) or nx.is_d_separator(graph, a, b, {c})
@@ -164,7 +164,7 @@ def check_given(dag) -> None:
 
 def test_more_than_64_variables_are_no_trouble_for_d_connection():
     network = load("hepar2")
-    graph, pairs = graph_of(network.dag), skeleton.connected_given(network.dag)
+    graph, pairs = graph_of(network.dag), table.connected_given(network.dag)
     draw = np.random.RandomState(0)
     for _ in range(150):
         a, b, c = draw.permutation(70)[:3].tolist()
@@ -173,13 +173,13 @@ def test_more_than_64_variables_are_no_trouble_for_d_connection():
 
 def exact(name: str, seed: int = 0):
     network = load(name)
-    return skeleton.exact(network, structures(matrix(network.dag))["adjacent"], seed=seed)
+    return table.exact_skeleton(network, structures(matrix(network.dag))["adjacent"], seed=seed)
 
 
 def paper(name: str):
     network = load(name)
     pairs = structures(matrix(network.dag))
-    return skeleton.paper(network, pairs["adjacent"], pairs["path_either_way"])
+    return table.paper_skeleton(network, pairs["adjacent"], pairs["path_either_way"])
 
 
 def rows(table, *label_sets: str) -> list[tuple[int, ...]]:

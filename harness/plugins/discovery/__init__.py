@@ -14,7 +14,7 @@ PLUGIN = Plugin(
             summary="classical causal discovery on sampled data, scored as the models are",
             module="harness.plugins.discovery.discover",
             config="discover",
-            help="harness.plugins.discovery.help:text",
+            help="harness.plugins.discovery.discover:help_text",
         )
     },
 )

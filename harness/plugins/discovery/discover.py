@@ -35,6 +35,14 @@ if TYPE_CHECKING:
     from harness.tasks.benchmark import LearnableTask
 
 
+_HELP = """\
+Classical causal discovery on data sampled from the networks, scored as the language models are.
+
+  harness discover algorithm=hc network=asia samples=500
+  harness discover -m algorithm=pc,hc,mmhc network=asia,sachs,alarm,insurance samples=500,1500
+  harness discover -m algorithm=hc network=asia seed=0,1,2,3,4     several seeds give an interval
+  harness discover algorithm=mmhc network=null                     the paper's fourteen networks in one row
+"""
 _WORDS = ("format", "names", "rows", "parts", "columns", "background", "seed")
 """Settings of the task that make prompts."""
 
@@ -52,6 +60,16 @@ class Settings:
     records: Form | None = None
     parallel: Annotated[int, Field(ge=1)] = 1
     debug: bool = False
+
+
+def help_text() -> str:
+    """Return the help: examples, the command's settings, the algorithms and theirs."""
+    from harness.cli.help_text import group_text, settings_text
+    from harness.config_files import CONFIGS, listed, root_file
+
+    algorithms = listed(CONFIGS, "algorithm").items()
+    theirs = (settings_text(f"algorithm {name}", file, "algorithm.") for name, file in algorithms)
+    return "\n".join([_HELP, settings_text("discover", root_file("discover")), group_text("algorithm"), *theirs])
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Greedy hill climbing over DAGs (HC): add, delete or reverse the edge that improves the score most."""
+"""Greedy hill climbing over DAGs (HC), and the empty graph, where it begins."""
 
 from __future__ import annotations
 
@@ -12,11 +12,29 @@ from pydantic import Field
 
 from harness.causal.dag import DAG, bits, descendants
 from harness.causal.learned_graph import Pattern
-from harness.plugins.discovery.counting import Table
 from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.scores import Score, ScoreName, settings_of
+from harness.plugins.discovery.scores import Observations, Score, ScoreName, settings_of
 from harness.seeding import uniform
 from harness.types import JSON, Role
+
+
+@dataclass(frozen=True)
+class Empty:
+    """Looks at no data and answers No to every question: its SHD is the number of edges of the true graph."""
+
+    name: str
+
+    role: ClassVar[Role] = "baseline"
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """Nothing but what it is: the graphs depend on nothing."""
+        return {"kind": "empty graph"}
+
+    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+        """Return the graph without edges."""
+        return Pattern.of((0,) * len(arities))
+
 
 # Gains closer than this are ties: equal in theory, apart by rounding, which differs between machines.
 _TIE = 1e-7
@@ -55,7 +73,7 @@ class HillClimbing:
         """Return the DAG that was learned, every edge directed."""
 
         def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            score = Score(Table(data, arities), self.score, self.equivalent_sample_size)
+            score = Score(Observations(data, arities), self.score, self.equivalent_sample_size)
             best = climb(score, (0,) * len(arities), max_parents=self.max_parents)
             for restart in range(self.restarts):
                 start = perturb(score, best, self.perturbations, "restart", seed, restart, max_parents=self.max_parents)

@@ -5,20 +5,75 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, ClassVar
+from math import prod
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
+from scipy.special import chdtrc
 
-from harness.causal.dag import mask_of
+from harness.causal.dag import bits, mask_of
 from harness.causal.learned_graph import Pattern
-from harness.plugins.discovery.counting import Table
 from harness.plugins.discovery.hill_climbing import climb
-from harness.plugins.discovery.independence import GSquare
 from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.scores import Score, ScoreName, settings_of
+from harness.plugins.discovery.scores import Codes, Observations, Score, ScoreName, n_log_n, settings_of
 from harness.types import JSON, Role
+
+
+class Independence(NamedTuple):
+    """The result of a test."""
+
+    statistic: float
+    """G², never negative."""
+    freedom: int
+    """Degrees of freedom."""
+    p: float
+    """The probability of such a G² or a larger one under independence; 1 without a degree of freedom."""
+
+
+class GSquare:
+    """The tests on one table, each made once.
+
+    G² = 2 Σ n(xyz) ln (n(xyz) n(z) / n(xz) n(yz)), χ²-distributed under independence (Spirtes, Glymour and Scheines
+    2000, §5.5). Degrees of freedom are adjusted: a configuration z of the
+    given variables adds (states of x seen with z − 1) (states of y seen with z − 1), so that rows and columns
+    without a count, which cannot deviate, do not count. One that was seen with a single state of x adds none.
+    """
+
+    def __init__(self, table: Observations) -> None:
+        self._table = table
+        self._n_log_n = n_log_n(table.rows)
+        self._verdicts: dict[tuple[int, int, int], Independence] = {}
+
+    def __call__(self, x: int, y: int, given: int = 0) -> Independence:
+        """Test whether x and y, two different variables outside the set `given`, are independent given it."""
+        key = min(x, y), max(x, y), given
+        if key not in self._verdicts:
+            self._verdicts[key] = self._test(*key)
+        return self._verdicts[key]
+
+    def rows_per_cell(self, x: int, y: int, given: int = 0) -> float:
+        """Return the average number of rows for each combination of states, those that do not occur included."""
+        return self._table.rows / prod(self._table.arities[k] for k in bits(given | 1 << x | 1 << y))
+
+    def _test(self, x: int, y: int, given: int) -> Independence:
+        table, n_log_n = self._table, self._n_log_n
+        z, size = table.configurations(bits(given))
+        xz = table.plus(z, size, x)
+        xz_seen, xz_counts = table.tally(*xz)
+        yz_seen, yz_counts = table.tally(*table.plus(z, size, y))
+        _, z_counts = table.tally(z, size)
+        _, xyz_counts = table.tally(*table.plus(*xz, y))
+        sums = [n_log_n[counts].sum() for counts in (xyz_counts, z_counts, xz_counts, yz_counts)]
+        statistic = max(0.0, 2 * float(sums[0] + sums[1] - sums[2] - sums[3]))
+        freedom = int(_spare(xz_seen // table.arities[x], size) @ _spare(yz_seen // table.arities[y], size))
+        return Independence(statistic, freedom, float(chdtrc(freedom, statistic)) if freedom else 1.0)
+
+
+def _spare(configurations: Codes, size: int) -> Codes:
+    """Return, for each configuration of the conditioning set, the states seen with it, less one; 0 if none."""
+    return np.maximum(np.bincount(configurations, minlength=size) - 1, 0)
 
 
 @dataclass(frozen=True)
@@ -57,7 +112,7 @@ class MMHC:
         """Return the DAG that was learned, every edge directed."""
 
         def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            table = Table(data, arities)
+            table = Observations(data, arities)
             candidates = skeleton(table, self.alpha, self.max_condition, self.rows_per_cell)
             score = Score(table, self.score, self.equivalent_sample_size)
             empty = (0,) * len(arities)
@@ -66,7 +121,7 @@ class MMHC:
         return in_random_order(search, data, arities, seed)
 
 
-def skeleton(table: Table, alpha: float, max_condition: int, rows_per_cell: float) -> tuple[int, ...]:
+def skeleton(table: Observations, alpha: float, max_condition: int, rows_per_cell: float) -> tuple[int, ...]:
     """Return MMPC's skeleton: entry v holds the nodes u such that each of u and v was selected for the other."""
     finder = MMPC(GSquare(table), alpha, max_condition, rows_per_cell)
     neighbours = [finder.around(target, table.variables) for target in range(table.variables)]

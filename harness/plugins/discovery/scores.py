@@ -1,15 +1,68 @@
-"""Decomposable scores of a DAG over discrete data: BIC and BDeu. Higher is better; natural logarithms."""
+"""Counts of discrete data, and what is made of them: scores of graphs (higher is better), mutual information."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import log, prod
 from typing import Literal
 
-from scipy.special import gammaln
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, gammaln
 
 from harness.causal.dag import DAG, bits
-from harness.plugins.discovery.counting import Table, n_log_n
 from harness.types import JSON
+
+Codes = NDArray[np.int64]
+
+
+class Observations:
+    """A table of discrete data, ready to be counted.
+
+    `data` is rows × variables, cells are codes 0 … arity − 1.
+    """
+
+    def __init__(self, data: NDArray[np.int64], arities: Sequence[int]) -> None:
+        self.rows: int = data.shape[0]
+        self.variables: int = data.shape[1]
+        self.arities = tuple(arities)
+        self.columns = np.ascontiguousarray(data.T, dtype=np.int64)
+        # Up to here an array over all combinations is cheaper than sorting the rows.
+        self._dense = max(self.rows, 1 << 12)
+
+    def configurations(self, variables: Iterable[int]) -> tuple[Codes, int]:
+        """Return (a code for each row, how many codes there are): codes are equal iff rows agree in `variables`.
+
+        Codes are mixed radix numbers. Long before these could outgrow an integer they are renumbered, with numbers
+        for those alone that occur, so that there may be fewer codes than the product of the arities.
+        """
+        codes, size = np.zeros(self.rows, dtype=np.int64), 1
+        for k in variables:
+            codes = codes * self.arities[k] + self.columns[k]
+            size *= self.arities[k]
+            if size > self._dense:
+                present, codes = np.unique(codes, return_inverse=True)
+                size = len(present)
+        return codes, size
+
+    def tally(self, codes: Codes, size: int) -> tuple[Codes, Codes]:
+        """Return (the codes that occur, ascending; how often each does), of codes 0 … size − 1."""
+        if size > 4 * self._dense:
+            return np.unique(codes, return_counts=True)
+        counts = np.bincount(codes, minlength=size)
+        present = np.flatnonzero(counts)
+        return present, counts[present]
+
+    def plus(self, codes: Codes, size: int, variable: int) -> tuple[Codes, int]:
+        """Return the codes refined by one more variable, as code × arity + state, and how many codes there are."""
+        return codes * self.arities[variable] + self.columns[variable], size * self.arities[variable]
+
+
+def n_log_n(rows: int) -> NDArray[np.float64]:
+    """Return n ln n for n = 0 … rows, where 0 ln 0 is 0."""
+    n = np.arange(rows + 1, dtype=np.float64)
+    return n * np.log(np.maximum(n, 1))
+
 
 ScoreName = Literal["bic", "bdeu"]
 
@@ -21,7 +74,7 @@ class Score:
     configurations that never occur count. Both scores are equal for Markov equivalent DAGs.
     """
 
-    def __init__(self, table: Table, score: ScoreName, equivalent_sample_size: float) -> None:
+    def __init__(self, table: Observations, score: ScoreName, equivalent_sample_size: float) -> None:
         self._table = table
         self._local = {"bic": self._bic, "bdeu": self._bdeu}[score]
         self._sample_size = equivalent_sample_size
@@ -70,3 +123,32 @@ class Score:
 def settings_of(score: ScoreName, equivalent_sample_size: float) -> dict[str, JSON]:
     """Return what an algorithm's identity says of its score: BIC has no equivalent sample size."""
     return {"score": score} | ({"equivalent_sample_size": equivalent_sample_size} if score == "bdeu" else {})
+
+
+Values = NDArray[np.float64]
+
+
+def mutual_information(table: Observations) -> tuple[Values, Values]:
+    """Return (mutual information in nats, the same normalized), variables × variables, 0 on the diagonals.
+
+    Normalized it is 2 I(x; y) / (H(x) + H(y)), between 0 and 1; 0 where both are constant.
+    """
+    n, of = table.variables, n_log_n(table.rows)
+    single = [float(of[table.tally(*table.configurations([v]))[1]].sum()) for v in range(n)]
+    entropies = (float(of[table.rows]) - np.array(single)) / table.rows
+    information = np.zeros((n, n))
+    for x in range(n):
+        for y in range(x):
+            pair = float(of[table.tally(*table.configurations([x, y]))[1]].sum())
+            shared = (pair - single[x] - single[y] + float(of[table.rows])) / table.rows
+            information[x, y] = information[y, x] = max(shared, 0.0)
+    sums = entropies[:, None] + entropies[None, :]
+    return information, np.divide(2 * information, sums, out=np.zeros((n, n)), where=sums > 0)
+
+
+def dependent(table: Observations, information: Values, alpha: float) -> NDArray[np.bool_]:
+    """Return which pairs a G² test finds dependent at the level `alpha`: G² is 2 N times the mutual information."""
+    states = np.array(table.arities) - 1
+    found: NDArray[np.bool_] = chdtrc(np.maximum(np.outer(states, states), 1), 2 * table.rows * information) < alpha
+    np.fill_diagonal(found, False)
+    return found

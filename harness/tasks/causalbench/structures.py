@@ -1,4 +1,4 @@
-"""What holds between two variables of a causal graph: the truth behind every question, and what a learned one answers."""
+"""What holds between two variables of a causal graph, the truth behind every question, and what a learned one says."""
 
 from __future__ import annotations
 

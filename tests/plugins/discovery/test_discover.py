@@ -185,8 +185,8 @@ def test_what_was_published_of_other_algorithms_stands_in_the_table(harness):
 
 
 def test_an_algorithm_written_after_a_printed_one_has_its_number_beside_it(harness, tmp_path):
-    process = harness("algorithm=miga", "network=cancer", "samples=50", module="harness.discover")
-    assert cells(process.stdout, "cancer", "miga", "50", "1")[1] == "3"
+    process = harness("algorithm=genetic", "network=cancer", "samples=50", module="harness.discover")
+    assert cells(process.stdout, "cancer", "genetic", "50", "1")[1] == "3"
     assert "MIGA (published)" not in process.stdout and "ENSAOBS (published)" in process.stdout
     (table,) = lay_out(preset("XI"), find_runs([str(tmp_path / "results")]))
     at = [column.title for column in table.columns].index("MIGA")
@@ -196,7 +196,7 @@ def test_an_algorithm_written_after_a_printed_one_has_its_number_beside_it(harne
 
 def test_help_lists_the_algorithms_without_heavy_imports(harness):
     process = harness("--help", module="harness.discover")
-    assert all(f"  {name}" in process.stdout for name in ("pc", "mmhc", "boss", "empty", "exact", "dag_gnn", "miga"))
+    assert all(f"  {name}" in process.stdout for name in ("pc", "mmhc", "boss", "empty", "exact", "dag_gnn", "genetic"))
     code = (
         "import sys; sys.argv = ['discover', '--help']\n"
         "from harness.plugins.discovery.discover import main\n"

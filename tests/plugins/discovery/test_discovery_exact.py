@@ -15,12 +15,10 @@ from support.discovery_help import observations
 from harness.causal.dag import mask_of, topological_order
 from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
-from harness.plugins.discovery import boss, exact
-from harness.plugins.discovery.counting import Table
-from harness.plugins.discovery.exact import Exact, best_network
+from harness.plugins.discovery import causal_learn, exact
+from harness.plugins.discovery.exact import Exact, SubsetScores, best_network, spread
 from harness.plugins.discovery.hill_climbing import HillClimbing
-from harness.plugins.discovery.scores import Score
-from harness.plugins.discovery.subset_scores import SubsetScores, spread
+from harness.plugins.discovery.scores import Observations, Score
 from harness.runtime.steps import STEPS
 from harness.tasks.causalbench.networks import load, sample
 
@@ -34,7 +32,7 @@ def tables(draw, low=1, high=5):
     dag, seed = draw(dags(low=low, high=high)), draw(st.integers(0, 10**6))
     arities = [draw(st.integers(1, 3)) for _ in dag]
     data = observations(dag, arities, draw(st.sampled_from([1, 7, 60, 400])), seed)
-    return Table(data, [arity + draw(st.integers(0, 1)) for arity in arities])
+    return Observations(data, [arity + draw(st.integers(0, 1)) for arity in arities])
 
 
 @settings(max_examples=40, deadline=None)
@@ -69,7 +67,7 @@ def test_families_have_their_scores_and_those_left_out_are_no_better_than_none(t
 
 
 def test_families_are_left_out():
-    families = SubsetScores(Table(sample("sachs", 500, seed=0), [3] * 11), "bic", 10)
+    families = SubsetScores(Observations(sample("sachs", 500, seed=0), [3] * 11), "bic", 10)
     assert np.mean([families.local(v) == -np.inf for v in range(11)]) > 0.7
 
 
@@ -78,12 +76,12 @@ def test_families_are_left_out():
 def test_no_search_scores_more(network, score, monkeypatch):
     pytest.importorskip("causallearn")
     arities, data = [len(states) for states in load(network).states], sample(network, 500, seed=1)
-    total = Score(Table(data, arities), score, 10).total
+    total = Score(Observations(data, arities), score, 10).total
     best = Exact("exact", score=score).learn(data, arities, seed=0).directed
     found = [HillClimbing("hc", score=score, restarts=3).learn(data, arities, seed=k).directed for k in range(3)]
     assert all(total(best) >= total(graph) - 1e-6 for graph in found)
-    monkeypatch.setattr(boss, "_class_of", lambda parents: Pattern.of(tuple(map(mask_of, parents))))
-    ordered = boss.BOSS("boss", score=score).learn(data, arities, seed=0).directed
+    monkeypatch.setattr(causal_learn, "_class_of", lambda parents: Pattern.of(tuple(map(mask_of, parents))))
+    ordered = causal_learn.BOSS("boss", score=score).learn(data, arities, seed=0).directed
     assert total(best) >= total(ordered) - 1e-6
     others = [Exact("exact", score=score).learn(data, arities, seed=seed).directed for seed in (1, 2)]
     assert all(total(graph) == pytest.approx(total(best), abs=1e-6) for graph in others)
@@ -101,5 +99,5 @@ def test_too_many_variables_are_refused_and_progress_is_told(monkeypatch):
     told = []
     monkeypatch.setattr(STEPS, "listener", lambda: told.append(STEPS.sentence))
     draw = np.random.RandomState(0)
-    exact.best_network(Table(draw.randint(0, 2, size=(40, 13)), [2] * 13), "bdeu", 10)
+    exact.best_network(Observations(draw.randint(0, 2, size=(40, 13)), [2] * 13), "bdeu", 10)
     assert told and told[-1].endswith("of 8,192 sets of variables scored") and not STEPS.sentence

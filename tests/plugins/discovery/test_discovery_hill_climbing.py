@@ -10,9 +10,8 @@ from support.discovery_help import class_of, noisy_copies, observations, skeleto
 
 from harness.causal.dag import from_edges, topological_order
 from harness.causal.equivalence import pattern
-from harness.plugins.discovery.counting import Table
 from harness.plugins.discovery.hill_climbing import HillClimbing, Search, climb, perturb
-from harness.plugins.discovery.scores import Score
+from harness.plugins.discovery.scores import Observations, Score
 from harness.tasks.causalbench.networks import load, sample
 
 ASIA = load("asia")
@@ -40,7 +39,7 @@ def changes(dag):
 
 def score_of(dag, seed, name="bic", rows=300):
     arities = [2 + (seed >> v) % 2 for v in range(len(dag))]
-    return Score(Table(observations(dag, arities, rows, seed), arities), name, 10)
+    return Score(Observations(observations(dag, arities, rows, seed), arities), name, 10)
 
 
 @settings(max_examples=30, deadline=None)
@@ -111,7 +110,7 @@ def test_max_parents_limits_every_node():
 
 
 def test_candidates_limit_who_may_be_a_parent():
-    score = Score(Table(sample("asia", 3000, seed=0), TWO), "bic", 10)
+    score = Score(Observations(sample("asia", 3000, seed=0), TWO), "bic", 10)
     free = climb(score, (0,) * 8)
     allowed = [above & above - 1 for above in free]  # one parent of each node less
     graph = climb(score, (0,) * 8, candidates=allowed)
@@ -121,7 +120,7 @@ def test_candidates_limit_who_may_be_a_parent():
 
 def test_restarts_find_better_graphs():
     data, table = sample("insurance", 500, seed=0), [len(states) for states in load("insurance").states]
-    score = Score(Table(data, table), "bic", 10)
+    score = Score(Observations(data, table), "bic", 10)
     once, often = (score.total(HillClimbing("hc", restarts=k).learn(data, table, seed=0).directed) for k in (0, 8))
     assert often > once + 1
 

@@ -11,8 +11,8 @@ from scipy.stats import chi2, chi2_contingency
 from support.discovery_help import noisy_copies, observations
 
 from harness.causal.dag import from_edges, mask_of
-from harness.plugins.discovery.counting import Table
-from harness.plugins.discovery.independence import GSquare
+from harness.plugins.discovery.mmhc import GSquare
+from harness.plugins.discovery.scores import Observations
 
 
 def by_scipy(data, x, y, given):
@@ -39,7 +39,7 @@ def tables(draw):
 def test_a_test_is_scipys_summed_over_the_strata(table):
     data, arities = table
     others = list(range(2, len(arities)))
-    result = GSquare(Table(data, arities))(0, 1, mask_of(others))
+    result = GSquare(Observations(data, arities))(0, 1, mask_of(others))
     statistic, freedom = by_scipy(data, 0, 1, others)
     assert result.statistic == pytest.approx(statistic, abs=1e-9)
     assert result.freedom == freedom
@@ -49,7 +49,7 @@ def test_a_test_is_scipys_summed_over_the_strata(table):
 def test_p_values_are_causal_learns():
     library = pytest.importorskip("causallearn.utils.cit")
     data = observations(from_edges(5, [(0, 1), (1, 2), (0, 2), (2, 3), (4, 3)]), [2, 3, 4, 2, 3], 400, 1)
-    theirs, ours = library.CIT(data, "gsq"), GSquare(Table(data, [2, 3, 4, 2, 3]))
+    theirs, ours = library.CIT(data, "gsq"), GSquare(Observations(data, [2, 3, 4, 2, 3]))
     for x, y, given in [(0, 1, []), (0, 3, [2]), (0, 4, [1, 2]), (1, 4, [3]), (0, 3, [1, 2, 4])]:
         assert ours(x, y, mask_of(given)).p == pytest.approx(float(theirs(x, y, given)), abs=1e-12)
 
@@ -57,29 +57,29 @@ def test_p_values_are_causal_learns():
 def test_states_that_do_not_occur_change_nothing():
     data = observations(from_edges(3, [(0, 1), (1, 2)]), [3, 3, 3], 200, 2)
     gaps = data * 2  # codes 0, 2, 4 of arity 7
-    assert GSquare(Table(data, [3] * 3))(0, 2, 0b010) == GSquare(Table(gaps, [7] * 3))(0, 2, 0b010)
+    assert GSquare(Observations(data, [3] * 3))(0, 2, 0b010) == GSquare(Observations(gaps, [7] * 3))(0, 2, 0b010)
 
 
 def test_a_constant_column_is_independent_of_everything():
     data = np.array([[0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 0, 0]])
     for given in (0, 0b100):
-        assert GSquare(Table(data, [2, 2, 2]))(0, 1, given) == (0.0, 0, 1.0)
+        assert GSquare(Observations(data, [2, 2, 2]))(0, 1, given) == (0.0, 0, 1.0)
 
 
 def test_independence_shows_when_the_right_set_is_given():
     data = noisy_copies(5000, 4)
-    test = GSquare(Table(data, [2, 2, 2]))
+    test = GSquare(Observations(data, [2, 2, 2]))
     assert test(0, 2).p < 1e-6 < 0.05 < test(0, 2, 0b010).p
     assert test(2, 0, 0b010) == test(0, 2, 0b010)
 
 
 def test_a_large_table_is_counted_without_its_empty_cells():
     data = np.random.RandomState(0).randint(0, 9, size=(80, 4))
-    result = GSquare(Table(data * 11, [99] * 4))(0, 1, 0b1100)
+    result = GSquare(Observations(data * 11, [99] * 4))(0, 1, 0b1100)
     statistic, freedom = by_scipy(data, 0, 1, [2, 3])
     assert (result.statistic, result.freedom) == (pytest.approx(statistic), freedom)
 
 
 def test_rows_per_cell_counts_all_cells():
-    assert GSquare(Table(np.zeros((60, 3), dtype=np.int64), [2, 3, 5])).rows_per_cell(0, 1, 0b100) == 2
-    assert GSquare(Table(np.zeros((60, 3), dtype=np.int64), [2, 3, 5])).rows_per_cell(0, 1) == 10
+    assert GSquare(Observations(np.zeros((60, 3), dtype=np.int64), [2, 3, 5])).rows_per_cell(0, 1, 0b100) == 2
+    assert GSquare(Observations(np.zeros((60, 3), dtype=np.int64), [2, 3, 5])).rows_per_cell(0, 1) == 10

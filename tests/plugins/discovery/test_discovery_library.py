@@ -12,11 +12,10 @@ from support.discovery_help import class_of, distance, observations, skeleton_of
 from harness.causal.dag import from_edges
 from harness.causal.equivalence import pattern
 from harness.errors import ConfigError
-from harness.plugins.discovery import library
-from harness.plugins.discovery.boss import BOSS
+from harness.plugins.discovery import causal_learn
+from harness.plugins.discovery.causal_learn import BOSS, PC
 from harness.plugins.discovery.hill_climbing import HillClimbing
 from harness.plugins.discovery.mmhc import MMHC
-from harness.plugins.discovery.pc import PC
 from harness.tasks.causalbench.networks import load, sample
 
 pytest.importorskip("causallearn")
@@ -66,7 +65,7 @@ def test_the_skeleton_of_pc_depends_on_no_order():
 
 
 def test_boss_moves_until_no_variable_moves(monkeypatch):
-    module = library.library("search.PermutationBased.BOSS")
+    module = causal_learn.library("search.PermutationBased.BOSS")
     move, improvements = module.better_mutation, []
     monkeypatch.setattr(module, "better_mutation", lambda *given: improvements.append(move(*given)) or improvements[-1])
     BOSS("boss").learn(sample("sachs", 500, seed=0), arities_of("sachs"), seed=0)
@@ -133,7 +132,7 @@ def test_every_mark_is_read():
     marks[0, 1], marks[1, 0] = tail, arrow  # 0 → 1
     marks[1, 2], marks[2, 1] = tail, tail  # 1 – 2
     marks[2, 3], marks[3, 2] = arrow, arrow  # 2 ↔ 3, a conflict
-    graph = library.pattern_of(marks)
+    graph = causal_learn.pattern_of(marks)
     assert graph.directed == (0, 0b00001, 0, 0, 0)
     assert graph.undirected == (0, 0b00100, 0b01010, 0b00100, 0)
 
@@ -151,8 +150,8 @@ def test_a_missing_library_names_the_extra(algorithm, module, monkeypatch):
 @pytest.mark.parametrize("algorithm", BOTH)
 def test_so_does_the_identity(algorithm, monkeypatch):
     def none(name):
-        raise library.metadata.PackageNotFoundError(name)
+        raise causal_learn.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(library.metadata, "version", none)
+    monkeypatch.setattr(causal_learn.metadata, "version", none)
     with pytest.raises(ConfigError, match=r"python -m pip install .*\[discovery\]"):
         assert algorithm.identity

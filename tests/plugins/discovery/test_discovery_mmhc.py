@@ -11,9 +11,8 @@ from support.discovery_help import noisy_copies, observations, skeleton_of
 
 from harness.causal.dag import bits
 from harness.causal.equivalence import pattern
-from harness.plugins.discovery.counting import Table
-from harness.plugins.discovery.independence import GSquare, Verdict
-from harness.plugins.discovery.mmhc import MMHC, MMPC, skeleton
+from harness.plugins.discovery.mmhc import MMHC, MMPC, GSquare, Independence, skeleton
+from harness.plugins.discovery.scores import Observations
 from harness.tasks.causalbench.networks import load, sample
 
 
@@ -21,7 +20,7 @@ class Spy(GSquare):
     """Keeps what it was asked: (x, the set given)."""
 
     def __init__(self, data, arities):
-        super().__init__(Table(data, arities))
+        super().__init__(Observations(data, arities))
         self.tests = []
 
     def __call__(self, x, y, given=0):
@@ -37,7 +36,7 @@ def pairs(sets):
 @given(dags(low=2, high=7), st.integers(0, 10**6))
 def test_the_skeleton_is_what_both_ends_found(dag, seed):
     n = len(dag)
-    table = Table(observations(dag, [2] * n, 300, seed), [2] * n)
+    table = Observations(observations(dag, [2] * n, 300, seed), [2] * n)
     graph = skeleton(table, 0.05, 3, 5)
     finder = MMPC(GSquare(table), 0.05, 3, 5)
     alone = [finder.around(v, n) for v in range(n)]
@@ -47,7 +46,7 @@ def test_the_skeleton_is_what_both_ends_found(dag, seed):
 
 def test_the_correction_takes_edges_away():
     arities = [len(states) for states in load("alarm").states]
-    table = Table(sample("alarm", 500, seed=0), arities)
+    table = Observations(sample("alarm", 500, seed=0), arities)
     finder = MMPC(GSquare(table), 0.05, 3, 5)
     alone = pairs(finder.around(v, table.variables) for v in range(table.variables))
     assert pairs(skeleton(table, 0.05, 3, 5)) < alone
@@ -57,7 +56,7 @@ def test_the_correction_takes_edges_away():
 @given(dags(low=2, high=6), st.integers(0, 10**6))
 def test_what_was_found_no_subset_of_it_makes_independent(dag, seed):
     n = len(dag)
-    test = GSquare(Table(observations(dag, [2] * n, 300, seed), [2] * n))
+    test = GSquare(Observations(observations(dag, [2] * n, 300, seed), [2] * n))
     selection = list(bits(MMPC(test, 0.05, n, 0).around(0, n)))
     for x in selection:
         others = [y for y in selection if y != x]
@@ -70,13 +69,13 @@ def test_what_was_found_no_subset_of_it_makes_independent(dag, seed):
 
 
 def test_conditioning_removes_what_is_not_direct():
-    table = Table(noisy_copies(5000, 4), [2] * 3)
+    table = Observations(noisy_copies(5000, 4), [2] * 3)
     assert pairs(skeleton(table, 0.05, 0, 5)) == {frozenset(p) for p in [(0, 1), (1, 2), (0, 2)]}
     assert pairs(skeleton(table, 0.05, 1, 5)) == {frozenset(p) for p in [(0, 1), (1, 2)]}
 
 
 def test_a_sparse_table_is_not_tested():
-    table = Table(noisy_copies(5000, 4), [2] * 3)
+    table = Observations(noisy_copies(5000, 4), [2] * 3)
     # 5000 rows: 1250 a cell for two variables, 625 for three.
     assert pairs(skeleton(table, 0.05, 1, 1000)) == pairs(skeleton(table, 0.05, 0, 5))
     assert not any(skeleton(table, 0.05, 1, 1251))
@@ -84,7 +83,7 @@ def test_a_sparse_table_is_not_tested():
 
 def test_a_stricter_level_finds_less():
     arities = [len(states) for states in load("insurance").states]
-    table = Table(sample("insurance", 500, seed=0), arities)
+    table = Observations(sample("insurance", 500, seed=0), arities)
     assert pairs(skeleton(table, 1e-6, 3, 5)) < pairs(skeleton(table, 0.05, 3, 5))
 
 
@@ -101,7 +100,7 @@ def test_the_climb_stays_inside_the_skeleton():
     arities = [len(states) for states in load("insurance").states]
     data = sample("insurance", 500, seed=1)
     free, fewer = (MMHC("mmhc", rows_per_cell=k).learn(data, arities, seed=2) for k in (5, 40))
-    edges = pairs(skeleton(Table(data, arities), 0.05, 3, 40))
+    edges = pairs(skeleton(Observations(data, arities), 0.05, 3, 40))
     assert skeleton_of(fewer) <= edges
     assert not skeleton_of(free) <= edges
 
@@ -150,7 +149,7 @@ def test_the_weakest_association_counts_not_the_last():
     class ScriptedSpy(Spy):
         def __call__(self, x, y, given=0):
             self.tests.append((x, given))
-            return Verdict(1.0, 1, ps.get((x, given), 1e-5))
+            return Independence(1.0, 1, ps.get((x, given), 1e-5))
 
     test = ScriptedSpy(np.zeros((1000, 4), dtype=np.int64), [2] * 4)
     MMPC(test, 0.05, 1, 5).around(0, 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -15,17 +15,15 @@ from support.brute_force import dags
 from harness.causal.dag import from_edges
 from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
-from harness.plugins.discovery import library
-from harness.plugins.discovery.boss import BOSS
+from harness.plugins.discovery import causal_learn
+from harness.plugins.discovery.causal_learn import BOSS, PC
 from harness.plugins.discovery.dag_gnn import DAGGNN
-from harness.plugins.discovery.empty import Empty
-from harness.plugins.discovery.ensaobs import ENSAOBS
+from harness.plugins.discovery.ensemble import Ensemble
 from harness.plugins.discovery.exact import Exact
-from harness.plugins.discovery.hill_climbing import HillClimbing
-from harness.plugins.discovery.miga import MIGA
+from harness.plugins.discovery.genetic import Genetic
+from harness.plugins.discovery.hill_climbing import Empty, HillClimbing
 from harness.plugins.discovery.mmhc import MMHC
 from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.pc import PC
 from harness.settings import build
 
 
@@ -104,10 +102,10 @@ ALL = [
     (BOSS("a", score="bdeu"), {"score": "bic", "equivalent_sample_size": 1.0}),
     (Exact("a", score="bdeu"), {"score": "bic", "equivalent_sample_size": 1.0}),
     (Empty("a"), {}),
-    (MIGA("a", score="bdeu"), {
+    (Genetic("a", score="bdeu"), {
         "score": "bic", "equivalent_sample_size": 1.0, "alpha": 0.01, "population": 9, "generations": 8, "patience": 7,
         "mutations": 1.0, "max_parents": 3}),
-    (ENSAOBS("a", score="bdeu"), {
+    (Ensemble("a", score="bdeu"), {
         "score": "bic", "equivalent_sample_size": 1.0, "candidates": 9, "max_parents": 3, "restarts": 2, "patience": 7,
         "temperature": 1.0}),
     (DAGGNN("a"), {
@@ -117,9 +115,9 @@ ALL = [
 
 @pytest.mark.parametrize(("algorithm", "changes"), ALL)
 def test_every_setting_but_the_name_is_part_of_the_identity(algorithm, changes, monkeypatch):
-    monkeypatch.setattr(library.metadata, "version", lambda name: {"causal-learn": "1.2.3", "torch": "2.0"}[name])
-    fields = set(algorithm.__dataclass_fields__)
-    assert fields == changes.keys() | {"name"}
+    monkeypatch.setattr(causal_learn.metadata, "version", lambda name: {"causal-learn": "1.2.3", "torch": "2.0"}[name])
+    names = {field.name for field in fields(algorithm)}
+    assert names == changes.keys() | {"name"}
     others = [replace(algorithm, **{setting: value}).identity for setting, value in changes.items()]
     texts = {json.dumps(identity, sort_keys=True) for identity in [algorithm.identity, *others]}
     assert len(texts) == len(others) + 1
@@ -127,7 +125,7 @@ def test_every_setting_but_the_name_is_part_of_the_identity(algorithm, changes, 
 
 
 def test_kinds_differ_and_the_library_is_named_with_its_version(monkeypatch):
-    monkeypatch.setattr(library.metadata, "version", lambda name: {"causal-learn": "1.2.3", "torch": "2.0"}[name])
+    monkeypatch.setattr(causal_learn.metadata, "version", lambda name: {"causal-learn": "1.2.3", "torch": "2.0"}[name])
     assert len({algorithm.identity["kind"] for algorithm, _ in ALL}) == len(ALL)
     assert [algorithm.name for algorithm, _ in ALL if algorithm.identity.get("causal-learn") == "1.2.3"] == ["a"] * 2
 
@@ -144,8 +142,8 @@ def test_settings_that_change_nothing_are_not_part_of_it():
         ("hill_climbing.HillClimbing", {"max_parents": 0}),
         ("mmhc.MMHC", {"alpha": 1}),
         ("mmhc.MMHC", {"equivalent_sample_size": 0}),
-        ("pc.PC", {"alpha": 0}),
-        ("boss.BOSS", {"score": "gauss"}),
+        ("causal_learn.PC", {"alpha": 0}),
+        ("causal_learn.BOSS", {"score": "gauss"}),
         ("exact.Exact", {"equivalent_sample_size": 0}),
     ],
 )
@@ -165,7 +163,7 @@ def test_a_size_from_a_config_is_the_default_when_it_equals_it():
 
 def test_importing_the_algorithms_does_not_import_the_library():
     code = (
-        "import sys\nfrom harness.plugins.discovery import boss, dag_gnn, exact, hill_climbing, mmhc, pc\n"
+        "import sys\nfrom harness.plugins.discovery import causal_learn, dag_gnn, exact, hill_climbing, mmhc\n"
         "assert not [name for name in sys.modules if name.startswith(('causallearn', 'pandas', 'tqdm', 'torch'))]"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -15,8 +15,7 @@ from support.discovery_help import observations
 
 from harness.causal.dag import bits, from_edges, mask_of
 from harness.causal.equivalence import members
-from harness.plugins.discovery.counting import Table
-from harness.plugins.discovery.scores import Score, settings_of
+from harness.plugins.discovery.scores import Observations, Score, settings_of
 
 
 def bic(data, arities, node, parents):
@@ -53,16 +52,16 @@ def families(draw):
 @given(families(), st.sampled_from([0.5, 1.0, 10.0]))
 def test_local_scores_are_the_formulas(family, size):
     data, arities, node, parents = family
-    table, above = Table(data, arities), mask_of(parents)
+    table, above = Observations(data, arities), mask_of(parents)
     assert Score(table, "bic", size)(node, above) == pytest.approx(bic(data, arities, node, parents), abs=1e-9)
     assert Score(table, "bdeu", size)(node, above) == pytest.approx(bdeu(data, arities, node, parents, size), abs=1e-9)
 
 
 def test_states_and_configurations_that_never_occur_count():
     data = np.array([[0, 0], [0, 1], [0, 0], [0, 1]])
-    scores = [Score(Table(data, arities), "bic", 10) for arities in ([1, 2], [3, 2], [3, 5])]
+    scores = [Score(Observations(data, arities), "bic", 10) for arities in ([1, 2], [3, 2], [3, 5])]
     assert [score(1, 0b01) for score in scores] == [4 * log(0.5) - k * log(4) / 2 for k in (1, 3, 12)]
-    few, many = (Score(Table(data, arities), "bdeu", 10)(1, 0b01) for arities in ([1, 2], [3, 2]))
+    few, many = (Score(Observations(data, arities), "bdeu", 10)(1, 0b01) for arities in ([1, 2], [3, 2]))
     assert few != pytest.approx(many)
 
 
@@ -72,7 +71,7 @@ def test_forty_parents_do_not_overflow():
     data[:, :3] = np.random.RandomState(0).randint(0, 4, size=(60, 3))
     data[:, 40] = data[:, 0] % 2
     arities, parents = [4] * 40 + [2], list(range(40))
-    table, seen = Table(data, arities), len({tuple(row[:40]) for row in data.tolist()})
+    table, seen = Observations(data, arities), len({tuple(row[:40]) for row in data.tolist()})
     assert len(set(table.configurations(parents)[0].tolist())) == seen
     assert Score(table, "bic", 1)(40, mask_of(parents)) == pytest.approx(bic(data, arities, 40, parents), rel=1e-12)
     # Every configuration that occurs is pure; with a prior near 0 each costs ln ½.
@@ -84,21 +83,21 @@ def test_large_tables_are_counted_as_small_ones():
     data = np.random.RandomState(1).randint(0, 30, size=(400, 3))
     for score in ("bic", "bdeu"):
         expected = bic(data, [30] * 3, 2, [0, 1]) if score == "bic" else bdeu(data, [30] * 3, 2, [0, 1], 10)
-        assert Score(Table(data, [30] * 3), score, 10)(2, 0b11) == pytest.approx(expected, rel=1e-10)
+        assert Score(Observations(data, [30] * 3), score, 10)(2, 0b11) == pytest.approx(expected, rel=1e-10)
 
 
 @settings(max_examples=25, deadline=None)
 @given(dags(low=3, high=5), st.integers(0, 10**6), st.sampled_from(["bic", "bdeu"]))
 def test_equivalent_graphs_score_alike(dag, seed, name):
     arities = [2 + (seed >> v) % 3 for v in range(len(dag))]
-    score = Score(Table(observations(dag, arities, 200, seed), arities), name, 10)
+    score = Score(Observations(observations(dag, arities, 200, seed), arities), name, 10)
     assert {round(score.total(member), 6) for member in members(dag)} == {round(score.total(dag), 6)}
 
 
 @pytest.mark.parametrize("name", ["bic", "bdeu"])
 def test_graphs_of_different_classes_do_not(name):
     data = observations(from_edges(3, [(0, 2), (1, 2)]), [2, 2, 2], 2000, 3)
-    score = Score(Table(data, [2, 2, 2]), name, 10)
+    score = Score(Observations(data, [2, 2, 2]), name, 10)
     assert score.total(from_edges(3, [(0, 2), (1, 2)])) > score.total(from_edges(3, [(0, 2), (2, 1)])) + 5
 
 
@@ -106,7 +105,7 @@ def test_bdeu_is_causal_learns_but_for_its_prior_of_structures():
     library = pytest.importorskip("causallearn.score.LocalScoreFunction")
     data = observations(from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)]), [2, 3, 2, 3], 300, 5, strength=2.0)
     arities = [len(set(column)) for column in data.T.tolist()]  # the library's arities are those of the data
-    score = Score(Table(data, arities), "bdeu", 1)
+    score = Score(Observations(data, arities), "bdeu", 1)
     for node, parents in [(0, []), (1, [0]), (2, [0, 1]), (3, [0, 1, 2]), (0, [3])]:
         prior = len(parents) * log(1 / 3) + (3 - len(parents)) * log(2 / 3)
         theirs = library.local_score_BDeu(data, node, parents) - prior
@@ -114,7 +113,7 @@ def test_bdeu_is_causal_learns_but_for_its_prior_of_structures():
 
 
 def test_a_local_score_is_computed_once(monkeypatch):
-    table, counts_made = Table(np.array([[0, 1], [1, 0]]), [2, 2]), []
+    table, counts_made = Observations(np.array([[0, 1], [1, 0]]), [2, 2]), []
     count = table.configurations
     monkeypatch.setattr(table, "configurations", lambda nodes: counts_made.append(1) or count(nodes))
     score = Score(table, "bdeu", 10)
@@ -132,7 +131,7 @@ def test_bic_has_no_equivalent_sample_size():
 @given(families())
 def test_configurations_tell_rows_apart(family):
     data, arities, _, parents = family
-    codes, size = Table(data, arities).configurations(bits(mask_of(parents)))
+    codes, size = Observations(data, arities).configurations(bits(mask_of(parents)))
     seen = [tuple(row) for row in data[:, parents].tolist()]
     assert codes.min() >= 0 and codes.max() < size
     assert len(set(codes.tolist())) == len(set(seen)) == len(set(zip(codes.tolist(), seen, strict=True)))

@@ -13,24 +13,22 @@ from support.brute_force import dags
 from support.discovery_help import observations
 
 from harness.causal.dag import bits, descendants, topological_order
-from harness.plugins.discovery import ensaobs
-from harness.plugins.discovery.counting import Table
-from harness.plugins.discovery.ensaobs import ENSAOBS, Families
+from harness.plugins.discovery import ensemble
+from harness.plugins.discovery.ensemble import Ensemble, Families
 from harness.plugins.discovery.exact import Exact
-from harness.plugins.discovery.independence import GSquare
-from harness.plugins.discovery.information import dependent, mutual_information
-from harness.plugins.discovery.miga import MIGA, _Search
-from harness.plugins.discovery.scores import Score
+from harness.plugins.discovery.genetic import Genetic, _Search
+from harness.plugins.discovery.mmhc import GSquare
+from harness.plugins.discovery.scores import Observations, Score, dependent, mutual_information
 from harness.tasks.causalbench.networks import load, sample
 
-BOTH = [MIGA("miga"), ENSAOBS("ensaobs")]
+BOTH = [Genetic("genetic"), Ensemble("ensemble")]
 
 
 @settings(max_examples=25, deadline=None)
 @given(dags(low=2, high=5), st.integers(0, 10**6))
 def test_information_is_the_formula_and_its_test_the_g_square_of_pairs(dag, seed):
     arities = [1 + (seed >> v) % 3 for v in range(len(dag))]
-    table = Table(data := observations(dag, arities, 60, seed), arities)
+    table = Observations(data := observations(dag, arities, 60, seed), arities)
     information, normalized = mutual_information(table)
     test = GSquare(table)
     for x in range(len(dag)):
@@ -50,19 +48,19 @@ def test_information_is_the_formula_and_its_test_the_g_square_of_pairs(dag, seed
 @pytest.mark.parametrize("network", ["asia", "earthquake"])
 def test_the_best_network_of_a_small_one_is_found(algorithm, network):
     arities, data = [len(states) for states in load(network).states], sample(network, 500, seed=2)
-    total = Score(Table(data, arities), "bic", 10).total
+    total = Score(Observations(data, arities), "bic", 10).total
     graph, again = (algorithm.learn(data, arities, seed=4) for _ in range(2))
     topological_order(graph.directed)
     assert graph == again and not any(graph.undirected)
     best = total(Exact("exact").learn(data, arities, seed=0).directed)
-    assert best - 1e-6 <= total(graph.directed) + (2 if algorithm.name == "miga" else 0)
+    assert best - 1e-6 <= total(graph.directed) + (2 if algorithm.name == "genetic" else 0)
     assert total(graph.directed) <= best + 1e-6
 
 
 @pytest.mark.parametrize(
     "algorithm",
-    [MIGA("a", max_parents=1, patience=3), ENSAOBS("a", max_parents=1, restarts=1)],
-    ids=["miga", "ensaobs"],
+    [Genetic("a", max_parents=1, patience=3), Ensemble("a", max_parents=1, restarts=1)],
+    ids=["genetic", "ensemble"],
 )
 def test_limits_hold_and_constant_or_independent_columns_work(algorithm):
     data = sample("asia", 300, seed=0)
@@ -76,8 +74,8 @@ def test_limits_hold_and_constant_or_independent_columns_work(algorithm):
 
 def test_of_each_loop_the_edge_of_least_information_goes():
     arities, data = [len(states) for states in load("sachs").states], sample("sachs", 500, seed=0)
-    table = Table(data, arities)
-    search = _Search(table, Score(table, "bic", 10), MIGA("a", max_parents=11), np.random.RandomState(0))
+    table = Observations(data, arities)
+    search = _Search(table, Score(table, "bic", 10), Genetic("a", max_parents=11), np.random.RandomState(0))
     draw, strength = np.random.RandomState(1), dict(zip(search._pairs, search._information, strict=True))
     for _ in range(20):
         genes = draw.randint(0, 3, len(search._pairs)).astype(np.int8)
@@ -95,9 +93,9 @@ def test_of_each_loop_the_edge_of_least_information_goes():
 
 
 def test_an_orders_network_is_the_best_of_the_listed_and_restarts_keep_what_most_agree_on():
-    table = Table(sample("asia", 500, seed=0), [2] * 8)
+    table = Observations(sample("asia", 500, seed=0), [2] * 8)
     score = Score(table, "bic", 10)
-    families = Families(table, score, ENSAOBS("a", candidates=7, max_parents=7))
+    families = Families(table, score, Ensemble("a", candidates=7, max_parents=7))
     order = [3, 1, 0, 2, 7, 5, 4, 6]
     network = families.network(order)
     assert families.total(order) == pytest.approx(score.total(network))
@@ -106,6 +104,6 @@ def test_an_orders_network_is_the_best_of_the_listed_and_restarts_keep_what_most
         assert score(v, network[v]) == max(score(v, chosen) for chosen in range(256) if not chosen & ~earlier)
     draw, before = np.random.RandomState(0), [0, 1, 2, 3]
     agreed, other = (0, 0b1, 0, 0b100), (0, 0, 0b1000, 0)
-    orders = [ensaobs._perturbed(before, [agreed, agreed, other], draw) for _ in range(30)]
+    orders = [ensemble._perturbed(before, [agreed, agreed, other], draw) for _ in range(30)]
     assert all(now.index(0) < now.index(1) and now.index(2) < now.index(3) for now in orders)
     assert len(set(map(tuple, orders))) > 3

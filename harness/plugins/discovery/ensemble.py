@@ -14,16 +14,14 @@ from pydantic import Field
 
 from harness.causal.dag import DAG, mask_of
 from harness.causal.learned_graph import Pattern
-from harness.plugins.discovery.counting import Table
-from harness.plugins.discovery.information import mutual_information
 from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.scores import Score, ScoreName, settings_of
+from harness.plugins.discovery.scores import Observations, Score, ScoreName, mutual_information, settings_of
 from harness.runtime.steps import STEPS
 from harness.types import JSON, Role
 
 
 @dataclass(frozen=True)
-class ENSAOBS:
+class Ensemble:
     """After ENSAOBS (Wang et al. 2024, https://doi.org/10.1007/s12559-024-10251-x).
 
     Written after the paper's abstract; its text and settings are not at hand. From there are: simulated annealing in
@@ -53,13 +51,13 @@ class ENSAOBS:
         """What the graphs depend on."""
         settings = asdict(self)
         of_score = settings_of(settings.pop("score"), settings.pop("equivalent_sample_size"))
-        return {"kind": "ensaobs", **{name: value for name, value in settings.items() if name != "name"}, **of_score}
+        return {"kind": "ensemble", **{name: value for name, value in settings.items() if name != "name"}, **of_score}
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
         """Return the DAG that was learned, every edge directed."""
 
         def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            table = Table(data, arities)
+            table = Observations(data, arities)
             families = Families(table, Score(table, self.score, self.equivalent_sample_size), self)
             return Pattern.of(self._search(families, np.random.RandomState(seed)))
 
@@ -101,7 +99,7 @@ class ENSAOBS:
 class Families:
     """Each variable's listed sets of parents with their scores, best first."""
 
-    def __init__(self, table: Table, score: Score, settings: ENSAOBS) -> None:
+    def __init__(self, table: Observations, score: Score, settings: Ensemble) -> None:
         self.variables = table.variables
         information, _ = mutual_information(table)
         self._lists: list[list[tuple[float, int]]] = []

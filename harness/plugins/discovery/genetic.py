@@ -12,10 +12,8 @@ from pydantic import Field
 
 from harness.causal.dag import DAG, mask_of
 from harness.causal.learned_graph import Pattern
-from harness.plugins.discovery.counting import Table
-from harness.plugins.discovery.information import dependent, mutual_information
 from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.scores import Score, ScoreName, settings_of
+from harness.plugins.discovery.scores import Observations, Score, ScoreName, dependent, mutual_information, settings_of
 from harness.runtime.steps import STEPS
 from harness.types import JSON, Role
 
@@ -24,7 +22,7 @@ Genes = NDArray[np.int8]
 
 
 @dataclass(frozen=True)
-class MIGA:
+class Genetic:
     """After MIGA (Yan et al. 2023, "Mutual Information-Guided GA for Bayesian Network Structure Learning").
 
     Written after the paper's abstract; its text and settings are not at hand. From there are: a first population within
@@ -56,13 +54,13 @@ class MIGA:
         """What the graphs depend on."""
         settings = asdict(self)
         of_score = settings_of(settings.pop("score"), settings.pop("equivalent_sample_size"))
-        return {"kind": "miga", **{name: value for name, value in settings.items() if name != "name"}, **of_score}
+        return {"kind": "genetic", **{name: value for name, value in settings.items() if name != "name"}, **of_score}
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
         """Return the DAG that was learned, every edge directed."""
 
         def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            table = Table(data, arities)
+            table = Observations(data, arities)
             score = Score(table, self.score, self.equivalent_sample_size)
             return Pattern.of(_Search(table, score, self, np.random.RandomState(seed)).best())
 
@@ -72,7 +70,7 @@ class MIGA:
 class _Search:
     """A population of networks over the pairs that pass the test, and how the next one comes of it."""
 
-    def __init__(self, table: Table, score: Score, settings: MIGA, draw: np.random.RandomState) -> None:
+    def __init__(self, table: Observations, score: Score, settings: Genetic, draw: np.random.RandomState) -> None:
         information, normalized = mutual_information(table)
         first, second = np.nonzero(np.triu(dependent(table, information, settings.alpha)))
         self._pairs = list(zip(first.tolist(), second.tolist(), strict=True))
