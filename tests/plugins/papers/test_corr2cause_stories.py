@@ -39,8 +39,8 @@ REPLY = f"""Sure!
 
 
 def task(kind, **settings):
-    name = f"corr2cause/{'writing' if kind == 'Writing' else 'stories'}"
-    prompts = ["story"] if kind == "Writing" else ["plain", "pair"]
+    name = f"corr2cause/{'writing' if kind == 'StoryWriting' else 'stories'}"
+    prompts = ["story"] if kind == "StoryWriting" else ["plain", "pair"]
     return build(
         {"_target_": f"harness.plugins.papers.story_tasks.{kind}", "name": name, "prompts": prompts, **settings}, "task"
     )
@@ -93,7 +93,7 @@ def test_pairs_are_counted_in_many_ways_of_saying_them(text, pairs):
 def test_twelve_stories_ship_and_hold():
     stories = builtin()
     assert len(stories) == 12 and len({story["premise"] for story in stories}) == 12
-    test_split = {item.id for item in task("Writing", num_nodes=[2, 3, 4, 5, 6]).items()}
+    test_split = {item.id for item in task("StoryWriting", num_nodes=[2, 3, 4, 5, 6]).items()}
     for told_story in stories:
         assert told_story["item"] in test_split
         assert check_story(claims()[told_story["item"]], told_story["premise"], told_story["hypothesis"]).holds
@@ -104,7 +104,7 @@ def test_twelve_stories_ship_and_hold():
 
 
 def test_the_query_is_the_papers():
-    item = next(item for item in task("Writing").items() if item.id == "n2-g1-parent-A-B")
+    item = next(item for item in task("StoryWriting").items() if item.id == "n2-g1-parent-A-B")
     text = load("corr2cause/writing", "story", ()).render(item.fields, (), ChatRequest).messages[0].content
     assert text.startswith(
         "Here is a causal inference rule: Premise: Suppose there is a closed system of 2 variables, A"
