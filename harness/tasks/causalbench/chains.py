@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from string import ascii_uppercase
-from typing import Annotated
-
-from pydantic import Field
+from typing import ClassVar
 
 from harness.scoring.bootstrap import NO_MEAN
-from harness.scoring.summary import summarize
 from harness.seeding import shuffled
-from harness.tasks.sampling import stratified
-from harness.types import JSON, Item, Metric, Record, Result, Scores, Unreadable
+from harness.tasks.base import TaskBase
+from harness.types import Item, Metric, Record, Result, Scores
 
 LENGTHS = range(3, 27)
 """Letters of a chain: A, B, C up to the whole alphabet, 24 questions."""
@@ -128,30 +125,13 @@ def _in_another_order(
 
 
 @dataclass(frozen=True)
-class Chains:
+class Chains(TaskBase):
     """The task causalbench/cot; configs/task/causalbench/cot.yaml says what each setting means."""
 
-    name: str
     prompts: tuple[str, ...]
-    limit: Annotated[int, Field(gt=0, strict=True)] | None = None
-    unreadable: Unreadable = "wrong"
-    seed: int = 0
-    prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.5, kw_only=True)
 
-    @property
-    def headline(self) -> str:
-        """The answer that follows; the published questions have no other label."""
-        return "exact"
-
-    @property
-    def prompt_format(self) -> str:
-        """Plain words only: the letters mean nothing."""
-        return ""
-
-    @property
-    def data(self) -> Mapping[str, JSON]:
-        """Nothing: the questions are made here."""
-        return {}
+    headline = "exact"
+    orders: ClassVar[Mapping[str, Sequence[str]]] = {"kind": KINDS, "length": tuple(map(str, LENGTHS))}
 
     def items(self) -> Sequence[Item]:
         """Return the 24 published questions, 24 counterparts and 16 more, by length.
@@ -160,11 +140,7 @@ class Chains:
         whose answer is No: so the order of the statements tells nothing.
         """
         everything = [chain.item() for chain in self._chains()]
-        if self.limit is None:
-            return everything
-        return stratified(
-            everything, self.limit, stratum=lambda item: item.labels["exact"], name=lambda item: item.id, seed=self.seed
-        )
+        return self.limited(everything, stratum=lambda item: item.labels["exact"], name=lambda item: item.id)
 
     def _chains(self) -> Iterator[Chain]:
         for length in LENGTHS:
@@ -173,10 +149,6 @@ class Chains:
             if other.kind == "shuffled":
                 yield reordered(length, self.seed)
                 yield reversed_chain(length)
-
-    def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Return none: the paper asks zero-shot."""
-        return ()
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return scores overall, per kind and per length, with the longest chain that was answered right throughout."""
@@ -188,8 +160,7 @@ class Chains:
                 right[record.groups["kind"]][int(record.groups["length"])] = correct
                 yield record
 
-        orders = {"kind": KINDS, "length": tuple(map(str, LENGTHS))}
-        result = summarize(watched(), headline=self.headline, orders=orders, unreadable=self.unreadable)
+        result = super().summarize(watched())
         rows = {name: dict(groups) for name, groups in result.scores["exact"].items()}
         for kind, row in rows.get("kind", {}).items():
             rows["kind"][kind] = _with_longest(row, right[kind])
