@@ -123,7 +123,7 @@ def test_int8_of_a_model_without_linear_layers_is_a_sentence(path, tmp_path):
 def test_int8_of_a_model_that_computes_with_its_weights_is_a_sentence():
     import torch
 
-    from harness.models.local.quantized import quantize
+    from harness.models.local.nli import quantize
 
     class Own(torch.nn.Module):
         name_or_path = "own"

@@ -12,8 +12,7 @@ from support.conftest_models import mlm_checkpoint, nli_checkpoint
 from harness.errors import ConfigError
 from harness.models.local.checkpoint import shipped
 from harness.models.local.nli import NLI
-from harness.models.local.nli_onnx import OnnxNLI
-from harness.models.local.tokenizer_file import TokenizerFile
+from harness.models.local.nli_onnx import OnnxNLI, TokenizerFile
 from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.types import PairRequest

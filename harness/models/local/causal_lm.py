@@ -14,8 +14,7 @@ from typing import Any, Literal
 from harness.models.local.chat_template import CHAT_DATE, Turns
 from harness.models.local.checkpoint import DType
 from harness.models.local.engine import Engine, Sequence, Writing
-from harness.models.local.loading import Checkpoint, exact_head, windows
-from harness.models.local.remote_code import brings_code
+from harness.models.local.loading import Checkpoint, brings_code, exact_head, windows
 from harness.protocols import Outcome, Outcomes, unanswered
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
 
@@ -41,7 +40,6 @@ class CausalLM(Checkpoint):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return self._identity("causal_lm") | {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -90,7 +88,6 @@ class CausalLM(Checkpoint):
 
     @cached_property
     def _ends(self) -> frozenset[int]:
-        """The tokens that end a text."""
         _, model = self._parts
         return frozenset(model.generation_config.eos_token_id or ())
 
@@ -106,7 +103,6 @@ class CausalLM(Checkpoint):
 
     @cached_property
     def _turns(self) -> Turns:
-        """The turns of a conversation as the model reads them."""
         return Turns(self._parts[0], self.path, self.chat_template)
 
     def _rank(self, requests: list[ChoiceRequest]) -> Iterator[Outcomes]:

@@ -56,7 +56,6 @@ class Turns:
                 yield ids[:-1] if ended else ids
 
     def decode(self, tokens: list[int]) -> str:
-        """Return the text of tokens that the model wrote."""
         text: str = self._tokenizer.decode(tokens, skip_special_tokens=True)
         return text
 

@@ -50,7 +50,6 @@ class Layer(DynamicLayer):  # type: ignore[misc]
                 room[:, :, first : self.length] = room[:, :, slots]
 
     def get_seq_length(self) -> int:
-        """Return the number of tokens kept."""
         return self.length
 
 
@@ -65,7 +64,6 @@ class Memory:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything and free the memory."""
         layers = len(DynamicCache(config=self.model.config).layers)
         self.cache = Cache(layers=[Layer() for _ in range(layers)])
         self.depths = torch.empty(0, dtype=torch.long, device=self.model.device)

@@ -32,7 +32,6 @@ class Masked:
 
     @property
     def length(self) -> int:
-        """Tokens, special ones included."""
         return len(self.tokens["input_ids"])
 
 
@@ -49,7 +48,6 @@ class MaskedLM(Checkpoint):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return self._identity("masked_lm")
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -95,7 +93,6 @@ class MaskedLM(Checkpoint):
 
     @cached_property
     def _limit(self) -> int:
-        """The longest input that the model takes, in tokens."""
         tokenizer, model = self._parts
         return input_limit(tokenizer, model.config, self.max_length)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
+import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +33,6 @@ class Encoded:
 
     @property
     def length(self) -> int:
-        """Tokens, special ones included."""
         return len(self.tokens["input_ids"])
 
 
@@ -51,7 +51,6 @@ class NLI(Checkpoint):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return self._identity("nli") | {"labels": list(self.labels) if self.labels else None}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -80,8 +79,6 @@ class NLI(Checkpoint):
         head = [head for head in heads if head.out_features == model.config.num_labels][-1]
         exact_head(head)
         if self.dtype == "int8":
-            from harness.models.local.quantized import quantize
-
             quantize(model, head, dict(tokenizer("A", "B", return_tensors="pt")))
         return tokenizer, model, indices
 
@@ -98,7 +95,6 @@ class NLI(Checkpoint):
 
     @cached_property
     def _limit(self) -> int:
-        """The longest input that the model takes, in tokens."""
         tokenizer, model, _ = self._parts
         return input_limit(tokenizer, model.config, self.max_length)
 
@@ -164,3 +160,39 @@ def class_indices(labels: Mapping[int, str]) -> Mapping[str, int] | None:
     if any(len(places) != 1 for places in matches.values()):
         return None
     return {name: places[0] for name, places in matches.items()}
+
+
+def quantize(model: Any, head: Any, inputs: dict[str, Any]) -> None:
+    """Convert all linear layers of a model but `head` to int8, with a scale for each output, on a CPU.
+
+    What comes in has one scale for a whole batch, so that a pair's numbers depend a little on the pairs beside it.
+
+    inputs: what a forward pass takes, for a trial. Raises ConfigError where torch has no int8 for this machine, where
+    the model has no linear layers to quantise, and where its code does more with them than call them.
+    """
+    import torch
+
+    path = model.name_or_path
+    with warnings.catch_warnings():  # torch announces the end of this module, and of the tensors that it makes
+        warnings.simplefilter("ignore")
+        try:
+            from torch.ao import quantization
+        except ImportError:
+            raise ConfigError(f"torch {torch.__version__} has no int8 any more: take model.dtype=auto.") from None
+        if torch.backends.quantized.engine == "none":
+            raise ConfigError("this build of torch has no int8 for this machine: take model.dtype=auto.")
+        linear = {name: module for name, module in model.named_modules() if type(module) is torch.nn.Linear}
+        layers = {name: quantization.per_channel_dynamic_qconfig for name, m in linear.items() if m is not head}
+        if not layers:
+            raise ConfigError(
+                f"{path} has no linear layers that model.dtype=int8 would quantise: take model.dtype=auto."
+            )
+        quantization.quantize_dynamic(model, layers, inplace=True)  # type: ignore[no-untyped-call]
+        try:
+            with torch.inference_mode():
+                model(**inputs)
+        except Exception as error:  # code that computes with a weight finds a method in its place
+            raise ConfigError(
+                f"{path} does not compute in int8 ({type(error).__name__}: {' '.join(str(error).split())[:150]}): "
+                "take model.dtype=auto."
+            ) from error

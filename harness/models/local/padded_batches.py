@@ -9,9 +9,8 @@ from typing import Any
 
 import torch
 
-from harness.models.local.engine import Ended, Sequence, Writing
+from harness.models.local.engine import Ended, Sequence, Writing, same_up_to
 from harness.models.local.loading import Budget, in_batches
-from harness.models.local.rope import same_up_to
 
 
 class Padded:

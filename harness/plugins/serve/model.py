@@ -85,8 +85,8 @@ class Served(Chat):
         place = Path(self.path).expanduser()
         if not place.exists():
             return self.path
-        told = any("{model}" in argument for argument in self.arguments)
-        return place.resolve().name if told else str(place.resolve())
+        takes_name = any("{model}" in argument for argument in self.arguments)
+        return place.resolve().name if takes_name else str(place.resolve())
 
     def check_key(self) -> None:
         """Refuse to ask where the program is not there, is of another version than told, or cannot be called so.
@@ -94,8 +94,8 @@ class Served(Chat):
         Raises ConfigError.
         """
         words = program(self.command, self.package)
-        if self.version is not None and (found := identity.version_of(tuple(words), self.package)) != self.version:
-            raise ConfigError(f"model.version={self.version}, and {self.engine} here is {found}: leave it out.")
+        if self.version is not None and (installed := identity.version_of(tuple(words), self.package)) != self.version:
+            raise ConfigError(f"model.version={self.version}, and {self.engine} here is {installed}: leave it out.")
         list(filled(self.arguments, path=self.path, model=self.model))
 
     @property
@@ -124,7 +124,6 @@ class Served(Chat):
 
     @property
     def traits(self) -> Traits:
-        """Return those of a service, and which server it needs beside the run."""
         return replace(super().traits, companion=lambda: self.launch)
 
     @cached_property
@@ -167,12 +166,12 @@ class Served(Chat):
     def _at(self, server: Server) -> Chat:
         """Return the chat model at a server."""
         settings = {f.name: getattr(self, f.name) for f in fields(Chat)}
-        asked = _Asked(**(settings | {"base_url": server.base_url, "model": self.model}))
-        object.__setattr__(asked, "server", server)
-        return asked
+        chat = _AtServer(**(settings | {"base_url": server.base_url, "model": self.model}))
+        object.__setattr__(chat, "server", server)
+        return chat
 
 
-class _Asked(Chat):
+class _AtServer(Chat):
     """A chat model at a server of this run, whose end is the run's."""
 
     server: Server
@@ -183,8 +182,8 @@ class _Asked(Chat):
             return await super().send(wire, request)
         except Exception as error:
             for _ in range(int(_DEATH / 0.1) if isinstance(error, LostError) else 1):
-                if said := self.server.obituary():
-                    raise RunStopped(f"{said}. The same command starts it again, and goes on from there.") from None
+                if end := self.server.obituary():
+                    raise RunStopped(f"{end}. The same command starts it again, and goes on from there.") from None
                 await asyncio.sleep(0.1)
             raise
 
@@ -229,8 +228,8 @@ def program(command: str, package: str | None) -> list[str]:
         raise ConfigError(f"model.command={command} is no command ({error}).") from None
     if not words:
         raise ConfigError("model.command is empty: give the program that serves, such as vllm.")
-    found = shutil.which(str(Path(words[0]).expanduser()) if words[0].startswith("~") else words[0])
-    if found is None:
+    program_path = shutil.which(str(Path(words[0]).expanduser()) if words[0].startswith("~") else words[0])
+    if program_path is None:
         install = (
             f"{package} belongs in an environment of its own (python -m venv {package} && {package}/bin/pip install "
             f"{package}), whose program is then named: model.command={package}/bin/{Path(words[0]).name}"
@@ -241,7 +240,7 @@ def program(command: str, package: str | None) -> list[str]:
             f"model.command={command}: there is no program {words[0]} here. {install}. To plan or to replay without "
             "it, give its version (model.version=…)."
         )
-    return [str(Path(found).absolute()), *words[1:]]
+    return [str(Path(program_path).absolute()), *words[1:]]
 
 
 def filled(arguments: Iterable[str], **values: str) -> Iterator[str]:

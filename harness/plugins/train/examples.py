@@ -50,16 +50,13 @@ class Examples:
 
     @property
     def positives(self) -> int:
-        """How many have the answer Yes."""
         return sum(example.label for example in self.rows)
 
     @property
     def clusters(self) -> int:
-        """How many premises they are about."""
         return len({example.cluster for example in self.rows})
 
     def as_json(self) -> dict[str, JSON]:
-        """Return how many there are of what, and their items' digest."""
         return {"examples": len(self.rows), "yes": self.positives, "premises": self.clusters, "items": dict(self.items)}
 
 

@@ -114,7 +114,6 @@ def help_text() -> str:
 
 
 def main() -> None:
-    """Run the command."""
     signals.at_once(signals.sentence("the last checkpoint of the training is kept"))
     signals.leave(hydra_app.launch(job, "finetune", grid))
 

@@ -94,11 +94,11 @@ def fit_shares(data: LabelledClaims) -> YesShares:
     counts = data.counts
     by_share = sorted(counts.values(), key=lambda count: -count[0] / count[1])
     positives = sum(yes for yes, _ in by_share)
-    best, threshold, hits, said = 0.0, 0.5, 0, 0
+    best, threshold, hits, yeses = 0.0, 0.5, 0, 0
     for (yes, total), (next_yes, next_total) in pairwise(by_share):
-        hits, said = hits + yes, said + total
+        hits, yeses = hits + yes, yeses + total
         middle = round((yes / total + next_yes / next_total) / 2, 2)
-        f1 = 2 * hits / (said + positives)
+        f1 = 2 * hits / (yeses + positives)
         if f1 > best and next_yes / next_total < middle < yes / total:
             best, threshold = f1, middle
     return YesShares({**counts, OTHER: _total(data)}, threshold)

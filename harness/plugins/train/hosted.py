@@ -148,12 +148,10 @@ class Tuning:
 
     @property
     def folder(self) -> Path:
-        """Where a finished job is recorded."""
         return Path(self.settings.out, self.recipe.name, self.mark[:12])
 
     @property
     def work(self) -> Path:
-        """Where a job under way is noted."""
         return self.folder.with_name(f"{self.folder.name}.work")
 
 
@@ -243,7 +241,6 @@ class _Steps:
     say: Callable[[str], None]
 
     def finished(self) -> TuningJob:
-        """Return the job at its end."""
         return self._follow(self._known_id() or self._make())
 
     @property

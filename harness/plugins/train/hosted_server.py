@@ -49,7 +49,6 @@ class TuningServer(Server):
     subject = "fine-tuning"
 
     def __init__(self, endpoint: Endpoint) -> None:
-        """Prepare; the connection is made with the first call."""
         super().__init__(endpoint, {"Authorization": f"Bearer {endpoint.key}"})
 
     def stopped(self, error: Exception) -> RunStopped:

@@ -43,12 +43,10 @@ class _OneByOne:
 
     @property
     def network(self) -> Any:
-        """The torch module."""
         return self._parts[1]
 
     @property
     def tokenizer(self) -> Any:
-        """Transformers' tokenizer."""
         return self._parts[0]
 
     def units(self, examples: Sequence[Example]) -> list[list[int]]:
@@ -67,8 +65,8 @@ class PairLearner(_OneByOne, NLI):
     def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
         config |= _dropout(self) | self._head
         tokenizer, model = super()._load(auto_class, **config)
-        if made := self.recipe.scratch:
-            for name in {*made.zeros, *made.fixed}:
+        if scratch := self.recipe.scratch:
+            for name in {*scratch.zeros, *scratch.fixed}:
                 model.get_parameter(name).requires_grad_(False)
         return tokenizer, model
 
@@ -239,10 +237,10 @@ def fit_counts(learner: Learner, lessons: Lessons, recipe: Recipe, progress: Pro
         if fit.problem:
             dropped.add(place)
             problem = fit.problem
-    told = f"of {lessons.train.clusters:,} premises {len(cut):,} are cut to what {learner.path} takes"
+    cuts = f"of {lessons.train.clusters:,} premises {len(cut):,} are cut to what {learner.path} takes"
     if lost and recipe.settings != "paper":
         raise ConfigError(
-            f"{lost:,} of {len(rows):,} examples would lose the end of their hypothesis and keep their label ({told}): "
+            f"{lost:,} of {len(rows):,} examples would lose the end of their hypothesis and keep their label ({cuts}): "
             "use prompt=pair, which cuts premises only, or recipe.settings=paper to do as the authors' code did."
         )
     if dropped and (recipe.too_long == "refuse" or len(dropped) == len(rows)):
@@ -252,7 +250,7 @@ def fit_counts(learner: Learner, lessons: Lessons, recipe: Recipe, progress: Pro
         )
     lessons.left_out.update(dropped)
     if cut:
-        progress.say(f"{told}{f'; {lost:,} of {len(rows):,} examples lose their hypothesis' if lost else ''}.")
+        progress.say(f"{cuts}{f'; {lost:,} of {len(rows):,} examples lose their hypothesis' if lost else ''}.")
     if dropped:
         progress.say(f"{len(dropped):,} examples are left out, as they do not fit ({problem}).")
     counts = {"premises_cut": len(cut), "hypotheses_cut": lost, "dropped": len(dropped), "longest_in_tokens": longest}

@@ -53,7 +53,6 @@ class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no type
         self._ticks: Iterator[int] | None = None
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Take up the pass that begins, or goes on."""
         self._examples.begin(int(state.epoch + 1e-6))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:

@@ -45,7 +45,7 @@ class FinishedCheckpoint:
 
     @property
     def score(self) -> float:
-        """What chose it: its score on dev."""
+        """The score on dev that it was chosen by."""
         return float(self.training["chosen"]["dev"][self.training["chosen"]["by"]])
 
     @property
@@ -185,7 +185,7 @@ def _check_packages(recipe: Recipe) -> None:
 def learner_of(recipe: Recipe, device: Any, base: str | None = None) -> Learner:
     """Return the recipe's learner; its weights are float32 whatever the base's are, to be trained exactly.
 
-    `base` is the folder of a base that is made before it is looked at.
+    base: the folder of a base that the recipe describes (`scratch`) and that is made before it is used.
     """
     settings: dict[str, Any] = {
         "name": recipe.name,

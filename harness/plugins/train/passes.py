@@ -22,7 +22,6 @@ class ByLength(torch.utils.data.Sampler[int]):
     """
 
     def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
-        """Take the length of each example in tokens."""
         super().__init__()
         self._lengths, self._size, self._seed, self._epoch = lengths, batch_size, seed, 0
 

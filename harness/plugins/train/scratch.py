@@ -96,12 +96,12 @@ def codes(sentences: Sequence[str], width: int, scale: float) -> Any:
     import torch
 
     parts = [_parts(sentence) for sentence in sentences]
-    place = {part: k for k, part in enumerate(dict.fromkeys(part for found in parts for part in found))}
+    place = {part: k for k, part in enumerate(dict.fromkeys(part for of_sentence in parts for part in of_sentence))}
     table = torch.empty(len(place), width)
     torch.nn.init.orthogonal_(table, gain=scale * width**0.5)
     sums = torch.zeros(len(sentences), width)
-    for row, found in enumerate(parts):
-        sums[row] = table[[place[part] for part in found]].sum(0)
+    for row, of_sentence in enumerate(parts):
+        sums[row] = table[[place[part] for part in of_sentence]].sum(0)
     return sums
 
 

@@ -47,7 +47,7 @@ class Reading:
         return (over <= below) & (below < self._tensor([self.tree.ends[node] for node in others]))
 
     def keep(self, stop: int, *, everything: bool = False) -> None:
-        """Keep of the nodes up to `stop` those that later ones are below, or everything."""
+        """Drop the nodes up to `stop` that no later node needs; with `everything` none is dropped."""
         nodes = [*self.kept_nodes, *range(self.at, stop)]
         slots = [slot for slot, node in enumerate(nodes) if everything or self.tree.ends[node] > stop]
         self.memory.keep(slots)
@@ -214,7 +214,6 @@ def _next(memory: Memory, tokens: Any, sees: Any, depths: Any) -> tuple[Any, Any
 
 
 def _room(writing: Writing, tokens: list[int]) -> int:
-    """Return how many tokens may still be written."""
     return writing.request.max_tokens - len(tokens)
 
 
