@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from harness.cli import choices
+from harness.cli import setting_lines
 from harness.cli.commands import summaries
 from harness.errors import ConfigError, nearest
 
@@ -96,8 +96,8 @@ def _value(argument: str) -> object:
 def _option(option: str, equals: str, arguments: Sequence[str], given: Sequence[str], config_name: str) -> str:
     """Return the sentence about an option, the first of the arguments: how it is written as a setting."""
     name = option.strip("-").replace("-", "_")
-    settings = {setting.name: setting.value for setting in choices.settings(config_name, given) if setting.value}
-    known = [*choices.groups(config_name), *settings]
+    settings = {setting.name: setting.value for setting in setting_lines.settings(config_name, given) if setting.value}
+    known = [*setting_lines.groups(config_name), *settings]
     full_name = name if name in known else next((long for long in known if long.rpartition(".")[2] == name), "")
     if not full_name:
         return f"there is no option {option}{nearest(name, known)}: settings are key=value (--help lists them)."

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from harness import plugin
-from harness.cli import choices
+from harness.cli import setting_lines
 from harness.cli.commands import RUN, module_of, summaries
 from harness.config_files import CONFIGS, listed, prompt_files
 from harness.runtime import console
@@ -101,9 +101,9 @@ def _keys(command: str, before: Sequence[str], word: str) -> Iterator[str]:
         yield from (f"{name}=" for name in _own_settings(command, before))
         return
     if "." not in word:
-        yield from (f"{group}=" for group in choices.groups(_configs()[command]))
-        yield from (f"{group}." for group in choices.groups(_configs()[command]))
-    for setting in choices.settings(_configs()[command], before):
+        yield from (f"{group}=" for group in setting_lines.groups(_configs()[command]))
+        yield from (f"{group}." for group in setting_lines.groups(_configs()[command]))
+    for setting in setting_lines.settings(_configs()[command], before):
         if setting.value and ("." in word or "." not in setting.name):
             yield f"{setting.name}="
         elif "." not in word and "." not in setting.name:
@@ -114,13 +114,14 @@ def _values(command: str, before: Sequence[str], key: str) -> Iterator[str]:
     """Yield what a setting may be set to, as far as that is known."""
     if command not in _configs():
         yield from _own_settings(command, before).get(key, ())
-    elif key in choices.groups(_configs()[command]):
+    elif key in setting_lines.groups(_configs()[command]):
         yield from listed(CONFIGS, key)
     elif key == "prompt":
-        yield from prompt_files(choices.named("task", _configs()[command], before))
+        yield from prompt_files(setting_lines.named("task", _configs()[command], before))
     else:
         yield from next(
-            (setting.choices for setting in choices.settings(_configs()[command], before) if setting.name == key), ()
+            (setting.choices for setting in setting_lines.settings(_configs()[command], before) if setting.name == key),
+            (),
         )
 
 

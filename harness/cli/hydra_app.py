@@ -11,19 +11,19 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from harness.cli import choice_help, choices, help_text, mistakes
+from harness.cli import choice_help, help_text, mistakes, setting_lines
 from harness.cli.arguments import quoting_hint, readied, without_switches
-from harness.cli.exit_code import exit_code
+from harness.cli.key_value import exit_code, version
 from harness.cli.setting_lines import is_utf8, own_files
-from harness.cli.version import version
 from harness.config_files import BUILTIN, CONFIGS
 from harness.errors import ConfigError, HarnessError
 from harness.runtime import console, environment, secrets, signals, streams
-from harness.settings import plain
+from harness.settings import Main, build_main, plain
 from harness.storage.atomic_write import full
 
 if TYPE_CHECKING:
     from harness.cli.multirun import Multirun
+
 
 _SETTING = re.compile(r"(?!hydra)[\w/.@+~]+=")
 """key=value, where the key is not one of Hydra's own."""
@@ -63,7 +63,7 @@ def launch(job: Callable[[Any], int], config_name: str, sweep: Sweep | None = No
 
 def _help(config_name: str, arguments: Sequence[str]) -> str:
     """Return the help of what a command line chooses; that of the command where it chooses nothing."""
-    groups = [*choices.groups(config_name), *(["prompt"] if config_name == "config" else [])]
+    groups = [*setting_lines.groups(config_name), *(["prompt"] if config_name == "config" else [])]
     if not (chosen := choice_help.choices_in(arguments, groups)):
         choice_help.refuse_other_groups(arguments, groups, config_name)
         return help_text.help_of(config_name)
@@ -192,3 +192,19 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
             return f"there is no room for a file ({error.strerror}): make room, or choose another results=."
         return f"{error.filename or 'a file'} cannot be used: {error.strerror}."
     return f"{kind}: {message} (this should not have been: debug=true shows where)"
+
+
+def run_settings(arguments: Sequence[str]) -> Main:
+    """Return what `python -m harness` would make of these arguments. Raises ConfigError."""
+    from harness.cli import hydra_app, own_configs
+
+    secrets.refuse_arguments(arguments)
+    try:
+        own_configs.register()
+        config = plain(hydra_app.without_hydra(hydra_app.composed("config", arguments)))
+    except HarnessError:
+        raise
+    except Exception as error:
+        raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, "config", arguments))) from error
+    secrets.refuse_config(config)
+    return build_main(config)

@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
-from harness.cli.exit_code import exit_code
-from harness.cli.version import version
-from harness.errors import ConfigError, nearest, unknown
-from harness.runtime import signals, streams
+from harness import __version__
+from harness.errors import ConfigError, HarnessError, Interrupted, nearest, unknown
+from harness.runtime import console, signals, streams
+from harness.runtime.signals import INTERRUPTED
 from harness.settings import first_sentence
 from harness.tables import terminal
 from harness.tables.table import Part
@@ -138,3 +138,47 @@ def _words(value: Any) -> Any:
         if isinstance(value, str)
         else value
     )
+
+
+ERROR = 1
+
+
+def complain(error: Exception) -> None:
+    """Print an error whose message is written for the user; raise any other."""
+    if not isinstance(error, HarnessError):
+        raise error
+    console.complain(error)
+
+
+def exit_code(
+    action: Callable[[], int],
+    *,
+    interrupted: str = "interrupted.",
+    complain: Callable[[Exception], None] = complain,
+) -> int:
+    """Return the exit code of a command, which is what `action` returns, or that of the error which ends it.
+
+    `interrupted` is printed after a Ctrl-C without a message of its own. Call `streams.prepare` first.
+    """
+    try:
+        code = action()
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # whoever wanted data reads no more (| head)
+        return 0
+    except Interrupted as reason:
+        print(reason, file=sys.stderr)
+        return INTERRUPTED
+    except KeyboardInterrupt as stop:
+        print(stop if stop.args else interrupted, file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        complain(error)
+        return ERROR
+
+
+def version() -> str:
+    """Return the version of the project, and the Python and the machine that it runs on."""
+    import platform
+
+    return f"harness {__version__} (Python {platform.python_version()}, {platform.platform()})"

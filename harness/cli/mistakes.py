@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from harness import engine, plugin
-from harness.cli import choices
+from harness.cli import setting_lines
 from harness.cli.setting_lines import bases_of, settings_of
 from harness.config_files import BUILTIN, CONFIGS, listed
 from harness.errors import DataError, unknown
@@ -23,18 +23,20 @@ def mistake(config_name: str, arguments: Sequence[str]) -> str:
 def not_given(config_name: str, arguments: Sequence[str]) -> str:
     """Return the sentence on the first setting that has to be given and is not; "" where all are."""
     given = {_key(argument) for argument in arguments}
-    missing = (s.name for s in choices.settings(config_name, arguments) if s.value == "???" and s.name not in given)
+    missing = (
+        s.name for s in setting_lines.settings(config_name, arguments) if s.value == "???" and s.name not in given
+    )
     return next((f"{name} has to be given: add {name}=… to the command." for name in missing), "")
 
 
 def _mistakes(config_name: str, arguments: Sequence[str]) -> Iterator[str]:
-    groups = {**choices.groups(config_name), "hydra/launcher": "null"}
+    groups = {**setting_lines.groups(config_name), "hydra/launcher": "null"}
     for argument in arguments:
         key, value = _key(argument), argument.partition("=")[2]
         if key in groups:
             yield from _wrong_choices(key, value, may_be_null=groups[key] == "null")
     for group in groups:
-        yield from _wrong_bases(group, choices.named(group, config_name, arguments))
+        yield from _wrong_bases(group, setting_lines.named(group, config_name, arguments))
     for argument in arguments:
         if "=" in argument and argument[0] not in "+~-" and (key := _key(argument)) not in groups:
             yield from _wrong_setting(key, config_name, arguments)
@@ -81,7 +83,7 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
     names = _names(section, config_name, arguments)
     if key in names:
         return
-    if (parent := key.rpartition(".")[0]) in names and parent not in choices.groups(config_name):
+    if (parent := key.rpartition(".")[0]) in names and parent not in setting_lines.groups(config_name):
         yield f"a part of {parent} that is not there yet is added with a plus: +{key}=VALUE."
     yield unknown("setting", key, [name for name in names if name.startswith(f"{section}.")] or names)
 
@@ -89,7 +91,10 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
 def _names(section: str, config_name: str, arguments: Sequence[str]) -> list[str]:
     """Return the settings that there are, those of a launcher for a setting of Hydra's own."""
     if section != "hydra":
-        return [*choices.groups(config_name), *(setting.name for setting in choices.settings(config_name, arguments))]
+        return [
+            *setting_lines.groups(config_name),
+            *(setting.name for setting in setting_lines.settings(config_name, arguments)),
+        ]
     launcher = next((word.partition("=")[2] for word in arguments if word.startswith("hydra/launcher=")), "")
     with suppress(DataError, KeyError):
         return [f"hydra.launcher.{setting.name}" for setting in settings_of("hydra/launcher", launcher)]

@@ -1,14 +1,15 @@
-"""The settings of a config file as its lines say them: name, value and comment, those of its defaults included."""
+"""What the config files say, read without Hydra: settings with values and comments, and which a command line chooses."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.config_files import CONFIGS, SAME_AS, listed
+from harness.config_files import CONFIGS, SAME_AS, listed, root_file
 from harness.errors import DataError
 
 _HIDDEN = ("_target_", "defaults", "hydra")
@@ -159,3 +160,25 @@ def _comment(lines: Sequence[str], line: int, column: int) -> Iterator[str]:
         if not below.lstrip().startswith("#"):
             return
         yield below.lstrip().removeprefix("#").rstrip().removeprefix("  ")
+
+
+def groups(config_name: str) -> dict[str, str]:
+    """Return the config groups that a command chooses from, as its file's `defaults:` list them, with what they are."""
+    text = root_file(config_name).read_text(encoding="utf-8")
+    return {group: name.strip("\"'") for group, name in re.findall(r"^  - (\w+): (\S+)", text, re.MULTILINE)}
+
+
+def named(group: str, config_name: str, arguments: Sequence[str]) -> str:
+    """Return the name that a command line chooses for a group, the first one in a sweep; else that of the default."""
+    names = [word.partition("=")[2] for word in arguments if word.startswith(f"{group}=")]
+    return (names[-1].partition(",")[0] if names else "") or groups(config_name).get(group, "")
+
+
+def settings(config_name: str, arguments: Sequence[str]) -> Iterator[Setting]:
+    """Yield the settings of a command and of the parts that its command line chooses, by their full names."""
+    with suppress(DataError):
+        yield from settings_in(root_file(config_name))
+    for group in groups(config_name):
+        with suppress(DataError, KeyError):
+            for setting in settings_of(group, named(group, config_name, arguments)):
+                yield replace(setting, name=f"{group}.{setting.name}")

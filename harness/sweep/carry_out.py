@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.cli.exit_code import ERROR
+from harness.cli.key_value import ERROR
 from harness.cli.multirun import Multirun
 from harness.engine import Engine, dispatch, engine
 from harness.errors import ConfigError

@@ -10,8 +10,8 @@ from typing import Any
 
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.cli.choices import groups
 from harness.cli.multirun import Job, Multirun
+from harness.cli.setting_lines import groups
 from harness.config_files import OWN
 from harness.errors import ConfigError, HarnessError
 from harness.runtime import console

@@ -17,7 +17,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from harness.cli import hydra_app, own_configs
-from harness.cli.exit_code import ERROR
+from harness.cli.key_value import ERROR
 from harness.cli.multirun import Job, Multirun, multirun
 from harness.cost.shared_budget import Book
 from harness.engine import Work

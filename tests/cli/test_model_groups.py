@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.cli.model_groups import grouped
+from harness.cli.help_text import grouped
 from harness.config_files import CONFIGS, listed
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from harness.cache.store import Store
-from harness.cli.composing import run_settings
+from harness.cli.hydra_app import run_settings
 from harness.cli.key_value import Choice
 from harness.errors import ConfigError
 from harness.plugins.batches import admin

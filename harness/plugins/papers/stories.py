@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness.cli import hydra_app
-from harness.cli.exit_code import exit_code
+from harness.cli.key_value import exit_code
 from harness.errors import ConfigError
 from harness.runtime import signals, streams
 

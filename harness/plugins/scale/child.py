@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness.cli.exit_code import exit_code
+from harness.cli.key_value import exit_code
 from harness.engine import Work
 from harness.plugin import load
 from harness.runtime import signals, streams

@@ -16,7 +16,7 @@ from support.batch_help import FORMS, STEPS, BatchServer, config, forked, run
 from support.cache_help import command, count
 
 from harness.cache import Store
-from harness.cli.composing import run_settings
+from harness.cli.hydra_app import run_settings
 from harness.errors import ConfigError
 from harness.models.api.batch_settings import BatchSettings
 from harness.models.api.openai import Chat
