@@ -1,4 +1,4 @@
-"""What the config files say, read without Hydra: settings with values and comments, and which a command line chooses."""
+"""What the config files say, read without Hydra: settings, values, comments, and what a command line chooses."""
 
 from __future__ import annotations
 
