@@ -119,3 +119,18 @@ class Preset:
     def published(self) -> tuple[str, ...]:
         """The published tables, as the file names them."""
         return tuple(f"Table {name}" for name in self.tables or (self.name,))
+
+
+def read_presets(text: str) -> tuple[Preset, ...]:
+    """Return the presets of a YAML file: `presets` holds the fields of each; a note may be a list of sentences.
+
+    What stands above it is shared by anchors. Raises pydantic's ValidationError where a field is wrong.
+    """
+    import yaml
+    from pydantic import TypeAdapter
+
+    content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["presets"]
+    for fields in content:
+        if isinstance(fields.get("note"), list):
+            fields["note"] = " ".join(fields["note"])
+    return TypeAdapter(tuple[Preset, ...]).validate_python(content)

@@ -19,7 +19,6 @@ from harness.storage.runs import Run
 from harness.tables.table import Block, Cell, Column, Line, Table
 from harness.tasks.benchmark import PaperTable
 from harness.tasks.causalbench.networks import load
-from harness.tasks.causalbench.preset_parts import LLMS
 from harness.tasks.find import benchmark_of
 from harness.types import Response, Scores
 
@@ -28,6 +27,8 @@ LEAST = 0.95
 STRICT = frozenset({"Yes", "Yes.", "No", "No."})
 """Replies that the paper's own code reads."""
 BENCHMARK = "causalbench"
+LLMS = ("closed", "open", "pair")
+"""The prompts of runs that belong here; the first is not told beside a model."""
 YES, NO, LOST = "✓", "×", "?"
 
 

@@ -30,9 +30,8 @@ def _published() -> Iterator[PublishedRow]:
 
     from harness.tasks.published import PublishedRow
 
-    text = (resources.files("harness") / "data" / "published" / "causalbench.csv").read_text(encoding="utf-8")
     rows: dict[tuple[str, ...], dict[str, str]] = {}
-    for line in csv.DictReader(text.splitlines()):
+    for line in csv.DictReader(_file("causalbench.csv").splitlines()):
         key = tuple(line[name] for name in ("table", "task", "prompt_format", "network", "model"))
         rows.setdefault(key, {})[line["metric"]] = line["value"]
     for (table, task, prompt_format, network, model), digits in rows.items():
@@ -44,9 +43,13 @@ def _published() -> Iterator[PublishedRow]:
 
 
 def _presets() -> Sequence[Preset]:
-    from harness.tasks.causalbench import presets, presets_appendix
+    from harness.tasks.presets import read_presets
 
-    return (*presets.PRESETS, *presets_appendix.PRESETS)
+    return read_presets(_file("causalbench.yaml"))
+
+
+def _file(name: str) -> str:
+    return (resources.files("harness") / "data" / "published" / name).read_text(encoding="utf-8")
 
 
 def _graph_sizes(names: Collection[str]) -> Sequence[GraphSize]:

@@ -81,9 +81,9 @@ def _file(name: str) -> str:
 
 
 def _presets() -> Sequence[Preset]:
-    from harness.tasks.corr2cause.presets import PRESETS
+    from harness.tasks.presets import read_presets
 
-    return PRESETS
+    return read_presets(_file("corr2cause.yaml"))
 
 
 def _explanations() -> Explanations:
