@@ -276,9 +276,3 @@ def _record(item: Item, request: Request | None, outcome: Response | Failure, pr
         answer=None if isinstance(outcome, Failure) else prompt.parse(outcome, item.fields),
         sample=sample,
     )
-
-
-if __name__ == "__main__":  # python -m harness.run: the command, whose one loop this is
-    from runpy import run_module
-
-    run_module("harness", run_name="__main__", alter_sys=True)
