@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from harness.cli.multirun import Multirun
     from harness.cost.shared_budget import Book
     from harness.prepare import Prepared
-    from harness.run import Outcome
-    from harness.sweep.command import Checked, Command
+    from harness.run import RunOutcome
+    from harness.sweep.jobs import CheckedJob, SweepCommand
 
 _IN_SHARDS = "shard= or workers="
 
@@ -70,11 +70,11 @@ def sweep(multirun: Multirun) -> int:
     return carry_out(command(), multirun)
 
 
-def command() -> Command:
+def command() -> SweepCommand:
     """Return what a sweep needs to know of this command."""
     from harness.engine import dispatch
     from harness.prepare import check, prepare
-    from harness.sweep.command import Command
+    from harness.sweep.jobs import SweepCommand
     from harness.sweep.plan import plan_of_all
 
     def check_all(prepared: Prepared) -> None:
@@ -82,11 +82,11 @@ def command() -> Command:
         if prepared.in_shards:
             dispatch(_IN_SHARDS).check(prepared)
 
-    def next_step(jobs: Sequence[Checked]) -> str:
+    def next_step(jobs: Sequence[CheckedJob]) -> str:
         shards = [job.prepared for job in jobs if job.prepared.shard]
         return dispatch(_IN_SHARDS).next_step(shards) if shards else ""
 
-    return Command(
+    return SweepCommand(
         "harness.__main__",
         prepare,
         run_one,
@@ -135,7 +135,7 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
     return prepared.folder.path
 
 
-def _show(prepared: Prepared, outcome: Outcome) -> None:
+def _show(prepared: Prepared, outcome: RunOutcome) -> None:
     """Print the scores, where the answers come from, what they cost and where everything is left."""
     from harness.prepare import own_lines
     from harness.tables import results, terminal

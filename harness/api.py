@@ -15,7 +15,7 @@ from harness.cli import hydra_app
 from harness.config_files import BUILTIN, CONFIGS, OWN, listed
 from harness.errors import ConfigError, DataError, HarnessError, StoreError, unknown
 from harness.prepare import Prepared, carry_out, prepare
-from harness.run import Outcome
+from harness.run import RunOutcome
 from harness.runtime import own_thread, secrets
 from harness.settings import Main, plain
 from harness.storage.run_folder import RESULT
@@ -166,7 +166,7 @@ def _as_harness_error(action: Callable[[], T]) -> T:
         raise StoreError(hydra_app.sentence(error, "config", ())) from error
 
 
-def _with_place(prepared: Prepared, outcome: Outcome) -> Exception:
+def _with_place(prepared: Prepared, outcome: RunOutcome) -> Exception:
     """Return what stopped a run, with a note of where its answers are."""
     assert outcome.stopped is not None
     path = prepared.folder.path

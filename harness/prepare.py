@@ -25,7 +25,7 @@ from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
 from harness.protocols import Model, Task, training_of
-from harness.run import Outcome, run
+from harness.run import RunOutcome, run
 from harness.runtime import companions
 from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.progress import Progress
@@ -182,7 +182,7 @@ def own_lines(own: Mapping[str, str]) -> Iterator[str]:
         yield f"Own files: {files}."
 
 
-def carry_out(prepared: Prepared, *, announced: bool = False) -> Outcome:
+def carry_out(prepared: Prepared, *, announced: bool = False) -> RunOutcome:
     """Ask, record and score; return how the run ended. Whatever stops it early, what was answered is kept.
 
     `announced` says that the plan has been shown.

@@ -36,7 +36,7 @@ _LONGEST_QUOTE = 120
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """How a run ended. `stopped` is what ended it early, None where every item has its record."""
 
     result: Result
@@ -77,7 +77,7 @@ def run(
     judge: Judge | None = None,
     *,
     pause: bool = True,
-) -> Outcome:
+) -> RunOutcome:
     """Ask the model about every item, `samples` times each; leave records, scores and manifest in the folder.
 
     A `judge` reads the replies in which the prompt's rules find nothing, once all are there. `pause` says whether the
@@ -128,7 +128,7 @@ def leave(
     progress: Progress,
     samples: int = 1,
     judge: Judge | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Write the records as they come, have the judge read what is left to it, then score them.
 
     Result and manifest are left in the folder.
@@ -158,7 +158,7 @@ def leave(
             )
         stopped = stopped or _nothing_answered(result, examples)
         folder.finish(result, items=items.summary, complete=stopped is None)
-    return Outcome(result, stopped, _nothing_read(result, examples))
+    return RunOutcome(result, stopped, _nothing_read(result, examples))
 
 
 def _nothing_answered(result: Result, examples: _Examples) -> RunStopped | None:

@@ -20,7 +20,7 @@ from harness.settings import Limits
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
 from harness.sweep import check, folder, jobs
-from harness.sweep.command import Command
+from harness.sweep.jobs import SweepCommand
 from harness.tables import terminal
 from harness.tables.markdown_csv_json import markdown
 from harness.tables.table import Part
@@ -33,7 +33,7 @@ _KILLED = "killed, or out of memory"
 """What may have become of a process of which nobody knows more."""
 
 
-def carry_out(command: Command, multirun: Multirun) -> int:
+def carry_out(command: SweepCommand, multirun: Multirun) -> int:
     """Check, plan and run the jobs of a sweep, then show what they came to; return the exit code.
 
     Raises HarnessError for a sweep of which a job cannot run, before any is begun.

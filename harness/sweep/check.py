@@ -17,7 +17,7 @@ from harness.errors import ConfigError, HarnessError
 from harness.runtime import console
 from harness.runtime.secrets import refuse_config
 from harness.settings import build, plain
-from harness.sweep.command import Checked, Command
+from harness.sweep.jobs import CheckedJob, SweepCommand
 
 SHOWN = 5
 """Errors that are told one by one."""
@@ -28,16 +28,16 @@ class Sweep:
     """A sweep of which every job can run."""
 
     multirun: Multirun
-    jobs: Sequence[Checked]
+    jobs: Sequence[CheckedJob]
     notes: Sequence[str]
     """What was left out of it, in sentences."""
 
 
-def checked(command: Command, multirun: Multirun) -> Sweep:
+def checked(command: SweepCommand, multirun: Multirun) -> Sweep:
     """Return the jobs of a sweep, prepared. Raises ConfigError where one cannot run, or two would share a folder."""
     multirun, notes = _fitted(multirun)
     errors: dict[str, list[Job]] = defaultdict(list)
-    jobs: list[Checked] = []
+    jobs: list[CheckedJob] = []
     for job in multirun.jobs:
         try:
             jobs.append(_prepared(command, multirun, job))
@@ -51,14 +51,14 @@ def checked(command: Command, multirun: Multirun) -> Sweep:
     return Sweep(replace(multirun, jobs=kept), jobs, [*notes, *more])
 
 
-def _prepared(command: Command, multirun: Multirun, job: Job) -> Checked:
+def _prepared(command: SweepCommand, multirun: Multirun, job: Job) -> CheckedJob:
     with multirun.as_running(multirun.compose(job.overrides, job.number)) as task_config:
         config = plain(task_config)
         refuse_config(config)
         prepared = command.prepare(config)
         command.check(prepared)
         prepared.folder.check()
-        return Checked(job, config, prepared)
+        return CheckedJob(job, config, prepared)
 
 
 def _fitted(multirun: Multirun) -> tuple[Multirun, list[str]]:
@@ -116,7 +116,7 @@ def _names_of_instant(multirun: Multirun, job: Job) -> set[str] | None:
     return {name for name in section if name != OWN} if instant else None
 
 
-def _refusal(errors: Mapping[str, Sequence[Job]], multirun: Multirun, fine: Sequence[Checked]) -> ConfigError:
+def _refusal(errors: Mapping[str, Sequence[Job]], multirun: Multirun, fine: Sequence[CheckedJob]) -> ConfigError:
     """Return the error of a sweep with jobs that cannot run; where there are several, each is told here."""
     total = len(multirun.jobs)
     texts = []
@@ -146,12 +146,12 @@ def _listing(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _apart(command: Command, jobs: Sequence[Checked], multirun: Multirun) -> tuple[list[Checked], list[str]]:
+def _apart(command: SweepCommand, jobs: Sequence[CheckedJob], multirun: Multirun) -> tuple[list[CheckedJob], list[str]]:
     """Return the jobs without those that are the same run once more, and a note on these.
 
     Raises ConfigError where different runs would share a folder.
     """
-    by_place: dict[Any, list[Checked]] = defaultdict(list)
+    by_place: dict[Any, list[CheckedJob]] = defaultdict(list)
     for checked in jobs:
         by_place[command.place(checked.prepared)].append(checked)
     kept, notes = [], []
@@ -167,7 +167,7 @@ def _apart(command: Command, jobs: Sequence[Checked], multirun: Multirun) -> tup
     return sorted(kept, key=lambda checked: checked.job.number), notes
 
 
-def _collision(path: object, sharing: Sequence[Checked], multirun: Multirun) -> str:
+def _collision(path: object, sharing: Sequence[CheckedJob], multirun: Multirun) -> str:
     """Return the sentence for different runs with one folder, with the setting that gives each a name of its own."""
     settings = [checked.job.settings() for checked in sharing]
     names = [name for name in settings[0] if len({each.get(name) for each in settings}) > 1]

@@ -1,4 +1,4 @@
-"""One job of a sweep, in whichever process: what it prints, and what it leaves of how it ended."""
+"""A command that can be swept, and one job of it, in whichever process: what it prints, and what it leaves."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 import socket
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
@@ -25,8 +25,52 @@ from harness.errors import ConfigError, Interrupted
 from harness.runtime import console, signals, streams
 from harness.runtime.secrets import in_environment, mask_keys, refuse_config
 from harness.settings import Limits, plain
+from harness.storage.runs import Run
 from harness.sweep import folder
-from harness.sweep.command import Command
+from harness.tables.table import Part
+
+
+class RunOne(Protocol):
+    """The function of a command that runs one composed config."""
+
+    def __call__(self, config: DictConfig, *, brief: bool, book: Book | None = None) -> Path | None:
+        """Run it and print the scores, in half a line if `brief`; return the results folder, if there is one.
+
+        `book`: where the jobs of a sweep take from one budget.
+        """
+
+
+@dataclass(frozen=True)
+class CheckedJob:
+    """A job that can run."""
+
+    job: Job
+    config: Mapping[str, Any]
+    prepared: Any
+    """What the command's `prepare` returned."""
+
+
+@dataclass(frozen=True)
+class SweepCommand:
+    """A command that can be swept. Its module has a function `command` that returns it, for other processes."""
+
+    module: str
+    prepare: Callable[[Mapping[str, Any]], Any]
+    """Returns the run that a config describes, with a `folder`. Raises HarnessError for one that cannot run."""
+    run_one: RunOne
+    check: Callable[[Any], None] = lambda prepared: None
+    """Raises HarnessError where a prepared run would fail at its first item."""
+    plan: Callable[[Sequence[CheckedJob]], Sequence[Part]] = lambda checked: ()
+    """Returns the plan of all jobs."""
+    asks: Callable[[Any], bool] = lambda prepared: False
+    """Returns whether a prepared run may cost money."""
+    place: Callable[[Any], Hashable] = lambda prepared: prepared.folder.path
+    """Returns what a prepared run has for itself: of two that have the same, one is made."""
+    next_step: Callable[[Sequence[CheckedJob]], str] = lambda checked: ""
+    """Returns what the user does when the jobs have ended; "" where nothing is left to do."""
+    tables: Callable[[Sequence[Run]], Sequence[Part]] | None = None
+    """Returns the tables at the end; None: the leaderboard's."""
+
 
 SAID: set[int] = set()
 """The jobs whose errors this process has printed."""
@@ -42,7 +86,7 @@ def job(module: str, config: DictConfig) -> int:
     """Carry out a job of the sweep of a module's command; return the exit code. Hydra's launchers call it."""
     if str(Path.cwd()) not in sys.path:  # in a process that a launcher has started
         sys.path.append(str(Path.cwd()))
-    command: Command = import_module(module).command()
+    command: SweepCommand = import_module(module).command()
     hydra = HydraConfig.get()
     number, place = int(hydra.job.num), Path(hydra.runtime.output_dir)
     say(f"[{number}] {mask_keys(str(Job(number, tuple(hydra.overrides.task))))}")
@@ -110,7 +154,7 @@ def _seen(place: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Order:
+class RemoteJob:
     """A job, as another process is told to carry it out."""
 
     module: str
@@ -140,15 +184,15 @@ class Order:
 
 
 def carry_out(order: dict[str, Any]) -> int:
-    """Carry out a job in a process of its own, given the fields of its `Order`; return the exit code."""
-    return Order(**order).carry_out()
+    """Carry out a job in a process of its own, given the fields of its `RemoteJob`; return the exit code."""
+    return RemoteJob(**order).carry_out()
 
 
 def work(sweep: Multirun, module: str) -> list[Work]:
     """Return the jobs of a sweep of a module's command as work for an engine."""
     here, keys = str(Path.cwd()), tuple(in_environment())
     orders = [
-        Order(module, sweep.config_name, job.number, list(job.overrides), list(sweep.hydra_overrides), here)
+        RemoteJob(module, sweep.config_name, job.number, list(job.overrides), list(sweep.hydra_overrides), here)
         for job in sweep.jobs
     ]
     return [Work(str(order.number), "harness.sweep.jobs:carry_out", asdict(order), keys) for order in orders]

@@ -15,7 +15,7 @@ from harness.cost.price import dollars
 from harness.models.api.retired import plan_note
 from harness.prepare import Prepared, own_lines, planned
 from harness.settings import Limits
-from harness.sweep.command import Checked
+from harness.sweep.jobs import CheckedJob
 from harness.tables.table import Part, Table
 
 _HEADER = ("job", "task", "prompt", "model", "items", "calls", "cached", "shared", "tokens in", "tokens out", "cost")
@@ -23,7 +23,7 @@ _TEXTS = 4
 
 
 @dataclass(frozen=True)
-class Line:
+class PlanLine:
     """A job and its plan; none where it answers at once and for nothing."""
 
     number: int
@@ -59,24 +59,24 @@ class Line:
         return [*words, *counts, *_tokens(total), _dollars(*self.cost)]
 
 
-def plan_of_all(jobs: Sequence[Checked]) -> list[Part]:
+def plan_of_all(jobs: Sequence[CheckedJob]) -> list[Part]:
     """Return the plan of a sweep: a table of its jobs, and what holds for all of them in lines.
 
     What two jobs with one cache ask the same model is counted in the first: the other finds it there.
     """
-    lines: list[Line] = []
+    lines: list[PlanLine] = []
     asked: dict[tuple[str, str], set[int]] = defaultdict(set)
     for checked in jobs:
         prepared: Prepared = checked.prepared
         cache = prepared.settings.cache
         together = asked[digest(dict(prepared.model.identity)), cache.path] if cache.mode == "on" else None
-        lines.append(Line(checked.job.number, prepared, None if prepared.instant else planned(prepared, together)))
+        lines.append(PlanLine(checked.job.number, prepared, None if prepared.instant else planned(prepared, together)))
     rows = [*(line.row() for line in lines), _sum(lines)]
     table = Table.of(_HEADER, rows, text_columns=_TEXTS, spare=("shared", "tokens out", "tokens in"))
     return [f"Plan of {len(jobs)} jobs:", table, "\n".join(_remarks(lines))]
 
 
-def _sum(lines: Sequence[Line]) -> list[str]:
+def _sum(lines: Sequence[PlanLine]) -> list[str]:
     plans = [line.plan for line in lines if line.plan is not None]
     total = sum((plan.total for plan in plans), start=Totals())
     shared = sum(plan.shared for plan in plans)
@@ -103,7 +103,7 @@ def _dollars(least: float | None, most: float | None) -> str:
     return dollars(least) if most - least < 1e-9 else f"{dollars(least)} to {dollars(most)}"
 
 
-def _remarks(lines: Sequence[Line]) -> Iterator[str]:
+def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
     """Yield where is asked, for how much a token, within which limit, and with which files of the user's own."""
     settings = lines[0].prepared.settings
     asked = [line for line in lines if line.plan is not None and line.prepared.model.traits.service is not None]

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from harness.causal.learned_graph import Algorithm, Pattern
     from harness.cli.multirun import Multirun
     from harness.cost.shared_budget import Book
-    from harness.run import Outcome
+    from harness.run import RunOutcome
     from harness.runtime.progress import Progress
     from harness.storage.run_folder import Folder
-    from harness.sweep.command import Command
+    from harness.sweep.jobs import SweepCommand
     from harness.tasks.benchmark import LearnableTask
 
 
@@ -94,12 +94,12 @@ def sweep(multirun: Multirun) -> int:
     return carry_out(command(), multirun)
 
 
-def command() -> Command:
+def command() -> SweepCommand:
     """Return what a sweep needs to know of this command."""
     from harness.plugins.discovery.leaderboard import table
-    from harness.sweep.command import Command
+    from harness.sweep.jobs import SweepCommand
 
-    return Command("harness.plugins.discovery.discover", prepare, run_one, tables=table)
+    return SweepCommand("harness.plugins.discovery.discover", prepare, run_one, tables=table)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
     return Prepared(settings, task, algorithm, folder, Progress(f"{task.name} {algorithm.name}"))
 
 
-def carry_out(prepared: Prepared) -> Outcome:
+def carry_out(prepared: Prepared) -> RunOutcome:
     """Sample the networks, learn their graphs, record and score their answers; return how the run ended."""
     from harness.run import leave
     from harness.storage.provenance import TracedItems

@@ -15,9 +15,9 @@ from harness.cost.price import dollars
 from harness.engine import Engine, Started, State, Work
 from harness.errors import BudgetReached, RunStopped
 from harness.plugins.scale import folder
-from harness.plugins.scale.dealing import Answers, Runs, deal
-from harness.plugins.scale.folder import Order, Outcome, place_of
-from harness.plugins.scale.watch import Watch
+from harness.plugins.scale.dealing import Answers, Ranges, deal
+from harness.plugins.scale.folder import Assignment, WorkerOutcome, place_of
+from harness.plugins.scale.watch import WorkWatch
 from harness.prepare import Prepared
 from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
@@ -61,9 +61,9 @@ class WorkersProgress(Progress):
         if (now := time.monotonic()) - self._last_look < _GLANCE and any(state != "ended" for state in states.values()):
             return
         self._last_look = now
-        statuses = {order: folder.status_of(order) for order in states}
-        for order, status in statuses.items():  # one that was begun again counts its stored answers anew
-            self._new[order] = max(self._new.get(order, 0), status.done - self._seeded.get(order, 0))
+        statuses = {assignment: folder.status_of(assignment) for assignment in states}
+        for assignment, status in statuses.items():  # one that was begun again counts its stored answers anew
+            self._new[assignment] = max(self._new.get(assignment, 0), status.done - self._seeded.get(assignment, 0))
         self.done = self._known = self._base + sum(self._new.values())
         self.failed = self._failed_before + sum(status.failed for status in statuses.values())
         self._usd = self._usd_before + sum(status.usd for status in statuses.values())
@@ -79,7 +79,7 @@ class WorkersProgress(Progress):
 
 
 @dataclass
-class Asking:
+class Rounds:
     """What workers of one command have come to so far."""
 
     prepared: Prepared
@@ -98,7 +98,7 @@ class Asking:
     """USD for replies that were no answer."""
     unreadable: bool = False
     """Whether a worker's cache could not be taken in."""
-    ended: list[Outcome | None] = field(default_factory=list)
+    ended: list[WorkerOutcome | None] = field(default_factory=list)
     """How the workers of all rounds ended; None for one that was lost."""
     rounds: int = 0
 
@@ -173,21 +173,21 @@ class Asking:
         self, started: Started, places: Sequence[Path], reasons: dict[str, None]
     ) -> Iterator[Mapping[Path, State]]:
         """Yield the workers' states until all have ended, each of which is taken in then."""
-        orders, told = {place.stem: place for place in places}, False
-        watch = Watch(started, orders, lambda name: place_of(orders[name], "outcome.json").exists())
+        assignments, told = {place.stem: place for place in places}, False
+        watch = WorkWatch(started, assignments, lambda name: place_of(assignments[name], "outcome.json").exists())
         try:
             while watch.open:
                 if (STOP.requested or self.stopped is not None) and not told:
                     started.cancel()
                     told = True
                 ended = watch.look()
-                states = {orders[name]: state for name, state in watch.states.items()}
+                states = {assignments[name]: state for name, state in watch.states.items()}
                 for name in ended:
-                    for new in folder.take_in(self.store, orders[name], self.progress.say):
+                    for new in folder.take_in(self.store, assignments[name], self.progress.say):
                         self.unreadable |= new < 0
                         self.gained += max(new, 0)
                         yield states
-                    if reason := self._ended(orders[name], watch.lost.get(name, "")):
+                    if reason := self._ended(assignments[name], watch.lost.get(name, "")):
                         reasons[reason] = None
                 yield states
                 if watch.open:
@@ -196,11 +196,11 @@ class Asking:
             if watch.open and not told:  # the disk is full, say
                 started.cancel()
 
-    def _ended(self, order: Path, how: str) -> str:
+    def _ended(self, assignment: Path, how: str) -> str:
         """Enter how a worker has ended; return why its items may lack answers, as a sentence."""
-        status, outcome = folder.status_of(order), folder.outcome_of(order)
+        status, outcome = folder.status_of(assignment), folder.outcome_of(assignment)
         before = len(self.failures)
-        self.failures |= folder.failures_of(order)
+        self.failures |= folder.failures_of(assignment)
         self.gained += len(self.failures) - before
         self.discarded += status.discarded
         self.prepared.spending.till.enter(Amounts(**status.taken))
@@ -209,19 +209,18 @@ class Asking:
         self.ended.append(outcome)
         if outcome is None:
             how = how or "killed, out of memory, or its node has gone"
-            seen = place_of(order, "status.json").exists()
+            seen = place_of(assignment, "status.json").exists()
             unseen = "" if seen else "; it had not begun: is that on a disk that all workers share?"
-            log = place_of(order, "log")
-            reason = (
-                f"worker {order.stem} ended without a word ({how}); see {log if log.exists() else self.place}{unseen}"
-            )
+            log = place_of(assignment, "log")
+            seen_in = log if log.exists() else self.place
+            reason = f"worker {assignment.stem} ended without a word ({how}); see {seen_in}{unseen}"
             reason = reason if reason.endswith("?") else f"{reason}."
             self.progress.say(reason)
             return reason
         if outcome.error is None:
             return ""
         said = "it was told to end." if outcome.kind == "Interrupted" else outcome.error
-        reason = f"worker {order.stem} on {outcome.host}: {said}"
+        reason = f"worker {assignment.stem} on {outcome.host}: {said}"
         if outcome.error not in self._said and outcome.kind != "BudgetReached" and not STOP.requested:
             self._said.add(outcome.error)
             self.progress.say(reason)
@@ -245,7 +244,9 @@ class Asking:
                 )
         return left
 
-    def _order(self, place: Path, runs: Runs, number: int, workers: int, limits: Mapping[str, float | None]) -> Order:
+    def _order(
+        self, place: Path, runs: Ranges, number: int, workers: int, limits: Mapping[str, float | None]
+    ) -> Assignment:
         """Return what one of so many workers is told; it has an equal part of the limits."""
         parts = {name: amount for name, amount in limits.items() if amount is not None}
         parts = {name: amount if name == "minutes" else amount / workers for name, amount in parts.items()}
@@ -268,7 +269,7 @@ class Asking:
             own["model"] = {**model, "base_url": addresses[number % len(addresses)]}
         identity = json_round_trip(dict(self.prepared.model.identity))
         paths = {**_paths(self.prepared.model, "model"), **_paths(self.prepared.task, "task")}
-        return Order({**self.config, **own}, identity, tuple(runs), number, workers, str(Path.cwd()), paths)
+        return Assignment({**self.config, **own}, identity, tuple(runs), number, workers, str(Path.cwd()), paths)
 
 
 def _paths(part: object, group: str) -> dict[str, str]:

@@ -45,7 +45,7 @@ def handed_on() -> Iterator[None]:
             os.environ |= {name: before[name]} if name in before else {}
 
 
-class Task:
+class Requeueable:
     """A piece of work in the form in which submitit has it done again after its time limit."""
 
     def __call__(self, function: str, argument: Any) -> int:
@@ -64,7 +64,7 @@ def main() -> None:
     streams.prepare()
     threading.Thread(target=_end_with_input, daemon=True).start()
     _, function, argument = sys.argv[1:]
-    signals.leave(exit_code(lambda: Task()(function, json.loads(argument)), interrupted=""))
+    signals.leave(exit_code(lambda: Requeueable()(function, json.loads(argument)), interrupted=""))
 
 
 def _end_with_input() -> None:

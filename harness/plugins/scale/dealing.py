@@ -29,7 +29,7 @@ LONGEST = 256
 
 
 @dataclass(frozen=True)
-class Share(Task):
+class Shard(Task):
     """A task of which only one shard's items are asked."""
 
     task: Task
@@ -73,23 +73,23 @@ class Share(Task):
         """Return the items of this shard, in the task's order. Raises ConfigError where there are fewer than shards."""
         items = self.task.items()
         if self.runs is not None:
-            return _Runs(items, self.runs)
+            return _ItemsOfRanges(items, self.runs)
         total = length_hint(items)
         if 0 < total < self.shards:
             raise ConfigError(
                 f"shards={self.shards}, but the run has {total:,} item{'s' * (total > 1)}: choose shards={total} at "
                 "most."
             )
-        return _Shard(self, items, total)
+        return _ShardItems(self, items, total)
 
     def __str__(self) -> str:
         return f"shard {self.shard} of {self.shards}"
 
 
-class _Shard(Iterable[Item]):
+class _ShardItems(Iterable[Item]):
     """The items of a shard, with a guess at how many there are."""
 
-    def __init__(self, share: Share, items: Iterable[Item], total: int) -> None:
+    def __init__(self, share: Shard, items: Iterable[Item], total: int) -> None:
         self._share, self._items, self._total = share, items, total
 
     def __iter__(self) -> Iterator[Item]:
@@ -102,7 +102,7 @@ class _Shard(Iterable[Item]):
         return -(-self._total // self._share.shards)
 
 
-class _Runs(Iterable[Item]):
+class _ItemsOfRanges(Iterable[Item]):
     """The items at certain places."""
 
     def __init__(self, items: Iterable[Item], runs: Sequence[tuple[int, int]]) -> None:
@@ -149,7 +149,7 @@ def holds_talks(prompt: Prompt) -> bool:
     return bool(prompt.words.opening) and prompt.replies != "fixed"
 
 
-Runs = list[tuple[int, int]]
+Ranges = list[tuple[int, int]]
 Answers = Sequence[tuple[str, Request, Response]]
 Seed = Callable[[int, Answers], None]
 """Stores answers in the cache of a worker, by its number."""
@@ -159,7 +159,7 @@ Seed = Callable[[int, Answers], None]
 class Dealt:
     """The work of several workers."""
 
-    runs: list[Runs] = field(default_factory=list)
+    runs: list[Ranges] = field(default_factory=list)
     """Of each worker: from a place to before another one, in the task's order."""
     items: int = 0
     missing: int = 0

@@ -16,14 +16,14 @@ from harness.engine import Engine
 from harness.errors import ConfigError, Interrupted
 from harness.models.api.endpoint import Endpoint
 from harness.plugins.scale import folder, shard
-from harness.plugins.scale.asking import Asking
-from harness.plugins.scale.dealing import Share
+from harness.plugins.scale.asking import Rounds
+from harness.plugins.scale.dealing import Shard
 from harness.plugins.scale.shard import next_step
 from harness.plugins.scale.watch import wait
 from harness.prepare import Prepared, judging, opened_store, stored_answer
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Outcomes, Task, Wrapper
-from harness.run import Outcome, run
+from harness.run import RunOutcome, run
 from harness.runtime import signals
 from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.signals import STOP
@@ -55,7 +55,7 @@ def shard_of(task: Task, prompt: Prompt, model: Model, settings: Main) -> Task:
         raise ConfigError(f"{rule}, which cannot be with cache={settings.cache.mode}: use cache=on.")
     if settings.dry_run:
         raise ConfigError(f"{rule}: dry_run=true without shards= and shard= plans all of them together.")
-    return Share(task, prompt, shard, shards)
+    return Shard(task, prompt, shard, shards)
 
 
 def check(prepared: Prepared) -> None:
@@ -73,7 +73,7 @@ def check(prepared: Prepared) -> None:
     if isinstance(prepared.model, Endpoint) and prepared.model.batch is not None:
         raise ConfigError("workers=… with model.batch: the server works batches off by itself: leave workers= out.")
     if settings.shards > 1:
-        Share(prepared.task, prepared.prompt, 0, settings.shards).items()  # refuses more shards than items
+        Shard(prepared.task, prepared.prompt, 0, settings.shards).items()  # refuses more shards than items
     _engine(settings).check("workers")
 
 
@@ -82,7 +82,7 @@ def _engine(settings: Main) -> Engine:
     return engine
 
 
-def carry_out(prepared: Prepared, config: Mapping[str, JSON], *, announced: bool) -> Outcome | None:
+def carry_out(prepared: Prepared, config: Mapping[str, JSON], *, announced: bool) -> RunOutcome | None:
     """Have workers ask, take their answers in and score; return how the run ended, None for a shard.
 
     `config` is that of the run; `announced` says that the plan has been shown. Raises Interrupted after
@@ -106,7 +106,7 @@ def carry_out(prepared: Prepared, config: Mapping[str, JSON], *, announced: bool
         store.asked_after = store.last_row()
         if prepared.spending.paid and not announced:
             prepared.spending.announce(stored_answer(prepared, store), prepared.progress.say)
-        asking = Asking(prepared, config, engine, at_once, store, place)
+        asking = Rounds(prepared, config, engine, at_once, store, place)
         asking.ask()
         if not asking.unreadable and asking.stopped is None:
             folder.remove(place)
@@ -117,7 +117,7 @@ def carry_out(prepared: Prepared, config: Mapping[str, JSON], *, announced: bool
         return _scored(prepared, asking, store)
 
 
-def _scored(prepared: Prepared, asking: Asking, store: Store) -> Outcome:
+def _scored(prepared: Prepared, asking: Rounds, store: Store) -> RunOutcome:
     """Record and score what the workers have answered, as a run does that finds everything in its cache."""
     spending = prepared.spending
     spending.ledger.usd_discarded += asking.discarded

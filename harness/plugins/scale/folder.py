@@ -1,6 +1,6 @@
 """The folder of a command's workers, beside the cache: what each is told, what it leaves, and how that is taken in.
 
-N.json           the order: the run's settings, the items, the model that it has to be
+N.json           the assignment: the run's settings, the items, the model that it has to be
 N.sqlite         the answers, as they land; no other process writes to it
 N.failures.jsonl the calls that failed, by the digests of their requests
 N.status.json    how far it is, once a second
@@ -35,7 +35,7 @@ _PATIENCE = 120.0
 
 
 @dataclass(frozen=True)
-class Order:
+class Assignment:
     """What one worker asks."""
 
     config: Mapping[str, JSON]
@@ -52,18 +52,18 @@ class Order:
     """Settings that name a file or a folder, which has to be there for the worker, too."""
 
     def write(self, place: Path) -> None:
-        """Write the order."""
+        """Write the assignment."""
         place.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
 
-def read(place: Path) -> Order:
-    """Return the order of a file."""
+def read(place: Path) -> Assignment:
+    """Return the assignment of a file."""
     content = json.loads(place.read_text(encoding="utf-8"))
-    return Order(**content | {"runs": tuple((start, end) for start, end in content["runs"])})
+    return Assignment(**content | {"runs": tuple((start, end) for start, end in content["runs"])})
 
 
 @dataclass(frozen=True)
-class Status:
+class WorkerStatus:
     """How far a worker is."""
 
     done: int = 0
@@ -78,7 +78,7 @@ class Status:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class WorkerOutcome:
     """How a worker ended."""
 
     error: str | None
@@ -88,35 +88,35 @@ class Outcome:
     machine: Mapping[str, JSON]
 
 
-def place_of(order: Path, what: str) -> Path:
-    """Return a file that belongs to an order: its sqlite, failures.jsonl, status.json or outcome.json."""
-    return order.with_name(f"{order.stem}.{what}")
+def place_of(assignment: Path, what: str) -> Path:
+    """Return a file that belongs to an assignment: its sqlite, failures.jsonl, status.json or outcome.json."""
+    return assignment.with_name(f"{assignment.stem}.{what}")
 
 
-def write(place: Path, value: Status | Outcome) -> None:
+def write(place: Path, value: WorkerStatus | WorkerOutcome) -> None:
     """Write a file all at once: a reader never sees half of it."""
     temporary = beside(place)
     temporary.write_text(format_json(asdict(value)), encoding="utf-8")
     temporary.replace(place)
 
 
-def status_of(order: Path) -> Status:
+def status_of(assignment: Path) -> WorkerStatus:
     """Return how far a worker is; nothing where it has not begun."""
     with suppress(TypeError):
-        return Status(**object_in(place_of(order, "status.json")))
-    return Status()
+        return WorkerStatus(**object_in(place_of(assignment, "status.json")))
+    return WorkerStatus()
 
 
-def outcome_of(order: Path) -> Outcome | None:
+def outcome_of(assignment: Path) -> WorkerOutcome | None:
     """Return how a worker ended; None where it left nothing."""
-    content = object_in(place_of(order, "outcome.json"))
-    return Outcome(**content) if content else None
+    content = object_in(place_of(assignment, "outcome.json"))
+    return WorkerOutcome(**content) if content else None
 
 
-def failures_of(order: Path) -> Iterator[tuple[str, Failure]]:
+def failures_of(assignment: Path) -> Iterator[tuple[str, Failure]]:
     """Yield the failed calls of a worker by the digests of their requests; what is no whole line is left out."""
     with suppress(OSError):
-        for line in place_of(order, "failures.jsonl").read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in place_of(assignment, "failures.jsonl").read_text(encoding="utf-8", errors="replace").splitlines():
             with suppress(ValueError, KeyError, TypeError):
                 content: Any = json.loads(line)
                 yield content["request"], Failure(content["kind"], content["detail"])
@@ -194,17 +194,17 @@ def _taken_from(place: Path, store: Store, say: Callable[[str], None]) -> int:
     import filelock
 
     new, whole = 0, True
-    for order in sorted(place.glob("*-*.json")):
-        if order.name.count(".") > 1:
+    for assignment in sorted(place.glob("*-*.json")):
+        if assignment.name.count(".") > 1:
             continue
         try:
-            with filelock.FileLock(place_of(order, "lock"), timeout=0):
+            with filelock.FileLock(place_of(assignment, "lock"), timeout=0):
                 pass
         except filelock.Timeout:
-            say(f"waiting for worker {order.stem} of an earlier command, which is ending")
-            with suppress(filelock.Timeout), filelock.FileLock(place_of(order, "lock"), timeout=_PATIENCE):
+            say(f"waiting for worker {assignment.stem} of an earlier command, which is ending")
+            with suppress(filelock.Timeout), filelock.FileLock(place_of(assignment, "lock"), timeout=_PATIENCE):
                 pass
-        for count in take_in(store, order, say):
+        for count in take_in(store, assignment, say):
             if count < 0:
                 whole = False
             new += max(count, 0)
@@ -213,9 +213,9 @@ def _taken_from(place: Path, store: Store, say: Callable[[str], None]) -> int:
     return new
 
 
-def take_in(store: Store, order: Path, say: Callable[[str], None]) -> Iterator[int]:
+def take_in(store: Store, assignment: Path, say: Callable[[str], None]) -> Iterator[int]:
     """Store a worker's answers; yield how many were new, some at a time, and -1 where they cannot be read."""
-    cache = place_of(order, "sqlite")
+    cache = place_of(assignment, "sqlite")
     if not cache.exists():
         return
     counts = ImportCounts()

@@ -149,7 +149,7 @@ class _Tasks:
 
 def _carry_out(function: str, argument: Any, keys: Mapping[str, str]) -> int:
     os.environ.update(keys)
-    return child.Task()(function, argument)
+    return child.Requeueable()(function, argument)
 
 
 def _knock(address: str) -> None:

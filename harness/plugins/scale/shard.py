@@ -19,8 +19,8 @@ from harness.codec import request_digest
 from harness.cost.budget import Amounts
 from harness.errors import ConfigError, HarnessError, RunStopped
 from harness.plugins.scale import folder
-from harness.plugins.scale.dealing import Share
-from harness.plugins.scale.folder import Order, Outcome, Status, place_of
+from harness.plugins.scale.dealing import Shard
+from harness.plugins.scale.folder import Assignment, WorkerOutcome, WorkerStatus, place_of
 from harness.prepare import Prepared, answering, opened_store, prepare
 from harness.prompting.fit import fitting
 from harness.protocols import Model, Outcomes, Wrapper, remarks_of
@@ -68,7 +68,7 @@ def fill(prepared: Prepared, model: Model) -> tuple[RunStopped | None, Counter[s
     `model` stands behind its cache.
     """
     task, prompt, progress, settings = prepared.task, prepared.prompt, prepared.progress, prepared.settings
-    look_ahead(task.task if isinstance(task, Share) else task)
+    look_ahead(task.task if isinstance(task, Shard) else task)
     for remark in remarks_of(task):
         progress.say(remark)
     items = CheckedItems(task)
@@ -114,12 +114,12 @@ def next_step(prepared: Sequence[Prepared]) -> str:
     return f"When all shards have ended: {take_in} with those of the others, unless all of them share one, then {rest}."
 
 
-def work(order: str) -> int:
-    """Carry out the order in a file; return 0, or 1 where it did not come to its end, of which its outcome tells.
+def work(assignment: str) -> int:
+    """Carry out the assignment in a file; return 0, or 1 where it did not come to its end, of which its outcome tells.
 
-    It may be killed at any moment and begun again with the same order: it goes on from its cache.
+    It may be killed at any moment and begun again with the same assignment: it goes on from its cache.
     """
-    place = Path(order)
+    place = Path(assignment)
     error: Exception | None = None
     try:
         with _alone(place):
@@ -131,18 +131,18 @@ def work(order: str) -> int:
     if said:
         print(said, file=sys.stderr, flush=True)
     with suppress(OSError):  # the disk is full: its log may have had room
-        folder.write(place_of(place, "outcome.json"), Outcome(said, kind, socket.gethostname(), machine()))
+        folder.write(place_of(place, "outcome.json"), WorkerOutcome(said, kind, socket.gethostname(), machine()))
     return int(error is not None)
 
 
-def _carry_out(place: Path, order: Order) -> HarnessError | None:
-    """Ask what an order says; return what ended it early."""
-    _see(order)
-    os.chdir(order.folder)
-    if order.folder not in sys.path:  # code of the user's own
-        sys.path.append(order.folder)
+def _carry_out(place: Path, assignment: Assignment) -> HarnessError | None:
+    """Ask what an assignment says; return what ended it early."""
+    _see(assignment)
+    os.chdir(assignment.folder)
+    if assignment.folder not in sys.path:  # code of the user's own
+        sys.path.append(assignment.folder)
     before = folder.status_of(place)
-    prepared = _prepared(order, before)
+    prepared = _prepared(assignment, before)
     with (
         interruptible(prepared.progress),
         opened_store(prepared) as store,
@@ -169,32 +169,34 @@ def _alone(place: Path) -> Iterator[None]:
         lock.release()
 
 
-def _see(order: Order) -> None:
+def _see(assignment: Assignment) -> None:
     """Refuse to begin where the command's files are not to be seen. Raises ConfigError."""
     here = socket.gethostname()
-    if not Path(order.folder).is_dir():
+    if not Path(assignment.folder).is_dir():
         raise ConfigError(
-            f"{here} does not see {order.folder}, where the command was started: start it on a disk that all share."
+            f"{here} does not see {assignment.folder}, where the command was started: start it on a disk that all "
+            "share."
         )
-    for name, path in order.paths.items():
+    for name, path in assignment.paths.items():
         if not Path(path).exists():
             raise ConfigError(f"{here} does not see {name}={path}: put it on a disk that all workers share.")
 
 
-def _prepared(order: Order, before: Status) -> Prepared:
-    """Return the run of an order. Raises ConfigError where its model would be another one here."""
-    budget = dict(order.config["budget"])
+def _prepared(assignment: Assignment, before: WorkerStatus) -> Prepared:
+    """Return the run of an assignment. Raises ConfigError where its model would be another one here."""
+    budget = dict(assignment.config["budget"])
     for limit, amount in before.taken.items():
         if budget.get(limit) is not None:
             budget[limit] = max(0.0, budget[limit] - amount)
-    prepared = prepare({**order.config, "budget": budget})
+    prepared = prepare({**assignment.config, "budget": budget})
     identity = json_round_trip(dict(prepared.model.identity))
-    if identity != order.identity:
+    if identity != assignment.identity:
         raise ConfigError(
             f"{prepared.model.name} is another model on {socket.gethostname()} than where the run was started "
-            f"({'; '.join(differences(order.identity, identity)[:3])}): say it with a setting, such as model.dtype=."
+            f"({'; '.join(differences(assignment.identity, identity)[:3])}): say it with a setting, such as "
+            "model.dtype=."
         )
-    share = Share(prepared.task, prepared.prompt, order.shard, order.shards, order.runs)
+    share = Shard(prepared.task, prepared.prompt, assignment.shard, assignment.shards, assignment.runs)
     progress = Progress(f"{share.name} {prepared.model.name} {share}", prepared.spending.so_far)
     return replace(prepared, task=share, progress=progress)
 
@@ -219,7 +221,7 @@ class _Noting(Wrapper):
 
 
 @contextmanager
-def _reporting(place: Path, prepared: Prepared, before: Status) -> Iterator[None]:
+def _reporting(place: Path, prepared: Prepared, before: WorkerStatus) -> Iterator[None]:
     """Write how far the worker is once a second, and at the end."""
     progress, ledger, till = prepared.progress, prepared.spending.ledger, prepared.spending.till
     earlier = Amounts(**before.taken)
@@ -229,7 +231,7 @@ def _reporting(place: Path, prepared: Prepared, before: Status) -> Iterator[None
         taken = dict(zip(names, astuple(earlier + till.spent), strict=True))
         counts = progress.done, progress.cached, progress.failed
         usd, discarded = before.usd + ledger.spent_now, before.discarded + ledger.usd_discarded
-        folder.write(place, Status(*counts, usd, discarded, taken))
+        folder.write(place, WorkerStatus(*counts, usd, discarded, taken))
 
     def go_on() -> None:
         while not ended.wait(_EVERY):

@@ -111,7 +111,9 @@ class Slurm:
             if self.cluster == "local":  # Ctrl-C is handed on by `cancel`, and to be obeyed once
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
             with child.handed_on():
-                jobs = executor.map_array(child.Task(), *zip(*((w.function, w.argument) for w in work), strict=True))
+                jobs = executor.map_array(
+                    child.Requeueable(), *zip(*((w.function, w.argument) for w in work), strict=True)
+                )
         except Exception as error:  # of submitit, which has no class for what sbatch refuses
             said = " ".join(str(error).split()).rpartition("sbatch: error: ")[2]
             raise ConfigError(

@@ -25,11 +25,11 @@ _EVERY = 60.0
 """Seconds between two lines on work that waits."""
 
 
-class Watch:
+class WorkWatch:
     """What has become of work so far."""
 
     def __init__(self, started: Started, names: Iterable[str], has_left_its_outcome: Callable[[str], bool]) -> None:
-        """Watch the pieces of these names; the function says whether one has written how it ended."""
+        """WorkWatch the pieces of these names; the function says whether one has written how it ended."""
         self._started, self._has_left = started, has_left_its_outcome
         self.open = set(names)
         self.states: Mapping[str, State] = dict.fromkeys(self.open, "waiting")
@@ -83,7 +83,7 @@ def wait(engine: Engine, setting: str, work: Sequence[Work], place: Path) -> Map
     if started.outlives or started.grace:
         killed = ", and they go on where this process is killed" if started.outlives else ""
         say(f"{started.title}: {len(work)} jobs; Ctrl-C cancels them{killed}")
-    watch = Watch(started, [piece.name for piece in work], lambda name: _outcome(place / name))
+    watch = WorkWatch(started, [piece.name for piece in work], lambda name: _outcome(place / name))
     told = _Told(watch, started, len(work))
     numbers = (signal.SIGINT,) if started.outlives else SIGNALS
     cancelled = False
@@ -111,7 +111,7 @@ def wait(engine: Engine, setting: str, work: Sequence[Work], place: Path) -> Map
 class _Told:
     """What the user has been told of jobs."""
 
-    def __init__(self, watch: Watch, started: Started, total: int) -> None:
+    def __init__(self, watch: WorkWatch, started: Started, total: int) -> None:
         self._watch, self._started, self._total = watch, started, total
         self._state, self._at = "", 0.0
 

@@ -16,7 +16,7 @@ from harness.plugins.scale.processes import Processes
 from harness.plugins.scale.ray_tasks import RayTasks
 from harness.plugins.scale.slurm import Slurm
 from harness.plugins.scale.slurm import _Tasks as SlurmTasks
-from harness.plugins.scale.watch import Watch
+from harness.plugins.scale.watch import WorkWatch
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_without_slurm_on_the_machine_that_is_told(tmp_path, monkeypatch):
 def test_who_lives_is_asked_of_squeue_and_while_it_is_silent_all_do(on_path, tmp_path):
     jobs = {f"1-{k}": SimpleNamespace(job_id=f"7_{k}") for k in range(4)}
     started = SlurmTasks(jobs, by_squeue=True)
-    watch = Watch(started, jobs, lambda name: False)
+    watch = WorkWatch(started, jobs, lambda name: False)
     on_path(squeue="printf '7_0|RUNNING|None\\n7_1|PENDING|Priority\\n7_2|COMPLETING|None\\n'", sacct="true")
     assert list(started.states().values()) == ["running", "waiting", "running", "ended"]
     assert started.end_of("1-3") == "Slurm job 7_3: gone from the queue"
