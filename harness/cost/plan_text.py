@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from harness.cost.budget import Budget
 from harness.cost.plan import Plan, Totals
 from harness.cost.price import Price, dollars
-from harness.models.api.retired import plan_note
+from harness.models.api.families import plan_note
 from harness.protocols import Model, Service
 from harness.types import ChatRequest, ChoiceRequest, PairRequest, Request
 

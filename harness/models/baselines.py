@@ -32,16 +32,13 @@ class Baseline:
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return {"kind": "baseline", "p_yes": self.p_yes} | ({"seed": self.seed} if 0 < self.p_yes < 1 else {})
 
     @property
     def traits(self) -> Traits:
-        """What a run has to know of it."""
         return Traits(role="baseline", instant=True, varies=0 < self.p_yes < 1)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield one word for each request."""
         for request in requests:
             yield [(request, Response(text=self._choice(request) or ("Yes" if self._says_yes(request) else "No")))]
 
@@ -62,7 +59,6 @@ class Majority(Baseline):
 
     @property
     def traits(self) -> Traits:
-        """What a run has to know of it."""
         return Traits(role="baseline", instant=True)
 
     def _says_yes(self, request: Request) -> bool:
@@ -70,5 +66,4 @@ class Majority(Baseline):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return {"kind": "majority", "p_yes": self.p_yes}

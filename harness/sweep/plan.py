@@ -12,7 +12,7 @@ from harness.cost.budget import Budget
 from harness.cost.plan import Plan, Totals
 from harness.cost.plan_text import costs, shown_range
 from harness.cost.price import dollars
-from harness.models.api.retired import plan_note
+from harness.models.api.families import plan_note
 from harness.prepare import Prepared, own_lines, planned
 from harness.settings import Limits
 from harness.sweep.jobs import CheckedJob

@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack
 import pytest
 from support.clocks import Clock, Virtual
 
+from harness.models.api.faults import RefusedError
 from harness.models.api.gate import START, Gate
-from harness.models.api.http_errors import RefusedError
-from harness.models.api.rate_limit_headers import seconds
+from harness.models.api.pace import seconds
 from harness.models.api.rate_search import LOWER
 
 

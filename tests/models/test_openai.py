@@ -9,7 +9,7 @@ from support.openai_server import Server, chat_reply, error
 from support.outcomes import each
 
 from harness.errors import ConfigError, Interrupted, RunStopped
-from harness.models.api.http_errors import RefusedError, retry_after
+from harness.models.api.faults import RefusedError, retry_after
 from harness.models.api.openai import Chat, Completions
 from harness.models.api.retry import Policy
 from harness.runtime.signals import STOP

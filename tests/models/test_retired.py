@@ -14,8 +14,8 @@ from harness.cost.budget import Budget
 from harness.cost.plan import Plan, Totals
 from harness.cost.plan_text import lines
 from harness.errors import RunStopped
+from harness.models.api.families import makers, plan_note, retired_note
 from harness.models.api.openai import Chat, Completions
-from harness.models.api.retired import makers, plan_note, retired_note
 from harness.types import ChatRequest, Message
 
 OPENAI = "https://api.openai.com/v1"

@@ -12,8 +12,8 @@ from support.outcomes import each
 from support.raw_server import RawServer, chat, http
 from support.virtual_wire import InVirtualTime
 
-from harness.models.api import http_errors
-from harness.models.api.http_errors import RefusedError, retry_after
+from harness.models.api import faults
+from harness.models.api.faults import RefusedError, retry_after
 from harness.models.api.openai import Chat
 from harness.models.api.retry import Policy
 from harness.types import ChatRequest, Failure, Message, Response
@@ -105,7 +105,7 @@ def test_seconds_are_digits_and_nothing_else_that_python_reads(given, wait):
 def test_a_date_is_read_by_the_servers_own_clock(monkeypatch, ours):
     """Whatever our clock says."""
     theirs = 1_800_000_000.0
-    monkeypatch.setattr(http_errors, "time", SimpleNamespace(time=lambda: theirs + ours))
+    monkeypatch.setattr(faults, "time", SimpleNamespace(time=lambda: theirs + ours))
     until, now = "Fri, 15 Jan 2027 08:00:10 GMT", "Fri, 15 Jan 2027 08:00:00 GMT"
     assert retry_after(refused(retry_after=until, date=now)) == 10.0
     assert retry_after(refused(retry_after=until.replace("GMT", "-0000"), date=now)) == 10.0

@@ -103,11 +103,11 @@ def forked(
 def kill_at(step: str, number: int, moment: str) -> None:
     """Have this process killed with SIGKILL just before or just after a step is taken for the so many-th time."""
     from harness.cache.store import Store
-    from harness.plugins.batches import inline, journal
-    from harness.plugins.batches.collecting import Collecting
-    from harness.plugins.batches.dialects import Files
+    from harness.plugins.batches import inline_forms, journal
+    from harness.plugins.batches.exchange import Collecting
+    from harness.plugins.batches.forms import Files
 
-    forms = (Files, inline.Inline, inline.OpenRouter, inline.Anthropic)
+    forms = (Files, inline_forms.Inline, inline_forms.OpenRouter, inline_forms.Anthropic)
     owner, name = {
         "prepared": (journal.Journal, "prepare"),
         "uploaded": (Files, "upload"),

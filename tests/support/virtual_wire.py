@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import httpx2
 
 from harness.models.api import fleet, retry
+from harness.models.api.faults import RefusedError
 from harness.models.api.gate import Gate
-from harness.models.api.http_errors import RefusedError
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message
 from support.clocks import Virtual

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-Dialect = Literal["openai", "together", "mistral", "openrouter", "anthropic"]
+BatchForm = Literal["openai", "together", "mistral", "openrouter", "anthropic"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class BatchSettings:
     poll: Annotated[float, Field(gt=0)] = 60.0
     window: Annotated[str, Field(pattern=r"[1-9][0-9]*[hd]$")] = "24h"
     discount: Annotated[float, Field(gt=0, le=1)] = 0.5
-    dialect: Dialect | None = None
+    dialect: BatchForm | None = None
 
 
 def _given(value: Any) -> Any:

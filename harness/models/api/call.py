@@ -10,12 +10,11 @@ from functools import partial
 from typing import Any
 
 from harness.errors import BudgetReached, RunStopped
-from harness.models.api.billing import usage_of_failed
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.event_loop import answer_all
+from harness.models.api.faults import gone, usage_of_failed
 from harness.models.api.fleet import Address, Fleet
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
-from harness.models.api.retired import gone
 from harness.models.api.retry import Policy
 from harness.protocols import Admission, Outcomes
 from harness.runtime.retries import RETRIES
@@ -197,5 +196,4 @@ async def _attempt(
 
 
 def _usage(reply: Any) -> Usage:
-    """Return what the server has counted for a reply, or for those to a request's several calls."""
     return usage_of(reply) if isinstance(reply, dict) else usage_in_all(reply)

@@ -1,8 +1,8 @@
-"""One HTTP call with the OpenAI SDK's client: its transport, headers and errors, without its work on each request.
+"""One HTTP call over the OpenAI SDK's transport, in the provider's dialect, without the SDK's work on each request.
 
 The SDK's methods check and convert every request and reply against types and copy the options of every call, which is
-two thirds of the processor's time that a call costs. A request here is the client's headers and a body, made once each;
-a reply is its JSON.
+two thirds of the processor's time that a call costs. A request here is headers and a body, made once each; a reply is
+its JSON.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from harness.models.api.addresses import on_this_machine
+from harness.models.api.dialects import OPENAI, Dialect
 from harness.models.api.error_in_reply import error_in
 from harness.models.api.error_words import is_page, words_of
+from harness.models.api.faults import PageError, RefusedError, TooLargeError
 from harness.models.api.gate import Gate
 from harness.models.api.hidden_key import Secret
-from harness.models.api.http_errors import PageError, RefusedError, TooLargeError
 from harness.models.api.replies import InvalidReplyError, LostError, one_line
 from harness.types import JSON
 
@@ -43,7 +44,7 @@ CONNECT_TIMEOUT = 30.0
 class Wire:
     """The connections of one run, and the gate that learns from their headers."""
 
-    def __init__(self, base_url: str, key: str, timeout: float, gate: Gate) -> None:
+    def __init__(self, base_url: str, key: str, timeout: float, gate: Gate, dialect: Dialect = OPENAI) -> None:
         """Prepare a client; it connects with the first request.
 
         `timeout` in seconds, for connecting and between two bytes.
@@ -61,10 +62,11 @@ class Wire:
             # A proxy cannot reach this machine's own servers, and would see prompts that were to stay here.
             trust_env=not on_this_machine(base_url),
         )
-        client = openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=self._http)
-        headers = {**client.auth_headers, **client.default_headers}
-        self._headers = httpx2.Headers({name: value for name, value in headers.items() if isinstance(value, str)})
-        base = str(client.base_url).rstrip("/")
+        json_type, agent = "application/json", f"AsyncOpenAI/Python {openai.__version__}"
+        headers = {"Accept": json_type, "Content-Type": json_type, "User-Agent": agent, **dialect.headers(key)}
+        self._headers = httpx2.Headers(headers)
+        self._dialect = dialect
+        base = base_url.rstrip("/")
         self._base_path = urlsplit(base).path
         self._url = cache(lambda path: httpx2.URL(base + path))
         self._root = cache(lambda path: httpx2.URL(base.removesuffix("/v1") + path))
@@ -75,17 +77,18 @@ class Wire:
         self._gate = gate
         self._secret = Secret(key)
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
-        self.close = client.close
+        self.close = self._http.aclose
 
     async def post(self, path: str, body: Mapping[str, JSON], *, at_root: bool = False) -> dict[str, Any]:
-        """Return the reply's JSON. `at_root`: the path begins where that of the API, /v1, does.
+        """Return the reply to a call, as a completion. `at_root`: the path begins where that of the API, /v1, does.
 
         Raises RefusedError for another status than success, and for an error inside of the reply; LostError and
         TimeoutError where no reply came, PageError where something else than the API answers, and InvalidReplyError
         where the reply is no JSON object.
         """
-        content = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
-        url = (self._root if at_root else self._url)(path)
+        sent_to, sent = (path, body) if at_root else self._dialect.call(path, body)
+        content = json.dumps(sent, separators=(",", ":"), allow_nan=False).encode()
+        url = (self._root if at_root else self._url)(sent_to)
         request = self._httpx.Request("POST", url, headers=self._headers, content=content, extensions=self._extensions)
         response, content = await self._exchange(request, MOST_BYTES_CHAT if path.startswith("/chat") else MOST_BYTES)
         self._gate.read_rate_limit_headers(response.headers)
@@ -101,6 +104,10 @@ class Wire:
             raise InvalidReplyError(f"the reply is not JSON ({error})") from None
         if not isinstance(reply, dict):
             raise InvalidReplyError("the reply is not a JSON object")
+        try:
+            reply = self._dialect.reply(reply)
+        except Exception as error:  # what a server has written breaks its own reply, and nothing else
+            raise InvalidReplyError(f"{type(error).__name__}: {error}") from None
         if (refused := error_in(reply, response.headers)) is not None:
             raise refused
         return reply

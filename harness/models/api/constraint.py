@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
-from harness.models.api.http_errors import in_words, kind, message_of, status
 from harness.models.api.replies import InvalidReplyError
-from harness.types import JSON, AnswerForm, ChatRequest, ChoiceRequest, Means, Request
+from harness.types import JSON, AnswerForm
 
 PARAMETERS = frozenset(
     (
@@ -18,14 +17,6 @@ PARAMETERS = frozenset(
 )
 """Parameters of a request that hold its reply to a form: beside ours, another one of these would be at odds with it."""
 _NAME = "answer"
-_UNSUPPORTED = frozenset((400, 403, 404, 422, 500, 501))
-"""Statuses with which servers turn away what they cannot do; older ones of llama.cpp say 500."""
-_OF_FORM = re.compile(
-    r"response_?format|json|schema|structured|guided|grammar|sampler|regex|\btools?\b|tool_choice|function"
-    r"|requested parameters",
-    re.IGNORECASE,
-)
-_OF_LOGPROBS = re.compile(r"log_?prob|requested parameters", re.IGNORECASE)
 
 
 def parameters(form: AnswerForm) -> dict[str, JSON]:
@@ -62,30 +53,6 @@ def arguments_of(message: Mapping[str, Any]) -> str:
     if not isinstance(arguments, str):
         raise InvalidReplyError("the reply's call of a tool has no arguments")
     return arguments
-
-
-def refusal(error: BaseException, request: Request, where: str, model: str) -> str | None:
-    """Return a sentence for a server that refuses to hold replies to a form, or to give log-probabilities.
-
-    None where it refuses something else.
-    """
-    message = message_of(error)
-    if status(error) not in _UNSUPPORTED or kind(error):
-        return None
-    reply = in_words(error)
-    if isinstance(request, ChoiceRequest) and _OF_LOGPROBS.search(message):
-        return (
-            f"{where} does not give the log-probabilities of {model} that are asked for ({reply}): set "
-            "model.top_logprobs to what it allows, or use model.method=generate (with answer=choice where the server "
-            "can hold replies to the choices)."
-        )
-    if isinstance(request, ChatRequest) and request.form is not None and _OF_FORM.search(message):
-        others = ", ".join(means for means in get_args(Means) if means != request.form.means)
-        return (
-            f"{where} does not hold the replies of {model} to the choices by model.constrain={request.form.means} "
-            f"({reply}): set model.constrain to what it knows ({others}), or leave answer=choice out."
-        )
-    return None
 
 
 def _schema(form: AnswerForm) -> dict[str, JSON]:

@@ -1,4 +1,4 @@
-"""A server that speaks the OpenAI protocol: its settings, and what chat and completions have in common."""
+"""A server that answers for a model: its settings, and what chat and completions have in common."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from pydantic_core import PydanticCustomError
 from harness.errors import ConfigError
 from harness.models.api.addresses import check_address, joined, split
 from harness.models.api.batch_settings import Batch
+from harness.models.api.dialects import OPENAI, Dialect
 from harness.models.api.families import Family, Limit, Provider, family_of, provider_of
-from harness.models.api.http_errors import RefusedError
+from harness.models.api.faults import RefusedError
 from harness.models.api.replies import UnsupportedError
 from harness.models.api.token_bound import tokens_at_least
 from harness.protocols import Outcomes, Traits, unanswered
@@ -94,7 +95,6 @@ class Endpoint(ABC):
 
     @property
     def addresses(self) -> list[str]:
-        """Return the addresses of base_url: one, or several that serve the same."""
         return split(self.base_url)
 
     def check_key(self) -> None:
@@ -128,13 +128,16 @@ class Endpoint(ABC):
         return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
 
     @property
+    def speaks(self) -> Dialect:
+        return OPENAI
+
+    @property
     def room_to_think(self) -> int:
         """Return 0, where a model writes its answer only."""
         return 0
 
     @property
     def limit(self) -> Limit:
-        """Return the parameter that limits a reply."""
         return "max_tokens"
 
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
@@ -153,7 +156,6 @@ class Endpoint(ABC):
 
     @property
     def discount(self) -> float:
-        """Return what share of its price a call costs."""
         return 1.0 if self.batch is None else self.batch.discount
 
     @property
@@ -178,18 +180,18 @@ class Endpoint(ABC):
 
     @property
     def family(self) -> Family:
-        """Return what the model takes."""
         return family_of(self.model)
 
     @property
     def provider(self) -> Provider:
-        """Return what the server takes."""
         return provider_of(self.base_url)
 
     @property
     def seed_sent(self) -> int | None:
         """Return the seed: the one that was given, or 0 where model and server are known to understand one."""
         if self.seed == "auto":
+            if "seed" in self.speaks.cannot:
+                return None
             return 0 if self.provider.seed and self.family.seed is not False else None
         return self.seed
 
@@ -252,10 +254,9 @@ class Endpoint(ABC):
         try:
             return await wire.post(path, body)
         except RefusedError as error:
-            from harness.models.api.constraint import refusal
-            from harness.models.api.refused_parameters import refused_parameters, sentence
+            from harness.models.api.refusals import refusal, refused_parameters, sentence
 
-            if known := refusal(error, request, self.base_url, self.model):
+            if known := refusal(error, request, self.base_url, self.model, self.speaks.means):
                 raise UnsupportedError(known) from None
             if refused := refused_parameters(error, body, self.extra):
                 told = sentence(error, refused, self.base_url, self.model, self.extra)
@@ -274,7 +275,7 @@ class Endpoint(ABC):
     async def _one_call(self, wire: Wire, request: Request) -> Any:
         """Return the reply to the one call that answers a request; a ranking asks for all tokens of the choices."""
         path, body = self.call(request)
-        if not isinstance(request, ChoiceRequest):
+        if not isinstance(request, ChoiceRequest) or self.speaks is not OPENAI:
             return await self._post(wire, path, body, request)
         from harness.models.api import token_ids
 

@@ -9,29 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from harness.models.api.http_errors import RefusedError
+from harness.models.api.faults import RefusedError, table
 from harness.models.api.replies import usage_of
 
-_FAILED = {"error": 502, "network_error": 502, "insufficient_system_resource": 503, "abort": 502}
-"""Reasons to finish that are failures of the server's (OpenRouter, Z.AI, DeepSeek, vLLM and SGLang), as a status."""
-_OF_ITEM = {
-    "sensitive": "content_filter",
-    "safety": "content_filter",
-    "prohibited_content": "content_filter",
-    "blocklist": "content_filter",
-    "model_context_window_exceeded": "context_length_exceeded",
-}
-"""Reasons to finish without a word that are the item's (Z.AI, Gemini, Anthropic), and the name that they stand for."""
-_BY_NAME = (
-    (("rate_limit", "too_many_requests", "resource_exhausted", "overloaded"), 429),
-    (("authentication", "invalid_api_key", "unauthorized"), 401),
-    (("insufficient", "payment"), 402),
-    (("permission", "forbidden"), 403),
-    (("not_found",), 404),
-    (("timeout",), 408),
-    (("invalid_request", "bad_request", "invalid_argument", "context_length", "content_filter"), 400),
-)
-"""The status that a name stands for, where a body names none."""
 _NO_ERROR: tuple[Any, ...] = (None, False, 0, "", "0", 200, "200", "ok", "OK", "success", [], {})
 
 
@@ -46,12 +26,12 @@ def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedErr
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
     for error in (reply.get("error"), choice.get("error") if choice else None):
         if _is_error(error):
-            return refused(_status(error, reply), {"error": error})
+            return refused(named_status(error, reply), {"error": error})
     if reply.get("object") == "error":
-        return refused(_status(reply, reply), dict(reply))
+        return refused(named_status(reply, reply), dict(reply))
     if choice is None:
         said = {name: reply[name] for name in ("message", "detail", "msg", "errors") if reply.get(name)}
-        return refused(_status(reply, reply), said) if said and not choices else None
+        return refused(named_status(reply, reply), said) if said and not choices else None
     return _finished(choice, refused, generated=usage_of(reply).output != 0)
 
 
@@ -65,12 +45,13 @@ def _finished(
     """
     reason = choice.get("finish_reason")
     name = reason.lower() if isinstance(reason, str) else ""
-    if name in _FAILED:
-        return refused(_FAILED[name], f"the reply ended with finish_reason {name}")
+    failed, withheld = table()["failed_replies"], table()["withheld_replies"]
+    if name in failed:
+        return refused(failed[name], f"the reply ended with finish_reason {name}")
     if _says_something(choice):
         return None
-    if name in _OF_ITEM:
-        return refused(400, {"message": f"the reply ended with finish_reason {name}", "code": _OF_ITEM[name]})
+    if name in withheld:
+        return refused(400, {"message": f"the reply ended with finish_reason {name}", "code": withheld[name]})
     if reason is None and ("message" in choice or "text" in choice):
         return refused(502, "the reply is empty and says no reason for its end")
     if name == "stop" and "message" in choice and not generated:
@@ -94,9 +75,9 @@ def _is_error(error: Any) -> bool:
     return bool(error) if isinstance(error, list) else isinstance(error, str) and error.lower() not in _NO_ERROR
 
 
-def _status(error: Any, reply: Mapping[str, Any]) -> int:
+def named_status(error: Any, reply: Mapping[str, Any] | None = None) -> int:
     """Return the status that an error gives itself, by number or by name; that of a bad gateway where it gives none."""
-    fields = error if isinstance(error, dict) else reply
+    fields = error if isinstance(error, dict) else reply or {}
     named = [fields.get(name) for name in ("code", "status", "status_code", "type")]
     for value in named:
         if isinstance(value, str) and value.isascii() and value.isdigit():
@@ -104,4 +85,5 @@ def _status(error: Any, reply: Mapping[str, Any]) -> int:
         if isinstance(value, int) and 400 <= value < 600:
             return value
     names = " ".join(value.lower() for value in named if isinstance(value, str))
-    return next((status for parts, status in _BY_NAME if any(part in names for part in parts)), 502)
+    rows: dict[str, int] = table()["named_statuses"]
+    return next((status for parts, status in rows.items() if any(part in names for part in parts.split("|"))), 502)

@@ -52,6 +52,7 @@ _LONGEST_TEXT = 64 << 10
 _UNSEEN = re.compile(
     r"<(script|style|head|svg)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE
 )
+_SECONDS = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)s")
 _TITLE = re.compile(r"<title\b[^>]*>(.*?)</title", re.DOTALL | re.IGNORECASE)
 
 
@@ -82,8 +83,13 @@ def parameter_of(body: Any) -> str:
     return next((text for text in _values(body, 0, ("param",)) if text), "")
 
 
+def delay_of(body: Any) -> float | None:
+    """Return the seconds to wait that a body asks for, as Google's does ("retryDelay": "36s"); else None."""
+    found = (_SECONDS.fullmatch(text) for text in _values(body, 0, ("retrydelay",)))
+    return next((float(match[1]) for match in found if match), None)
+
+
 def is_page(text: str) -> bool:
-    """Test whether a text is HTML or XML."""
     return text.lstrip("\ufeff \t\r\n").startswith("<")
 
 

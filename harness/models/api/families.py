@@ -1,9 +1,13 @@
-"""What models and servers take, by their names: harness/data/model_families.yaml, which says what its rows mean."""
+"""What is known of models and servers by their names: what they take, and which of them are gone.
+
+The rows are harness/data/model_families.yaml and retired_models.yaml, which say what they mean.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
@@ -13,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from harness.models.api.addresses import in_private_network, split
-from harness.models.api.batch_settings import Dialect
+from harness.models.api.batch_settings import BatchForm
 
 Limit = Literal["max_tokens", "max_completion_tokens"]
 Globs = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -46,12 +50,12 @@ class Provider:
     limit: Limit | None = None
     thinks_like: str | None = None
     pins: bool = False
-    batches: Dialect | Literal["other"] = "openai"
+    batches: BatchForm | Literal["other"] = "openai"
     source: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class Known:
     """Both lists, in the order in which their rows are tried."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -69,16 +73,15 @@ def shipped_rows(name: str) -> Any:
 
 
 @cache
-def table() -> Table:
-    """Return the rows of the table that ships."""
-    return TypeAdapter(Table).validate_python(shipped_rows("model_families.yaml"))
+def known() -> Known:
+    return TypeAdapter(Known).validate_python(shipped_rows("model_families.yaml"))
 
 
 @cache
 def family_of(model: str) -> Family:
     """Return the row of the model that its server knows by that name; where none matches, of one without thoughts."""
     name = bare_name(model)
-    return next((row for row in table().families if matches(row.match, name)), Family())
+    return next((row for row in known().families if matches(row.match, name)), Family())
 
 
 @cache
@@ -86,7 +89,7 @@ def provider_of(base_url: str) -> Provider:
     """Return the row of the server at an address; that of one of which nothing is known where there is none."""
     address = urlsplit(split(base_url)[0].lower())
     hosts = (address.hostname or "", address.netloc.rpartition("@")[2])
-    for row in table().providers:
+    for row in known().providers:
         if any(matches(row.match, host) for host in hosts) or ("local" in row.match and in_private_network(base_url)):
             return row
     return Provider()
@@ -98,5 +101,69 @@ def bare_name(model: str) -> str:
 
 
 def matches(globs: Sequence[str], name: str) -> bool:
-    """Test whether a name is meant by a row of a table."""
     return any(fnmatchcase(name, glob) for glob in globs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retired:
+    """Models that stopped, or will stop, together."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    match: Globs
+    date: date
+    instead: str
+    preset: str
+    published: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maker:
+    """A company's own servers, and what they no longer answer for."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    hosts: Globs
+    source: str
+    models: tuple[Retired, ...]
+
+
+@cache
+def makers() -> dict[str, Maker]:
+    return TypeAdapter(dict[str, Maker]).validate_python(shipped_rows("retired_models.yaml")["makers"])
+
+
+def retired_note(model: str, base_url: str, today: date | None = None) -> str | None:
+    """Return in a sentence when a model's maker shut it down, or will, and what may stand in; None of any other.
+
+    `base_url` says whether the maker's own server is asked: others may go on serving it.
+    """
+    name = bare_name(model)
+    for maker, rows in makers().items():
+        for row in rows.models:
+            if matches(row.match, name):
+                return _retired_sentence(
+                    model, maker, row, today or datetime.now(UTC).date(), own=_is_makers(rows, base_url)
+                )
+    return None
+
+
+def plan_note(model: str, base_url: str, today: date | None = None) -> str | None:
+    """Return the same before anything is asked: only for the maker's own server, which has nothing else to say."""
+    if not any(_is_makers(rows, base_url) for rows in makers().values()):
+        return None
+    return retired_note(model, base_url, today)
+
+
+def _retired_sentence(model: str, maker: str, row: Retired, today: date, *, own: bool) -> str:
+    successor = f"{row.instead} (model={row.preset})"
+    if row.date > today:
+        return f"{maker} shuts {model} down on {row.date}: {successor} is to stand in for it."
+    elsewhere = "set model.base_url to a server that still serves it" if own else "ask a server that still serves it"
+    published = " What the papers print of it stays on the leaderboard." if row.published else ""
+    return f"{maker} shut {model} down on {row.date}: {successor} may stand in for it, or {elsewhere}.{published}"
+
+
+def _is_makers(rows: Maker, base_url: str) -> bool:
+    host = (urlsplit(base_url).hostname or "").lower()
+    return matches(rows.hosts, host)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from harness.models.api.client import Wire
 from harness.models.api.endpoint import Endpoint
+from harness.models.api.faults import PageError, message_of, status, timed_out
 from harness.models.api.gate import Gate
-from harness.models.api.http_errors import PageError, message_of, status, timed_out
 from harness.models.api.replies import InvalidReplyError, LostError
 
 BLOCK = 64
@@ -45,7 +45,6 @@ class Address:
     down_until: float = 0.0
 
     def load(self) -> float:
-        """Return how many requests it has for each that it takes at once."""
         return self.open / max(1.0, self.gate.slots)
 
     @property
@@ -107,7 +106,6 @@ class Fleet:
         return min(up, key=Address.load) if up else None
 
     def note_answer(self, address: Address) -> None:
-        """Learn from a reply of an address: it is up."""
         address.failures = 0
         if address.pause:
             address.pause = address.down_until = 0.0
@@ -141,7 +139,6 @@ class Fleet:
         self._holding.popleft().release_slot()
 
     async def close(self) -> None:
-        """Close all connections."""
         await asyncio.gather(*(address.wire.close() for address in self.addresses))
 
     def _begin_block(self) -> None:
@@ -157,7 +154,7 @@ def _address(endpoint: Endpoint, url: str) -> Address:
         requests_per_minute=endpoint.requests_per_minute,
         tokens_per_minute=endpoint.tokens_per_minute,
     )
-    return Address(url, gate, Wire(url, endpoint.key, endpoint.timeout, gate))
+    return Address(url, gate, Wire(url, endpoint.key, endpoint.timeout, gate, endpoint.speaks))
 
 
 def _of_address(error: Exception) -> bool:

@@ -14,10 +14,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from harness.errors import BudgetReached
-from harness.models.api.http_errors import RefusedError, status, timed_out
-from harness.models.api.rate_limit_headers import pause
+from harness.models.api.faults import RefusedError, status, timed_out
+from harness.models.api.pace import TokenBucket, pause
 from harness.models.api.rate_search import RateSearch
-from harness.models.api.token_bucket import TokenBucket
 
 START = 8
 """Calls at once to begin with."""

@@ -54,7 +54,6 @@ class Secret:
         return self.hide(content.decode("utf-8", "replace").replace("\0", ""))
 
     def hide(self, text: str) -> str:
-        """Return a text without the key."""
         return self._pattern.sub("[the key]", text) if self._key else text
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The two endpoints of any OpenAI-compatible server: chat completions, and the older completions."""
+"""The two ways to ask a server: a conversation, in its own dialect, and the older completion of a text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from harness.errors import ConfigError
+from harness.models.api.dialects import Dialect, dialect_of
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import Family, Limit, family_of
 from harness.models.api.replies import (
@@ -32,8 +33,9 @@ TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
 
 @dataclass(frozen=True, kw_only=True)
 class Chat(Endpoint):
-    """Chat completions: messages in, one message out; or the probabilities of its first token."""
+    """Messages in, one message out; or the probabilities of its first token."""
 
+    dialect: str | None = None
     top_logprobs: TopLogprobs = 20
     constrain: Means | None = "json_schema"
     reasoning: bool | None = None
@@ -44,6 +46,15 @@ class Chat(Endpoint):
     def __post_init__(self) -> None:
         """Refuse sampling settings that a reasoning model, or a ranking, would not take."""
         super().__post_init__()
+        cannot, means = self.speaks.cannot, self.speaks.means
+        if self.method == "rank" and "rank" in cannot:
+            raise ConfigError(f"model.method=rank: {cannot['rank']}")
+        if isinstance(self.seed, int) and "seed" in cannot:
+            raise ConfigError(f"model.seed={self.seed}: {cannot['seed']}")
+        if self.constrain is not None and means is not None and self.constrain not in means:
+            raise ConfigError(
+                f"model.constrain={self.constrain}: model.dialect={self.dialect} knows {', '.join(means)}."
+            )
         if self.family.temperature == "refused" and (self.temperature or self.top_p is not None):
             raise ConfigError(
                 f"{self.model} is a reasoning model, which takes neither temperature nor top_p: leave them out, or set "
@@ -67,6 +78,10 @@ class Chat(Endpoint):
                 "model.method=rank reads the model's own probabilities, and draws nothing: some servers give them as "
                 f"changed by {' and '.join(bending)}. Leave {'both' if len(bending) > 1 else 'it'} out."
             )
+
+    @property
+    def speaks(self) -> Dialect:
+        return dialect_of(self.dialect)
 
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
         """Return True: the chat endpoint has no other way."""
@@ -92,25 +107,21 @@ class Chat(Endpoint):
 
     @property
     def reasons(self) -> bool:
-        """Whether the model thinks before it answers."""
         return self.family.reasoning
 
     @property
     def room_to_think(self) -> int:
-        """Return the tokens that a reasoning model may write beside the answer."""
         return self.reasoning_tokens if self.reasons and self.family.thoughts_counted else 0
 
     @property
     def limit(self) -> Limit:
-        """Return the parameter that limits a reply."""
         return self.limit_parameter or self.provider.limit or self.family.limit
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """Return what the answers depend on."""
         counted = self.reasons and self.family.thoughts_counted
         thoughts = {"reasoning_tokens": self.reasoning_tokens} if counted else {}
-        return self._identity("openai.chat") | thoughts | (self._way() if self.method == "rank" else {})
+        return self._identity(self.speaks.kind) | thoughts | (self._way() if self.method == "rank" else {})
 
     def sampling(self) -> dict[str, JSON]:
         """Return the sampling parameters; without temperature and top_p for a model that refuses them."""
@@ -120,11 +131,9 @@ class Chat(Endpoint):
         return given | ({"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {})
 
     def texts(self, messages: Transcript) -> Iterable[str]:
-        """Yield the content of each message."""
         return (message.content for message in messages)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Call many at once; yield the answers that landed together, as they land."""
         from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
 
         return respond(self, requests)
@@ -148,7 +157,6 @@ class Chat(Endpoint):
         return "/chat/completions", parameters
 
     async def send(self, wire: Wire, request: Request) -> Any:
-        """Return the server's reply: one chat completion."""
         return await self._one_call(wire, request)
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
@@ -194,7 +202,6 @@ class Completions(Endpoint):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """Return what the answers depend on."""
         return self._identity("openai.completions") | (self._way() if self.method == "rank" else {})
 
     def _way(self) -> dict[str, JSON]:
@@ -204,11 +211,9 @@ class Completions(Endpoint):
         return {"rank": "next token", "top_logprobs": self.top_logprobs} | several
 
     def texts(self, messages: Transcript) -> Iterable[str]:
-        """Return the one text that is sent."""
         return (as_text(messages),)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Call many at once; yield the answers that landed together, as they land."""
         from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
 
         return respond(self, requests)
@@ -233,11 +238,11 @@ class Completions(Endpoint):
         """Return the server's reply: one completion, or a list of one scored continuation for each choice."""
         if not isinstance(request, ChoiceRequest) or not await self._echoes(wire, request):
             return await self._one_call(wire, request)
-        from harness.models.api import echo
+        from harness.models.api.ranking import ask_echoes
 
         # The prompt's own tokens are scored, nothing is drawn: only what a server needs besides is sent along.
         post = partial(self._post, wire, "/completions", request=request)
-        return await echo.ask(post, {"model": self.model, **self.extra}, as_text(request.messages), request.choices)
+        return await ask_echoes(post, {"model": self.model, **self.extra}, as_text(request.messages), request.choices)
 
     async def _echoes(self, wire: Wire, request: ChoiceRequest) -> bool:
         """Test whether the choices are echoed: where that is left open, those of several tokens are."""
@@ -251,9 +256,9 @@ class Completions(Endpoint):
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
         """Return the text, or the log-probability of each choice."""
         if isinstance(request, ChoiceRequest) and isinstance(reply, list):
-            from harness.models.api import echo
+            from harness.models.api.ranking import read_echoes
 
-            return echo.read(reply, as_text(request.messages), request.choices, seconds, self.base_url)
+            return read_echoes(reply, as_text(request.messages), request.choices, seconds, self.base_url)
         choice = first_choice(reply)
         if choice.get("finish_reason") == "content_filter":
             return Failure("content_filter", "the server withheld the reply")

@@ -17,8 +17,8 @@ from functools import partial
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
 from harness.errors import Interrupted, RunStopped
-from harness.models.api import failures
-from harness.models.api.http_errors import PageError, TooLargeError, message_of, retry_after, status, timed_out
+from harness.models.api import faults
+from harness.models.api.faults import PageError, TooLargeError, message_of, retry_after, status, timed_out
 from harness.models.api.replies import InvalidReplyError, LostError, NoLogprobsError, UnsupportedError
 from harness.runtime.retries import RETRIES, Waiting
 from harness.runtime.signals import STOP
@@ -152,7 +152,7 @@ class Policy:
             return self.attempts
         if timed_out(error) or isinstance(error, TooLargeError):
             return min(self.attempts, TIMEOUTS)
-        early = not self._answers and not failures.says_not_yet(error)
+        early = not self._answers and not faults.says_not_yet(error)
         return min(self.attempts, EARLY) if early else self.attempts
 
     def _passes(self, trouble: _Trouble, error: BaseException) -> bool:
@@ -164,7 +164,7 @@ class Policy:
             return isinstance(error, NoLogprobsError) and self._answers > 0
         if isinstance(error, PageError) and self._pages >= self._replies:
             return False
-        return failures.may_pass(error)
+        return faults.may_pass(error)
 
     def _note(self, trouble: _Trouble, error: BaseException) -> None:
         """Remember what a failed try says about the server."""
@@ -183,10 +183,10 @@ class Policy:
     def _wait(self, state: RetryCallState) -> float:
         """Return what the server asks for and a little more, so that not all come back at once; else what is usual."""
         error = state.outcome.exception() if state.outcome else None
-        if (requested := failures.asked_pause(error)) is not None:
+        if (requested := faults.asked_pause(error)) is not None:
             return requested
         if isinstance(error, LostError):
-            wait = failures.growing_pause(state.attempt_number, AWAY if self._reached else NEVER_THERE)
+            wait = faults.growing_pause(state.attempt_number, AWAY if self._reached else NEVER_THERE)
         elif error and status(error) == 429 and self._by_chance(state.attempt_number):
             wait = random.random()
         else:
@@ -247,8 +247,8 @@ class Policy:
         if isinstance(error, LostError) and not self._reached and state.attempt_number >= UNREACHED_AFTER:
             all_lost = len(self._lost) == self._open - self.unsent
             if all_lost and (not error.connected or self._ever_lost >= FUTILE_AFTER):
-                raise failures.unreachable(error, self.where, any_more=False)
-        RETRIES.begin(trouble, Waiting(failures.why_waiting(error), state.attempt_number + 1, self._most_tries(error)))
+                raise faults.unreachable(error, self.where, any_more=False)
+        RETRIES.begin(trouble, Waiting(faults.why_waiting(error), state.attempt_number + 1, self._most_tries(error)))
 
     def _failure(self, error: Exception, trouble: _Trouble, waited: float) -> Failure:
         """Return the name of what went wrong with one item; raises RunStopped where it concerns all of them."""
@@ -260,25 +260,25 @@ class Policy:
         if isinstance(error, LostError):
             alone = self._replies == trouble.replies and len(self._lost) == self._open - self.unsent
             if alone and not error.connected:
-                raise failures.unreachable(error, self.where, any_more=self._reached)
+                raise faults.unreachable(error, self.where, any_more=self._reached)
             return Failure("connection_lost", detail)
         if isinstance(error, UnsupportedError) and not self._answers:
             raise RunStopped(str(error))
         if isinstance(error, PageError) and self._pages >= self._replies:
-            raise failures.page(error, self.where)
+            raise faults.page(error, self.where)
         if isinstance(error, InvalidReplyError):
             return Failure("invalid_reply", detail)
         if (http_status := status(error)) is None:
             raise error  # no fault of the server's, nor of the network's: a bug, which ends the run
-        if (stopped := failures.ends_the_run(error, self.where, detail)) is not None:
+        if (stopped := faults.ends_the_run(error, self.where, detail)) is not None:
             raise stopped
         if http_status < 400:
-            sentence = failures.redirect(error, self.where)
+            sentence = faults.redirect(error, self.where)
             # Where nobody is answered it is the address that is wrong; one among others was sent elsewhere by itself.
             if not self._answers and self._open - self.unsent == 1:
-                raise RunStopped(f"{sentence} {failures.KEPT}")
+                raise RunStopped(f"{sentence} {faults.KEPT}")
             return Failure("redirect", sentence)
-        return failures.failure_of(error, detail, self.max_wait)
+        return faults.failure_of(error, detail, self.max_wait)
 
     def _count(self, failure: Failure, trouble: _Trouble) -> None:
         """Stop a run in which everything fails in the same way.
@@ -294,4 +294,4 @@ class Policy:
         self._in_a_row.append(failure.kind)
         limit = LOST_AFTER if self._answers and not lost else FUTILE_AFTER
         if len(self._in_a_row) >= limit:
-            raise failures.all_alike(failure, limit, self.where)
+            raise faults.all_alike(failure, limit, self.where)

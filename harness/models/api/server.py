@@ -13,9 +13,8 @@ from typing import IO, Any, TypeVar
 from harness.errors import Interrupted, RunStopped
 from harness.models.api.addresses import on_this_machine, split
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.failures import asked_pause, growing_pause, may_pass
+from harness.models.api.faults import RefusedError, asked_pause, growing_pause, in_words, may_pass, status
 from harness.models.api.hidden_key import Secret
-from harness.models.api.http_errors import RefusedError, in_words, status
 from harness.models.api.replies import LostError, one_line
 from harness.runtime.signals import STOP
 
@@ -56,7 +55,6 @@ class Server:
         )
 
     def close(self) -> None:
-        """Close the connections, if any were made."""
         if "_http" in self.__dict__:
             self._http.close()
 
@@ -186,7 +184,6 @@ class _Streamed:
 
 
 def passes(error: BaseException, *, fresh: bool = False) -> bool:
-    """Return whether the same call may succeed later."""
     return may_pass(error) or (fresh and status(error) in _FRESH)
 
 

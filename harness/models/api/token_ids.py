@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.models.api.http_errors import message_of, status
+from harness.models.api.faults import message_of, status
 from harness.models.api.ranking import choices_begun, first_place, word_of
 from harness.models.api.replies import LostError
 

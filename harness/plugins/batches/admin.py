@@ -14,13 +14,11 @@ from harness.errors import ConfigError, RunStopped, unknown
 from harness.models.api.addresses import on_this_machine
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.server import Server
-from harness.plugins.batches.collecting import Collecting, StrangerError
-from harness.plugins.batches.dialects import Files
 from harness.plugins.batches.endpoints import made_again
+from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
+from harness.plugins.batches.forms import Files
+from harness.plugins.batches.inline_forms import form_of
 from harness.plugins.batches.journal import Batch, Journal
-from harness.plugins.batches.known_servers import dialect_of
-from harness.plugins.batches.sending import Sending
-from harness.plugins.batches.server import BatchServer
 from harness.plugins.batches.tables import Notes
 from harness.runtime.console import clean
 from harness.tables import terminal
@@ -53,10 +51,10 @@ def batches(cache: Path, words: Sequence[str], base_url: str | None) -> int:
             endpoint = made_again(models.get(batch.model, ("", "{}"))[1])
             _refuse_stranger(endpoint, base_url)
             endpoint.check_key()
-            dialect = dialect_of(endpoint)
-            with closing(BatchServer(endpoint, dialect.headers(endpoint.key))) as server:
+            form = form_of(endpoint)
+            with closing(BatchServer(endpoint, form.headers(endpoint.key))) as server:
                 act = _collect if action == "collect" else _cancel
-                print(f"{batch.digest[:8]}: {clean(act(journal, server, dialect, batch))}")
+                print(f"{batch.digest[:8]}: {clean(act(journal, server, form, batch))}")
     return 0
 
 
@@ -105,42 +103,36 @@ def _show(journal: Journal, rows: Sequence[Batch]) -> int:
     return 0
 
 
-def _collect(journal: Journal, server: Server, dialect: Files, batch: Batch) -> str:
+def _collect(journal: Journal, server: Server, form: Files, batch: Batch) -> str:
     """Take in a batch that has ended; return what became of it."""
-    if not batch.id and not (batch.step == "creating" and Sending(journal, server, dialect).adopt(batch)):
+    if not batch.id and not (batch.step == "creating" and Sending(journal, server, form).adopt(batch)):
         return "not sent yet: the command of its run sends it."
     batch = journal.batch(batch.digest) or batch
-    remote = dialect.look(server, batch.id)
+    remote = form.look(server, batch.id)
     journal.heard(batch.digest, remote.status, remote.done)
     if remote.state == "under way":
         return f"{remote.status}, {remote.done:,} of {batch.size:,} answered."
     if remote.state == "failed":
         journal.drop(batch.digest)
         return f"failed as a whole ({remote.words}): nothing of it was answered; the run asks again."
-    collecting = Collecting(journal, server, dialect, server.endpoint, {})
-    try:
-        for _ in collecting.collect(batch, remote):
-            continue
-    except StrangerError as stranger:
-        Sending(journal, server, dialect).disown(batch, stranger.keys)
-        return f"{batch.id} is another's batch of as many requests: the command of its run looks for its own again."
+    collecting = Collecting(journal, server, form, server.endpoint, {})
+    for _ in collecting.collect(batch, remote):
+        continue
     rest = f"; {collecting.failed:,} have none, and the run asks for them again" * (collecting.failed > 0)
     return f"{remote.status}, {collecting.stored:,} answers stored{rest}."
 
 
-def _cancel(journal: Journal, server: Server, dialect: Files, batch: Batch) -> str:
+def _cancel(journal: Journal, server: Server, form: Files, batch: Batch) -> str:
     """End a batch; return what became of it."""
-    if not batch.id and not (batch.step == "creating" and Sending(journal, server, dialect).adopt(batch)):
+    if not batch.id and not (batch.step == "creating" and Sending(journal, server, form).adopt(batch)):
         journal.drop(batch.digest)
         return "was not sent yet, and will not be."
     batch = journal.batch(batch.digest) or batch
-    if batch.on_trial:
-        return f"{batch.id} is known by its size alone, and may be another's: it is left alone until it ends."
     try:
-        remote = dialect.look(server, batch.id)
+        remote = form.look(server, batch.id)
         if remote.state != "under way":
             return f"has ended ({remote.status}): `batches collect` takes in what it has."
-        remote = dialect.cancel(server, batch.id)
+        remote = form.cancel(server, batch.id)
     except RunStopped as reason:
         raise RunStopped(f"{reason} (`batches forget {batch.digest[:8]}` gives it up.)") from None
     journal.heard(batch.digest, remote.status, remote.done)

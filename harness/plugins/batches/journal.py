@@ -16,7 +16,6 @@ from harness.plugins.batches.tables import ANSWERED, WAITS, Notes, forget
 from harness.types import Request
 
 Step = Literal["prepared", "uploaded", "creating", "created"]
-ON_TRIAL = "on trial: "
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,7 @@ class Batch:
     size: int
     """Requests."""
     file: str
-    """The server's name for its lines; "" before they are there. In forms without files what is known instead: the
-    names of like batches that were there before it was made, with ON_TRIAL before them where `id` may be another's."""
+    """The server's name for its lines; "" before they are there."""
     id: str
     """The server's name for it; "" where none is known."""
     status: str
@@ -45,16 +43,6 @@ class Batch:
     waits: bool
     """It goes out only when no other batch of its model is under way."""
 
-    @property
-    def on_trial(self) -> bool:
-        """Whether it was found by its size alone, and its results are still to say whose they are."""
-        return self.file.startswith(ON_TRIAL)
-
-    @property
-    def before(self) -> str:
-        """Return the names of the like batches that were there before it was made."""
-        return self.file.removeprefix(ON_TRIAL)
-
 
 _COLUMNS = "digest, model, made, state, since, size, file, id, status, done, waits"
 
@@ -63,7 +51,6 @@ class Journal:
     """The batches of one cache file."""
 
     def __init__(self, notes: Notes) -> None:
-        """Take the notes of a file in which the tables are."""
         self.notes, self.store = notes, notes.store
 
     def prepare(
@@ -88,7 +75,6 @@ class Journal:
         return next(self._select("AND digest = ?", digest), None)
 
     def batches(self) -> list[Batch]:
-        """Return all of them, the oldest first."""
         return list(self._select("ORDER BY made, digest"))
 
     def _select(self, where: str, *values: Any) -> Iterator[Batch]:

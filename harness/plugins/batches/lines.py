@@ -6,12 +6,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any
 
+from harness.models.api.dialects import anthropic
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.error_in_reply import error_in
-from harness.models.api.failures import failure_of
-from harness.models.api.http_errors import RefusedError, in_words, message_of
+from harness.models.api.error_in_reply import error_in, named_status
+from harness.models.api.faults import RefusedError, failure_of, in_words, message_of
 from harness.models.api.replies import InvalidReplyError, one_line
-from harness.plugins.batches.messages import as_openai
 from harness.types import JSON, Failure, Request, Response
 
 LONGEST = 64 << 20
@@ -23,8 +22,8 @@ GONE = {
     **dict.fromkeys(("batch_cancelled", "cancelled", "canceled"), "batch_cancelled"),
 }
 """What servers call a request, or a batch, that was not worked on in time, and the kind of failure that it is."""
-_OF_ALL = {401: "no_access", 402: "no_quota", 403: "no_access", 404: "not_found"}
-"""Statuses with which a live run ends; in a line of a batch they are those of one request."""
+_ENDED = {"canceled": "batch_cancelled", "expired": "batch_expired"}
+"""What Anthropic calls them."""
 
 
 def line_of(key: str, path: str, body: Mapping[str, JSON]) -> str:
@@ -67,11 +66,10 @@ def content_of(line: bytes, loads: Callable[[bytes], Any] = json.loads) -> dict[
         return None
     if not isinstance(content, dict) or not isinstance(content.get("custom_id"), str):
         return None
-    return as_openai(content) if "result" in content and "response" not in content else content
+    return _as_openai(content) if "result" in content and "response" not in content else content
 
 
 def names_of(lines: Iterable[bytes | None], loads: Callable[[bytes], Any] = json.loads) -> Iterator[str]:
-    """Yield which requests some lines of output answer."""
     for line in lines:
         if line is not None and (content := content_of(line, loads)) is not None:
             yield content["custom_id"]
@@ -114,11 +112,23 @@ def _failure_of(error: Any, status: Any, max_wait: float) -> Failure:
     message = message_of(refused)
     if ended := next((kind for name, kind in GONE.items() if name in refused.code.split()), None):
         return Failure(ended, message)
-    if refused.kind is None and refused.status in _OF_ALL:
-        return Failure(_OF_ALL[refused.status], in_words(refused))
     if refused.kind is not None or refused.status >= 400:
         return failure_of(refused, message, max_wait)
     return Failure("server_error", message if status is None else in_words(refused))
+
+
+def _as_openai(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a line of Anthropic's results as one of OpenAI's: a reply, or an error with its status."""
+    result = content["result"] if isinstance(content.get("result"), dict) else {}
+    kind = result.get("type")
+    line = {"custom_id": content.get("custom_id"), "response": None, "error": None}
+    if kind == "succeeded" and isinstance(message := result.get("message"), dict):
+        return line | {"response": {"status_code": 200, "body": anthropic.DIALECT.reply(message)}}
+    if isinstance(kind, str) and kind in _ENDED:
+        return line | {"error": {"code": _ENDED[kind], "message": f"the server says that it is {kind}"}}
+    error = result.get("error")
+    error = error["error"] if isinstance(error, dict) and isinstance(error.get("error"), dict) else error
+    return line | {"response": {"status_code": named_status(error), "body": {"error": error}}}
 
 
 def _object(text: str) -> Any:

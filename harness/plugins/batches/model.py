@@ -15,12 +15,10 @@ from harness.errors import Interrupted, RunStopped
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.server import Server, rest
 from harness.plugins.batches import endpoints
-from harness.plugins.batches.collecting import Collecting, StrangerError
-from harness.plugins.batches.dialects import Files, Remote
+from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
+from harness.plugins.batches.forms import Files, Remote
+from harness.plugins.batches.inline_forms import form_of
 from harness.plugins.batches.journal import Batch, Journal, in_words
-from harness.plugins.batches.known_servers import dialect_of
-from harness.plugins.batches.sending import Sending
-from harness.plugins.batches.server import BatchServer
 from harness.plugins.batches.tables import File, Notes
 from harness.protocols import Admission, Outcomes, Wrapper
 from harness.runtime.signals import STOP
@@ -53,15 +51,15 @@ class Batched(Wrapper):
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Send the requests in batches and yield the answers as batches end. Raises RunStopped where it is to wait."""
         self.endpoint.check_key()
-        dialect = dialect_of(self.endpoint)
-        with closing(BatchServer(self.endpoint, dialect.headers(self.endpoint.key))) as server:
-            yield from _Call(self, dialect, server, requests).outcomes()
+        form = form_of(self.endpoint)
+        with closing(BatchServer(self.endpoint, form.headers(self.endpoint.key))) as server:
+            yield from _Call(self, form, server, requests).outcomes()
 
 
 class _Call:
     """The state of one call."""
 
-    def __init__(self, model: Batched, dialect: Files, server: Server, requests: Iterable[Request]) -> None:
+    def __init__(self, model: Batched, form: Files, server: Server, requests: Iterable[Request]) -> None:
         assert model.endpoint.batch is not None
         self._model, self._settings = model, model.endpoint.batch
         self._requests, self._source = requests, iter(requests)
@@ -71,12 +69,12 @@ class _Call:
         self._awaited: dict[str, Request] = {}
         self._mine: dict[str, None] = {}
         """The digests of batches that hold something awaited, in the order in which they were met."""
-        self._dialect = dialect
-        self._sending = Sending(self._journal, server, self._dialect)
-        self._collecting = Collecting(self._journal, server, self._dialect, model.endpoint, self._awaited)
+        self._form = form
+        self._sending = Sending(self._journal, server, self._form)
+        self._collecting = Collecting(self._journal, server, self._form, model.endpoint, self._awaited)
         self._server = server
-        self._size = min(self._settings.size, dialect.most_requests)
-        self._megabytes = min(self._settings.megabytes, dialect.most_megabytes)
+        self._size = min(self._settings.size, form.most_requests)
+        self._megabytes = min(self._settings.megabytes, form.most_megabytes)
         self._said = ""
         self._digest, self._noted = endpoints.noted(model.endpoint)
 
@@ -153,7 +151,7 @@ class _Call:
         return more
 
     def _bytes(self, key: str, request: Request) -> int:
-        size = len(self._dialect.line(key, *self._model.endpoint.call(request))) + 1
+        size = len(self._form.line(key, *self._model.endpoint.call(request))) + 1
         if size > 1e6 * self._megabytes:
             raise RunStopped(
                 f"a request takes {size / 1e6:,.1f} MB, more than model.batch.megabytes={self._megabytes:g}: "
@@ -195,7 +193,7 @@ class _Call:
                 landed = True
                 yield from self._elsewhere(digest)
             elif batch.id:
-                remote = self._dialect.look(self._server, batch.id)
+                remote = self._form.look(self._server, batch.id)
                 self._journal.heard(digest, remote.status, remote.done)
                 landed |= remote.state != "under way"
                 yield from self._ended(batch, remote)
@@ -204,12 +202,8 @@ class _Call:
 
     def _ended(self, batch: Batch, remote: Remote) -> Iterator[Outcomes]:
         if remote.state == "ended":
-            try:
-                yield from self._collecting.collect(batch, remote)
-            except StrangerError as stranger:
-                self._sending.disown(batch, stranger.keys)
-            else:
-                self._mine.pop(batch.digest, None)
+            yield from self._collecting.collect(batch, remote)
+            self._mine.pop(batch.digest, None)
         elif remote.state == "failed" and "token limit" in remote.words.replace("_", " ") and batch.size > 1:
             self._journal.halve(batch)
             self._size = max(1, batch.size // 2)

@@ -112,7 +112,6 @@ class Notes:
 
     @property
     def there(self) -> bool:
-        """Whether the file has the tables."""
         return next(self.store.query("SELECT 1 FROM sqlite_master WHERE name = 'batch_strays'"), None) is not None
 
     def prepare(self) -> None:
@@ -131,7 +130,6 @@ class Notes:
             db.execute("INSERT OR IGNORE INTO batch_models VALUES (?, ?, ?)", (digest, name, settings))
 
     def models(self) -> dict[str, tuple[str, str]]:
-        """Return the name and the settings of each model, by digest."""
         rows = self.store.query("SELECT digest, name, settings FROM batch_models")
         return {digest: (name, settings) for digest, name, settings in rows}
 
@@ -184,7 +182,6 @@ class Notes:
         yield from self.store.query(f"SELECT id, line FROM batch_strays WHERE id IN ({written_out})")
 
     def take_back(self, keys: Iterable[str]) -> None:
-        """Remove lines from those set apart."""
         with self.store.transaction() as db:
             db.executemany("DELETE FROM batch_strays WHERE id = ?", [(key,) for key in keys])
 

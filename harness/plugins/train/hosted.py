@@ -26,11 +26,10 @@ from harness.config_files import own_files
 from harness.errors import ConfigError, RunStopped, StoreError
 from harness.models.api.addresses import on_this_machine
 from harness.models.api.endpoint import Endpoint, Positive
-from harness.models.api.families import bare_name
-from harness.models.api.http_errors import RefusedError
+from harness.models.api.families import bare_name, plan_note
+from harness.models.api.faults import RefusedError
 from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError
-from harness.models.api.retired import plan_note
 from harness.models.api.server import passes, rest
 from harness.models.api.token_bound import tokens_about
 from harness.plugins.train import hosted_server

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from harness.codec import token_count
 from harness.errors import RunStopped
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.http_errors import in_words, status
+from harness.models.api.faults import in_words, status
 from harness.models.api.replies import LostError, one_line
 from harness.models.api.server import Server, object_of, passes, rest
 from harness.types import JSON

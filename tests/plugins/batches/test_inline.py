@@ -1,4 +1,4 @@
-"""OpenRouter's and Anthropic's forms of batches: what goes out, what comes in, and whose an unheard batch is."""
+"""OpenRouter's and Anthropic's forms of batches: what goes out, what comes in, and who says whose a batch is."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from batch_torture import records, undisturbed
 from support.batch_help import BatchServer, config, run
+from support.batch_torture import records, undisturbed
 
 from harness.cache import Store
 from harness.errors import RunStopped
 from harness.models.api.batch_settings import BatchSettings
 from harness.models.api.openai import Chat, Completions
 from harness.plugins.batches import nested_results
-from harness.plugins.batches.inline import Anthropic, OpenRouter
+from harness.plugins.batches.inline_forms import Anthropic, OpenRouter, form_of
 from harness.plugins.batches.journal import Batch, Journal
-from harness.plugins.batches.known_servers import dialect_of
 from harness.plugins.batches.lines import content_of, outcome_of
-from harness.plugins.batches.messages import params_of
 from harness.plugins.batches.tables import Notes
 from harness.types import ChatRequest, Failure, Message
 
@@ -62,37 +60,73 @@ def strangers(server: BatchServer, form: str, size: int) -> None:
     urllib.request.urlopen(urllib.request.Request(path, data=data, headers=headers, method="POST")).read()
 
 
+UNSURE = "keeps no mark of ours, and has one as large under way"
+
+
+def asked_until_complete(settings: dict) -> None:
+    """Carry out the same command until it is complete; it ends meanwhile with the question whose a batch is."""
+    while said := run(settings):
+        assert UNSURE in said
+
+
 @pytest.mark.parametrize("form", ["openrouter", "anthropic"])
 def test_a_strangers_batch_of_the_same_size_is_neither_taken_nor_ended(server, tmp_path, form, capsys):
     """The reply to the making is lost, and in the list stands another batch, made since, that is as large."""
     from harness.plugins.batches.admin import batches as command
 
     server.set(looks=4, faults={"lost before a batch": 1.0})
-    settings = config(server.address(form), tmp_path, dialect=form, wait=False)
+    settings = config(server.address(form), tmp_path, dialect=form)
     settings["model"]["attempts"] = 1
     assert "fails on its files or batches" in run(settings)
     (batch,) = batches(tmp_path)
     assert (batch.step, batch.id) == ("creating", "")
     server.set(faults={})
     strangers(server, form, 20)
-    assert "1 batch of 20 requests is under way" in run(settings)
-    (batch,) = batches(tmp_path)
-    assert batch.on_trial and batch.id
-    command(tmp_path / "answers.sqlite", ["cancel", "all"], None)
-    assert "may be another's" in capsys.readouterr().out
-    settings["model"]["batch"]["wait"] = True
-    assert run(settings) == ""
+    assert UNSURE in run(settings) and f"batches forget {batch.digest[:8]}" in run(settings)
+    with pytest.raises(RunStopped, match=UNSURE):
+        command(tmp_path / "answers.sqlite", ["cancel", "all"], None)
+    assert [row.id for row in batches(tmp_path)] == [""]
+    asked_until_complete(settings)
     seen = server.seen()
     assert seen["billed"] == 40 and not seen["again"] and len(seen["batches"]) == 2  # with those of the stranger
     assert records(tmp_path / "results") == undisturbed(server, 20)
 
 
+def test_whoever_knows_that_a_batch_is_not_theirs_says_so(server, tmp_path):
+    from harness.plugins.batches.admin import batches as command
+
+    server.set(looks=10**6, faults={"lost before a batch": 1.0})
+    settings = config(server.address("anthropic"), tmp_path, dialect="anthropic", wait=False)
+    settings["model"]["attempts"] = 1
+    run(settings)
+    server.set(faults={})
+    strangers(server, "anthropic", 20)
+    assert UNSURE in run(settings)
+    command(tmp_path / "answers.sqlite", ["forget", "all"], None)
+    assert "1 batch of 20 requests is under way" in run(settings)
+    server.set(looks=1)
+    while "under way" in run(settings):
+        continue
+    seen = server.seen()
+    assert seen["billed"] == 40 and not seen["again"] and len(seen["batches"]) == 2
+
+
 def test_batches_that_were_there_before_are_not_taken_for_one(server, tmp_path):
     strangers(server, "anthropic", 20)
     server.set(faults={"lost reply to create": 1.0})
-    assert run(config(server.address("anthropic"), tmp_path, dialect="anthropic")) == ""
+    asked_until_complete(config(server.address("anthropic"), tmp_path, dialect="anthropic"))
     seen = server.seen()
     assert seen["billed"] == 40 and not seen["again"] and len(seen["batches"]) == 2
+
+
+@pytest.mark.parametrize("name", [None, "anthropic"])
+def test_a_batch_of_the_own_dialect_says_what_a_live_call_says(name):
+    chat = Chat(name="m", model="claude-x", base_url="https://api.anthropic.com/v1", dialect=name, temperature=1.5,
+                reasoning_effort="low", batch=BatchSettings())  # fmt: skip
+    params = json.loads(form_of(chat).line("k", *chat.call(REQUEST)))["params"]
+    assert params.pop("output_config", None) == (None if name is None else {"effort": "low"})
+    assert params == {"model": "claude-x", "system": "Be brief.", "messages": [{"role": "user", "content": "Why?"}],
+                      "max_tokens": 16, "stop_sequences": ["END"], "temperature": 1}  # fmt: skip
 
 
 def test_openrouter_gets_no_more_than_it_takes(server, tmp_path, monkeypatch):
@@ -115,13 +149,13 @@ def test_openrouter_gets_no_more_than_it_takes(server, tmp_path, monkeypatch):
 )
 def test_what_a_form_cannot_ask_is_said_before_anything_is_sent(model, setting, words):
     with pytest.raises(RunStopped, match=words):
-        dialect_of(model(name="m", model="m", batch=BatchSettings(), **setting))
+        form_of(model(name="m", model="m", batch=BatchSettings(), **setting))
 
 
 def test_each_form_writes_a_request_as_its_server_wants_it():
     chat = Chat(name="m", model="claude-x", base_url="https://api.anthropic.com/v1", temperature=1.5, seed=3,
                 extra={"logit_bias": {}, "thinking": {"type": "disabled"}}, batch=BatchSettings())  # fmt: skip
-    claude = dialect_of(chat)
+    claude = form_of(chat)
     assert type(claude) is Anthropic and "Authorization" not in claude.headers("sk")
     assert json.loads(claude.line("k", *chat.call(REQUEST))) == {
         "custom_id": "k",
@@ -129,10 +163,10 @@ def test_each_form_writes_a_request_as_its_server_wants_it():
                    "max_tokens": 16, "stop_sequences": ["END"], "temperature": 1, "thinking": {"type": "disabled"}},
     }  # fmt: skip
     with pytest.raises(RunStopped, match="tools"):
-        params_of({"tools": [], "messages": []})
+        claude.line("k", "/chat/completions", {"tools": [], "messages": []})
     routed = Chat(name="m", model="a/b", base_url="https://openrouter.ai/api/v1", batch=BatchSettings(),
                   extra={"provider": {"only": ["azure"]}})  # fmt: skip
-    form = dialect_of(routed)
+    form = form_of(routed)
     body = json.loads(form.line("k", *routed.call(REQUEST)))["body"]
     assert type(form) is OpenRouter and not {"model", "provider"} & set(body)
     order = form.order(routed, "", "digest", "/chat/completions")

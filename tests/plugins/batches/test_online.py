@@ -11,8 +11,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from batch_torture import records, torture, undisturbed
 from support.batch_help import FORMS, STEPS, BatchServer, config, forked, run
+from support.batch_torture import records, torture, undisturbed
 from support.cache_help import command, count
 
 from harness.cache import Store
@@ -20,9 +20,9 @@ from harness.cli.hydra_app import run_settings
 from harness.errors import ConfigError
 from harness.models.api.batch_settings import BatchSettings
 from harness.models.api.openai import Chat
-from harness.plugins.batches.dialects import Files, Mistral, Together
+from harness.plugins.batches.forms import Files, Mistral, Together
+from harness.plugins.batches.inline_forms import form_of
 from harness.plugins.batches.journal import Journal
-from harness.plugins.batches.known_servers import dialect_of
 from harness.plugins.batches.tables import Notes
 from harness.prepare import prepare, rehearse
 from harness.runtime.signals import STOP
@@ -237,8 +237,9 @@ def test_other_forms_of_the_protocol_come_to_the_same(server, tmp_path, dialect)
     url = server.url if dialect == "mistral" else server.address(dialect)
     settings = config(url, tmp_path, size=8, dialect=dialect)
     while (said := run(settings)) != "":
-        assert "may pass" in said
-        server.set(faults={})
+        assert "may pass" in said or (dialect in ("openrouter", "anthropic") and "has one as large under way" in said)
+        if "may pass" in said:
+            server.set(faults={})
     seen = server.seen()
     assert seen["billed"] == 20 and not seen["again"] and seen["faults"]["lost reply to create"] == 3
     assert records(tmp_path / "results") == undisturbed(server, 20)
@@ -256,7 +257,7 @@ def test_other_forms_of_the_protocol_come_to_the_same(server, tmp_path, dialect)
 )
 def test_the_form_of_a_server_is_known_by_its_address(url, dialect):
     endpoint = Chat(name="m", model="m", base_url=url, batch=BatchSettings(window="2d"))
-    form = dialect_of(endpoint)
+    form = form_of(endpoint)
     assert type(form) is dialect
     order, line = form.order(endpoint, "file-1", "digest", "/chat/completions"), json.loads(form.line("k", "/x", {}))
     if dialect is Mistral:

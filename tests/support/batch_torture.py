@@ -1,7 +1,7 @@
 """Runs in batches, killed with kill -9 after each step, over and over: each request is billed once, and none is lost.
 
-tests/long/batch_torture.py --kills 50  each of the steps prepared, uploaded, created, polling, collecting fifty times
-tests/long/batch_torture.py --steps created --kills 200 --seed 7 --form anthropic
+tests/support/batch_torture.py --kills 50  each of prepared, uploaded, created, polling, collecting fifty times
+tests/support/batch_torture.py --steps created --kills 200 --seed 7 --form anthropic
 
 Every kill is followed by the same command, killed again now and then, until it says that the run is complete. The
 server (batch_server.py) lives on beside it, with its faults. Then each request has been billed exactly once, however

@@ -1,4 +1,4 @@
-"""What servers call the steps of a batch: a file goes up, a batch is made of it, looked at, and its files come down."""
+"""The forms of batches: a file goes up, a batch is made of it and looked at, and its files come down."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Literal
 from urllib.parse import quote
 
+from harness.models.api.dialects import OPENAI
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.replies import one_line
 from harness.models.api.server import Server, object_of
@@ -43,7 +44,6 @@ class Remote:
     """Seconds since 1970 by the server's clock; None where it tells none."""
     size: int = 0
     """Requests; 0 where it does not tell."""
-    model: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,9 @@ class Sought:
     mark: str
     since: float
     """Seconds since 1970: it was not made before."""
-    sizes: Collection[int]
-    """Requests that it may have been made of: some may have been answered since."""
-    known: Mapping[str, bool]
-    """The server's names for other batches of the same cache, and whether each is known for sure."""
-    before: Collection[str]
-    """The server's names for batches that were there before it was made."""
+    size: int
+    known: Collection[str]
+    """The server's names for other batches of the same cache."""
     owns: Callable[[str], bool]
     """Whether it has a request of this key."""
 
@@ -74,15 +71,13 @@ class Files:
     most_requests, most_megabytes = 50_000, 200.0
     """What the server takes in one batch."""
 
-    def headers(self, key: str) -> dict[str, str]:
-        """Return what each call says of who asks."""
-        return {"Authorization": f"Bearer {key}"}
+    headers = staticmethod(OPENAI.headers)
+    """Return what each call says of who asks."""
 
     def check(self, endpoint: Endpoint) -> None:
         """Refuse a model that this form cannot ask. Raises RunStopped."""
 
     def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
-        """Return the line of a request."""
         return line_of(key, path, body)
 
     def upload(self, server: Server, file: IO[bytes], name: str) -> str:
@@ -91,7 +86,6 @@ class Files:
         return id_of(reply)
 
     def fields(self, name: str) -> dict[str, str]:
-        """Return what is sent beside a file."""
         return {"purpose": self.purpose}
 
     def create(self, server: Server, file: str, mark: str, path: str, lines: Callable[[], IO[bytes]]) -> Remote:
@@ -116,10 +110,6 @@ class Files:
     def cancel(self, server: Server, id: str) -> Remote:
         """Have a batch ended; what it has done can be collected. Raises RunStopped."""
         return self.remote(object_of(server.json("POST", f"{self.batches}/{quote(id, safe='')}/cancel")))
-
-    def before(self, server: Server, sought: Sought) -> list[str]:
-        """Return the names of batches that could be taken for one that is to be made. Raises RunStopped."""
-        return []
 
     def find(self, server: Server, sought: Sought) -> Remote | None:
         """Return the batch that was made with this mark, or of this file; None where there is none since then."""
@@ -147,7 +137,6 @@ class Files:
             after = f"&{cursor}={quote(remotes[-1].id, safe='')}"
 
     def content(self, file: str) -> str:
-        """Return the path of a file's content."""
         return f"/files/{quote(file, safe='')}/content"
 
     def rows(self, name: str, file: IO[bytes]) -> Iterator[bytes | None]:
@@ -191,7 +180,6 @@ class Together(Files):
     most_megabytes = 100.0
 
     def fields(self, name: str) -> dict[str, str]:
-        """Return what is sent beside a file."""
         return {"purpose": self.purpose, "file_name": name, "file_type": "jsonl"}
 
     def upload(self, server: Server, file: IO[bytes], name: str) -> str:
@@ -199,7 +187,6 @@ class Together(Files):
         return id_of(object_of(server.upload("/files/upload", file, name, self.fields(name))))
 
     def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
-        """Return the body that makes a batch."""
         order = super().order(endpoint, file, mark, path)
         del order["metadata"]
         return order
@@ -212,7 +199,6 @@ class Mistral(Files):
     most_requests = 1_000_000
 
     def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
-        """Return the line of a request; the model stands in the order."""
         body = {name: value for name, value in body.items() if name != "model"}
         return json.dumps({"custom_id": key, "body": body}, separators=(",", ":"), allow_nan=False)
 

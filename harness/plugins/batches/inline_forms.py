@@ -1,8 +1,7 @@
 """Servers that take the requests of a batch in the call that makes it: OpenRouter's form, and Anthropic's.
 
-They keep no mark of ours. A batch whose making was not heard of is looked for by its size and its time; whose it is,
-only its results say, by the names of its requests. So one that has not ended yet is taken for ours on trial: if its
-results turn out to be others', it is looked for again. That may cost a wait; what it cannot do is pay twice.
+They keep no mark of ours: whose a batch is, only its results say, by the names of its requests. So where the making of
+one was not heard of, and one as large is under way, the user is asked.
 """
 
 from __future__ import annotations
@@ -13,18 +12,27 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import IO, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from harness.errors import RunStopped
+from harness.models.api.addresses import split
+from harness.models.api.dialects import OPENAI, anthropic
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError
 from harness.models.api.server import Server, object_of
-from harness.plugins.batches.dialects import EARLIER, Files, Remote, Sought, id_of
+from harness.plugins.batches.forms import EARLIER, Files, Mistral, Remote, Sought, Together, id_of
 from harness.plugins.batches.lines import names_of
-from harness.plugins.batches.messages import params_of
 from harness.plugins.batches.nested_results import NestedResults
 from harness.types import JSON
+
+_IGNORED = frozenset((
+    "n", "seed", "logprobs", "top_logprobs", "metadata", "response_format", "prediction", "presence_penalty",
+    "frequency_penalty", "service_tier", "audio", "logit_bias", "store", "user", "modalities", "reasoning_effort",
+    "stream",
+))  # fmt: skip
+"""What Anthropic's compatible endpoint takes and does nothing with; the Messages form refuses most of it.
+source: https://platform.claude.com/docs/en/cli-sdks-libraries/libraries/openai-sdk (2026-11-22)"""
 
 
 class Inline(Files):
@@ -41,7 +49,6 @@ class Inline(Files):
             )
 
     def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
-        """Return the body that makes a batch, without its requests, which come last."""
         return {}
 
     def create(self, server: Server, file: str, mark: str, path: str, lines: Callable[[], IO[bytes]]) -> Remote:
@@ -57,40 +64,33 @@ class Inline(Files):
             json_type = {"Content-Type": "application/json"}
             return self.remote(object_of(server.once("POST", self.batches, content=body, headers=json_type)))
 
-    def before(self, server: Server, sought: Sought) -> list[str]:
-        """Return the names of batches that could be taken for one that is to be made. Raises RunStopped."""
-        return [remote.id for remote in self._like(server, sought)]
-
     def find(self, server: Server, sought: Sought) -> Remote | None:
-        """Return the batch that has the sought requests, or the likeliest that has not ended; None without any."""
-        likely: list[Remote] = []
-        for remote in self._like(server, sought):
-            if remote.id in sought.before or sought.known.get(remote.id):
+        """Return the batch that has the sought requests; None where there is none that may have them.
+
+        Raises RunStopped while one as large that was made since is under way: nobody but the user can know whose it is.
+        """
+        unsure: list[str] = []
+        for listed in self.all(server):
+            if listed.made is not None and listed.made < sought.since - EARLIER:
+                break
+            if listed.id in sought.known or listed.size not in (0, sought.size):
                 continue
+            remote = self.look(server, listed.id)
             if remote.state == "under way":
-                likely.append(remote)
+                unsure.append(remote.id)
             elif remote.state == "ended" and any(map(sought.owns, self._names(server, remote))):
                 return remote
-        # What another batch is on trial with comes last, and comes: made once more, its requests might be paid twice.
-        return min(
-            likely,
-            key=lambda remote: (remote.id in sought.known, abs((remote.made or 0.0) - sought.since)),
-            default=None,
+        if not unsure:
+            return None
+        raise RunStopped(
+            f"{server.endpoint.base_url} did not confirm a batch of {sought.size:,} requests, keeps no mark of ours, "
+            f"and has one as large under way ({', '.join(unsure[:3])}). When that has ended, the same command knows by "
+            "its results whose it is. If you know that it is not yours, `python -m harness.cache batches forget "
+            f"{sought.mark[:8]}` has the requests sent again."
         )
 
-    def _like(self, server: Server, sought: Sought) -> Iterator[Remote]:
-        """Yield the latest batches of as many requests to the same model, whose name a server may spell longer."""
-        for remote in self.all(server):
-            if remote.made is not None and remote.made < sought.since - EARLIER:
-                return
-            names = sorted((name.removesuffix(":batch") for name in (remote.model, server.endpoint.model)), key=len)
-            unfit = remote.size not in sought.sizes and (remote.size > 0 or remote.state == "ended")
-            if not unfit and names[1].startswith(names[0]):
-                yield remote
-
     def _names(self, server: Server, remote: Remote) -> Iterator[str]:
-        """Yield the names of the requests among a batch's results."""
-        for file in self.look(server, remote.id).files:
+        for file in remote.files:
             with server.download(self.content(file)) as results:
                 yield from names_of(self.rows(file, results), server.loads)
 
@@ -118,12 +118,10 @@ class OpenRouter(Inline):
             )
 
     def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
-        """Return the line of a request; model and provider stand in the order."""
         rest = {name: value for name, value in body.items() if name not in ("model", "provider")}
         return json.dumps({"custom_id": key, "body": rest}, separators=(",", ":"), allow_nan=False)
 
     def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
-        """Return the body that makes a batch, without its requests, which come last."""
         order: dict[str, JSON] = {"endpoint": f"/v1{path}", "model": endpoint.model, "completion_window": "24h"}
         provider = endpoint.extra.get("provider")
         return order | ({"provider": dict(provider)} if provider else {})
@@ -150,7 +148,7 @@ class OpenRouter(Inline):
     def remote(self, reply: Mapping[str, Any]) -> Remote:
         """Return what a reply says of a batch: as OpenAI does, with the results in it or in files."""
         within = (f"results {id_of(reply)}",) if reply.get("results") else ()
-        counts, model = reply.get("request_counts"), reply.get("model")
+        counts = reply.get("request_counts")
         total = counts.get("total") if isinstance(counts, dict) else None
         plain = super().remote(reply)
         return replace(
@@ -158,7 +156,6 @@ class OpenRouter(Inline):
             state="ended" if within and plain.state == "failed" else plain.state,
             files=(*within, *plain.files),
             size=total if type(total) is int else 0,
-            model=model if isinstance(model, str) else "",
         )
 
     def content(self, file: str) -> str:
@@ -181,23 +178,34 @@ class Anthropic(Inline):
 
     batches = "/messages/batches"
     most_requests, most_megabytes = 100_000, 256.0
+    _compatible = True
 
-    def headers(self, key: str) -> dict[str, str]:
-        """Return what each call says of who asks."""
-        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    headers = staticmethod(anthropic.DIALECT.headers)
 
     def check(self, endpoint: Endpoint) -> None:
         """Refuse a model that this form cannot ask. Raises RunStopped."""
         super().check(endpoint)
+        self._compatible = endpoint.speaks is OPENAI
         if endpoint.method == "rank":
             raise RunStopped(f"{endpoint.base_url} gives no log-probabilities: use model.method=generate.")
 
     def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
-        """Return the line of a request, as a message. Raises RunStopped for what that form does not have."""
-        return json.dumps({"custom_id": key, "params": params_of(body)}, separators=(",", ":"), allow_nan=False)
+        """Return the line of a request, as a message. Raises RunStopped for what that form does not have.
+
+        A model that is asked live through the compatible endpoint gets what that makes of a call: what it ignores is
+        left out.
+        """
+        if self._compatible:
+            if "tools" in body or "functions" in body:
+                raise RunStopped(
+                    "a batch of Anthropic's takes tools in another form than a chat completion: set "
+                    "model.constrain=null, or ask without model.batch."
+                )
+            body = {name: value for name, value in body.items() if name not in _IGNORED}
+        _, params = anthropic.DIALECT.call(path, body)
+        return json.dumps({"custom_id": key, "params": params}, separators=(",", ":"), allow_nan=False)
 
     def all(self, server: Server) -> Iterator[Remote]:
-        """Yield the batches of the workspace, the latest first."""
         return self.pages(server, "after_id")
 
     def remote(self, reply: Mapping[str, Any]) -> Remote:
@@ -229,3 +237,29 @@ def _seconds(moment: Any) -> float | None:
         return datetime.fromisoformat(moment).timestamp()
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+_FORMS: dict[str, type[Files]] = {
+    "openai": Files,
+    "together": Together,
+    "mistral": Mistral,
+    "openrouter": OpenRouter,
+    "anthropic": Anthropic,
+}
+
+
+def form_of(endpoint: Endpoint) -> Files:
+    """Return the form of an endpoint's batches: as it is set, its dialect's, or as the table of providers has it.
+
+    Raises RunStopped for a server with a form that is not known here, or that cannot take what would be asked.
+    """
+    set_to = endpoint.batch.dialect if endpoint.batch is not None else None
+    name = set_to or endpoint.speaks.batches or endpoint.provider.batches
+    if name not in _FORMS:
+        raise RunStopped(
+            f"{urlsplit(split(endpoint.base_url)[0]).hostname} takes batches in a form of its own, which model.batch "
+            "does not speak: ask it without, or write the requests for a web form (python -m harness.cache requests)."
+        )
+    form = _FORMS[name]()
+    form.check(endpoint)
+    return form

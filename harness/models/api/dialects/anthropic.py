@@ -1,0 +1,103 @@
+"""Anthropic's Messages.
+
+sources: https://platform.claude.com/docs/en/api/messages/create, …/build-with-claude/handling-stop-reasons,
+…/build-with-claude/structured-outputs, …/build-with-claude/effort, …/api/errors (2026-11-22)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.codec import token_count
+from harness.models.api.dialects import Dialect
+from harness.types import JSON
+
+_FINISH = {"end_turn": "stop", "stop_sequence": "stop", "pause_turn": "stop", "max_tokens": "length",
+           "tool_use": "tool_calls"}  # fmt: skip
+
+
+def _headers(key: str) -> dict[str, str]:
+    return {"x-api-key": key, "anthropic-version": "2023-06-01"}
+
+
+def _call(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, JSON]]:
+    """Return a message's path and parameters: system messages stand beside the others, a limit is always sent."""
+    params = dict(body)
+    messages, stop = params.pop("messages"), params.pop("stop", None)
+    most = params.pop("max_completion_tokens", None) or params.pop("max_tokens", None)
+    form, effort = params.pop("response_format", None), params.pop("reasoning_effort", None)
+    system = [message["content"] for message in messages if message["role"] in ("system", "developer")]
+    params["max_tokens"] = max(1, int(most or 1))
+    params["messages"] = [message for message in messages if message["role"] not in ("system", "developer")]
+    if system:
+        params["system"] = "\n".join(system)
+    if stops := [text for text in ([stop] if isinstance(stop, str) else stop or ()) if text.strip()]:
+        params["stop_sequences"] = stops
+    if "temperature" in params:
+        params["temperature"] = min(params["temperature"], 1)
+    output: dict[str, Any] = {"effort": effort} if effort and effort != "none" else {}
+    if effort == "none":
+        params["thinking"] = {"type": "disabled"}
+    if form:
+        output["format"] = {"type": "json_schema", "schema": form.get("json_schema", {}).get("schema")}
+    if output:
+        params["output_config"] = {**params.get("output_config", {}), **output}
+    return "/messages", params
+
+
+def _reply(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message as a completion: its blocks are parts of the content, texts and thoughts."""
+    if message.get("type") == "error" or "error" in message:
+        return dict(message)
+    reason, content = message.get("stop_reason"), message.get("content")
+    said: dict[str, Any] = {"role": "assistant", "content": content}
+    finish = _FINISH.get(reason, reason) if isinstance(reason, str) else None
+    blocks = content if isinstance(content, list) else []
+    texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
+    if reason == "refusal":  # by a filter of the server's, also in the middle of a reply
+        details = message.get("stop_details")
+        words = details.get("explanation") if isinstance(details, dict) else None
+        said = {"role": "assistant", "content": None, "refusal": words or "the server ended the reply (refusal)"}
+        finish = "stop"
+    elif reason == "model_context_window_exceeded" and any(texts):
+        finish = "length"
+    return {
+        "id": message.get("id"),
+        "object": "chat.completion",
+        "model": message.get("model"),
+        "choices": [{"index": 0, "message": said, "finish_reason": finish}] if "content" in message else [],
+        "usage": _usage(message.get("usage")),
+    }
+
+
+def _usage(usage: Any) -> dict[str, Any] | None:
+    """Return counts by OpenAI's names: its prompt's tokens include those read from a cache and written to one."""
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("output_tokens_details")
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    fresh, read, written = (token_count(usage.get(name)) for name in names)
+    return {
+        "prompt_tokens": None if fresh is None else fresh + (read or 0) + (written or 0),
+        "completion_tokens": usage.get("output_tokens"),
+        "prompt_tokens_details": {"cached_tokens": read, "cache_write_tokens": written},
+        "completion_tokens_details": {
+            "reasoning_tokens": details.get("thinking_tokens") if isinstance(details, dict) else None
+        },
+    }
+
+
+DIALECT = Dialect(
+    kind="anthropic.messages",
+    headers=_headers,
+    call=_call,
+    reply=_reply,
+    means=("json_schema",),
+    cannot={
+        "rank": "Anthropic gives no log-probabilities: use model.method=generate (with answer=choice it writes one of "
+        "the choices).",
+        "seed": "Anthropic takes no seed: leave model.seed out.",
+    },
+    batches="anthropic",
+)
