@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 
+from harness.cache.store import Store
 from harness.errors import Interrupted, RunStopped
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.server import Server, rest
@@ -19,7 +20,7 @@ from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import Files, Remote
 from harness.plugins.batches.inline_forms import form_of
 from harness.plugins.batches.journal import Batch, Journal, in_words
-from harness.plugins.batches.tables import File, Notes
+from harness.plugins.batches.tables import Notes
 from harness.protocols import Admission, Outcomes, Wrapper
 from harness.runtime.signals import STOP
 from harness.types import Failure, Request
@@ -38,7 +39,7 @@ class Batched(Wrapper):
     def __init__(
         self,
         endpoint: Endpoint,
-        store: File,
+        store: Store,
         key: Callable[[Request], str],
         *,
         task: str = "",

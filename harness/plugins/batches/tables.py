@@ -8,14 +8,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
 
+from harness.cache.store import Store
 from harness.codec import request_from_json, short, text_digest, words
-from harness.types import JSON, Request, Response
+from harness.types import Request
 
 TABLES = {
     # The settings of a model, by which the replies to its requests are read.
@@ -44,52 +42,6 @@ WAITS = f"EXISTS (SELECT 1 FROM batched WHERE batch = batches.digest AND NOT {AN
 """SQL for a batch of which something has no answer yet."""
 
 
-class Claims(Protocol):
-    """What processes that share a file have taken upon themselves."""
-
-    def take(self, keys: Sequence[str], *, since: float = 0.0, anyhow: bool = False) -> Any:
-        """Return which keys are this process's (`own`) from now on."""
-
-    def release(self, keys: Sequence[str]) -> None:
-        """Give keys up."""
-
-
-class File(Protocol):
-    """The cache's file, as its batches see it."""
-
-    path: Path
-
-    def get(self, key: str, *, since: float = 0.0) -> Response | None:
-        """Return the stored response; None where it is older than `since`."""
-
-    def put(
-        self,
-        identity: Mapping[str, JSON],
-        answers: Sequence[tuple[str, Request, Response]],
-        *,
-        name: str = "",
-        task: str = "",
-        replace: bool = False,
-    ) -> dict[str, Response]:
-        """Store responses by their keys; return those of others that were sooner."""
-
-    @property
-    def claims(self) -> Claims:
-        """What this process has taken upon itself, so that others on the same file do not."""
-
-    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Write all of it or nothing."""
-
-    def query(self, statement: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a SELECT."""
-
-    def note_texts(self, db: sqlite3.Connection, texts: Mapping[str, str]) -> None:
-        """Add the texts, by their digests, that are not stored yet, inside a transaction."""
-
-    def text(self, digest: str) -> str:
-        """Return the text of a digest. Raises KeyError where it is not there."""
-
-
 @dataclass(frozen=True)
 class Written:
     """A request that was written out."""
@@ -106,7 +58,7 @@ class Written:
 class Notes:
     """The batches of one cache file, read and written."""
 
-    def __init__(self, store: File) -> None:
+    def __init__(self, store: Store) -> None:
         """Take the file as it is; nothing is made in it before there is something to note."""
         self.store = store
 
@@ -186,7 +138,7 @@ class Notes:
             db.executemany("DELETE FROM batch_strays WHERE id = ?", [(key,) for key in keys])
 
 
-def under_way(store: File, name: str) -> str:
+def under_way(store: Store, name: str) -> str:
     """Return what to say of the open batches of a model, by its name, to who asks it call by call; "" for none."""
     if not Notes(store).there:
         return ""

@@ -1,4 +1,4 @@
-"""A run's model in batches, where it is set to be (`harness.prepare.Wrapping`). Every run imports this, few need more."""
+"""A run's model in batches, where it is set to be (`harness.prepare.Wrapping`): all that every run imports."""
 
 from __future__ import annotations
 
