@@ -263,16 +263,18 @@ class Endpoint(ABC):
                 raise UnsupportedError(told) from None
             raise
 
-    @abstractmethod
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Call many at once; yield the answers that landed together, as they land."""
+        from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
+
+        return respond(self, requests)
 
     @property
     @abstractmethod
     def identity(self) -> Mapping[str, JSON]:
         """Return what the answers depend on."""
 
-    async def _one_call(self, wire: Wire, request: Request) -> Any:
+    async def send(self, wire: Wire, request: Request) -> Any:
         """Return the reply to the one call that answers a request; a ranking asks for all tokens of the choices."""
         path, body = self.call(request)
         if not isinstance(request, ChoiceRequest) or self.speaks is not OPENAI:
@@ -289,10 +291,6 @@ class Endpoint(ABC):
     @abstractmethod
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the one call that answers a request: its path below base_url, and its body."""
-
-    @abstractmethod
-    async def send(self, wire: Wire, request: Request) -> Any:
-        """Return the server's reply to one call."""
 
     @abstractmethod
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:

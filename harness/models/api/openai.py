@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,7 +22,7 @@ from harness.models.api.replies import (
     text_of,
     thoughts_of,
 )
-from harness.protocols import Outcomes, as_text
+from harness.protocols import as_text
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response, Transcript
 
 if TYPE_CHECKING:
@@ -133,11 +133,6 @@ class Chat(Endpoint):
     def texts(self, messages: Transcript) -> Iterable[str]:
         return (message.content for message in messages)
 
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
-
-        return respond(self, requests)
-
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the path and the body of a chat completion."""
         assert not isinstance(request, PairRequest)
@@ -155,9 +150,6 @@ class Chat(Endpoint):
 
             parameters |= of_form(request.form)
         return "/chat/completions", parameters
-
-    async def send(self, wire: Wire, request: Request) -> Any:
-        return await self._one_call(wire, request)
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
         """Return what the message says, how likely its first token makes each choice, or why there is none."""
@@ -213,11 +205,6 @@ class Completions(Endpoint):
     def texts(self, messages: Transcript) -> Iterable[str]:
         return (as_text(messages),)
 
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
-
-        return respond(self, requests)
-
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the path and the body of a completion. Raises ConfigError where choices are echoed, one a call."""
         assert not isinstance(request, PairRequest)
@@ -237,7 +224,7 @@ class Completions(Endpoint):
     async def send(self, wire: Wire, request: Request) -> Any:
         """Return the server's reply: one completion, or a list of one scored continuation for each choice."""
         if not isinstance(request, ChoiceRequest) or not await self._echoes(wire, request):
-            return await self._one_call(wire, request)
+            return await super().send(wire, request)
         from harness.models.api.ranking import ask_echoes
 
         # The prompt's own tokens are scored, nothing is drawn: only what a server needs besides is sent along.
