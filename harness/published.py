@@ -35,7 +35,6 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a published table; return the exit code."""
     return key_value.command(HELP, Settings, job, arguments)
 
 

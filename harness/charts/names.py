@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from harness.leaderboard.families import family
+from harness.leaderboard.comparable import family
 from harness.storage.configuration import as_options
 from harness.storage.places import safe
 from harness.storage.runs import Run
@@ -92,5 +92,4 @@ def _differing(row: Run, part: str, shared: Sequence[str]) -> str:
 
 
 def reference(row: Run, run: str, label: str) -> dict[str, Any]:
-    """Return what a chart's row tells of its run."""
     return {"run": run, "label": label, "role": row.role, "family": family(row.model, row.role)}

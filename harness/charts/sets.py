@@ -184,7 +184,6 @@ def interval_notes_of(rows: Sequence[Scores]) -> list[str]:
 
 
 def title_of(metric: str) -> str:
-    """Return a metric's title as it begins a title."""
     return capitalized(definition(metric).title)
 
 
@@ -193,7 +192,6 @@ def _breakdowns(row: Run) -> Any:
 
 
 def interval_of(scores: Scores, name: str) -> Interval:
-    """Return a metric's interval, if it has one."""
     metric = scores.metric(name)
     return metric.interval if metric else None
 

@@ -1,5 +1,6 @@
-"""The contents of charts, whoever draws them. Values are fractions or None where undefined, intervals (low, high)
-or None.
+"""The contents of charts, whoever draws them, and the marks of runs in them, the same on the page and in figures.
+
+Values are fractions or None where undefined, intervals (low, high) or None.
 """
 
 from __future__ import annotations
@@ -201,7 +202,6 @@ class ScaleChart(Chart):
 
 
 def as_json(chart: Chart) -> dict[str, Any]:
-    """Return the chart as JSON, with the fields of its class."""
     return {"kind": chart.kind, **_lists_for_tuples(asdict(chart))}
 
 
@@ -210,3 +210,30 @@ def _lists_for_tuples(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _lists_for_tuples(part) for name, part in value.items()}
     return [_lists_for_tuples(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How a role is marked; its shape tells it apart for those who do not see colours."""
+
+    title: str
+    """In legends."""
+    colour: Literal["blue", "grey", "green", "orange"]
+    """Its name: paper and the page's themes have their own shade of each."""
+    shape: Literal["disc", "square", "diamond", "triangle"]
+    open: bool = False
+    """Whether the mark is an outline."""
+
+
+MARKS: dict[Role, Mark] = {
+    "model": Mark("model", "blue", "disc"),
+    "baseline": Mark("baseline", "grey", "square", open=True),
+    "solver": Mark("exact solver", "green", "diamond"),
+    "algorithm": Mark("algorithm on data", "orange", "triangle"),
+    "cheat": Mark("cheat", "grey", "diamond", open=True),
+}
+"""In the order of legends."""
+
+
+def marks_json() -> dict[str, Any]:
+    return {role: asdict(mark) for role, mark in MARKS.items()}

@@ -66,7 +66,6 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the comparison and return the exit code."""
     return key_value.command(HELP, Settings, job, arguments)
 
 

@@ -42,7 +42,6 @@ class Row:
 
     @property
     def title(self) -> str:
-        """relation: parent, or all."""
         return "all" if self.group == OVERALL else f"{self.group[0].replace('_', ' ')}: {self.group[1]}"
 
 

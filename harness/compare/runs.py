@@ -59,7 +59,6 @@ class Replies:
 
     @property
     def label_sets(self) -> list[str]:
-        """Those that every item has."""
         sets = [[name for name, _ in labels] for labels in {reply.labels for reply in self.by_item.values()}]
         return [name for name in sets[0] if all(name in other for other in sets)] if sets else []
 

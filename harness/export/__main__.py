@@ -50,7 +50,6 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the files and return the exit code."""
     return key_value.command(_help(), Settings, job, arguments)
 
 

@@ -84,7 +84,6 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the leaderboard, and write LEADERBOARD.md unless `out=` names another file."""
     return key_value.command(HELP, Settings, job, arguments)
 
 
@@ -186,7 +185,6 @@ def write(text: str, path: Path) -> None:
 
 
 def _write_file(path: Path, text: str, *, named: bool = True) -> None:
-    """Write the text and a line end."""
     with atomic_file(str(path), user_path=named) as file:
         file.write(f"{text}\n")
 

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 
 from harness.errors import ConfigError, unknown
 from harness.leaderboard import by_setting, over_setting
+from harness.leaderboard.chains import Setting, find_setting, setting_names
 from harness.leaderboard.columns import OF_RUNS, NumberColumn, constants, not_ranked, number_notes, readings_notes
-from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets, name_of, of_other_rules
-from harness.leaderboard.families import family, order
-from harness.leaderboard.setting import Setting, find_setting, setting_names
+from harness.leaderboard.comparable import (
+    NAMES,
+    ComparableRuns,
+    comparable_sets,
+    family,
+    name_of,
+    of_other_rules,
+    order,
+)
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
 from harness.tables.numbers import COUNTS, DERIVED, Intervals, counts_of, derived, even_decimals, metrics_of

@@ -12,10 +12,9 @@ from harness.compare import pairs
 from harness.compare.measure import paired_row
 from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.chains import Chain, chain_columns, chains_of, sets_of, steps_of, view_heading
+from harness.leaderboard.chains import Chain, Setting, chain_columns, chains_of, sets_of, steps_of, view_heading
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
-from harness.leaderboard.setting import Setting
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.paired import Difference

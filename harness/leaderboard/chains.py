@@ -1,18 +1,164 @@
-"""Runs that agree in everything but one setting: rows of robustness charts, and of tables by= and over= a setting."""
+"""A setting by which runs differ, and runs that agree in everything but it: rows of tables by= and over= a setting."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Any
 
+from harness.codec import digest
+from harness.errors import ConfigError
 from harness.leaderboard.comparable import capitalized, items_of, settings_words, sort_key
-from harness.leaderboard.setting import Setting
+from harness.storage.configuration import as_options
+from harness.storage.places import setting_text, variant
 from harness.storage.runs import Run
 from harness.tables.table import Cell, Column
 from harness.tasks.benchmark import PERTURBATION
 from harness.tasks.find import benchmark_of
+
+PARTS = ("task", "model", "data")
+"""The parts of a configuration that have settings; data are those that an algorithm has learned from."""
+PLACES = ("prompt", "model", "variant")
+"""Names of a run's place that serve as settings too: variant is all settings of the task at once."""
+_WHOLE = {"limit": "all items"}
+"""What a default is called that is no value of its own."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of a part of the configuration, or a part of the run's place (`name` is then empty)."""
+
+    part: str
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """What readers know it by."""
+        return (self.name or self.part).replace("_", " ")
+
+    def value(self, row: Run) -> Any:
+        """Return what the setting is in a run; None where that is the default or not known."""
+        if not self.name:
+            return getattr(row, self.part)
+        if (self.part, self.name) == ("task", "labels"):
+            return row.result.headline  # the default follows from the version
+        for source in (row.configuration, row.manifest.get("config") or {}):
+            part = source.get(self.part)
+            if isinstance(part, Mapping) and (found := _find(part, self.name)) is not None:
+                return found
+        return benchmark_of(row.task).defaults.get(self.name)
+
+    def step(self, row: Run) -> str:
+        """Return the setting's value as headings have it."""
+        value = self.value(row)
+        if (self.part, self.name) == ("task", PERTURBATION):
+            return benchmark_of(row.task).perturbations.get(str(value or "none"), str(value))
+        if value is None:
+            return _WHOLE.get(self.name, "default")
+        return f"{value:,}" if type(value) is int and self.name == "limit" else setting_text(value)
+
+    def is_default(self, row: Run) -> bool:
+        """Return whether a run has the setting of its task, or its prompt, as it is by default."""
+        if self.part == "prompt":
+            task = (row.manifest.get("config") or {}).get("task") or {}
+            return row.prompt in list(task.get("prompts") or [])[:1]
+        return (self.part == "task" and self.name not in row.settings) or (self.part == "variant" and not row.settings)
+
+    def rest(self, row: Run) -> tuple[str, ...]:
+        """Return all else that the answers depend on: variant, prompt and model, and a digest of the configuration.
+
+        Examples that stand in a prompt are perturbed as the questions are, so a prompt is told by its file's words.
+        """
+        configuration = {**row.configuration}
+        if configuration and self.part in ("task", "variant"):
+            configuration["prompt"] = _words(row)
+        if self.name:
+            configuration[self.part] = _without(configuration.get(self.part) or {}, self.name)
+        elif configuration:
+            configuration["task" if self.part == "variant" else self.part] = {}
+        place = {"variant": row.variant, "prompt": row.prompt, "model": row.model}
+        if self.part == "task":
+            place["variant"] = self.other_variant(row)
+        elif self.part == "data":
+            place["prompt"] = variant(as_options(configuration["data"])) if row.data else row.prompt
+        else:
+            # Runs that differ in a setting of the model have names of their own, as they have folders of their own.
+            place[self.part] = ""
+        return (*place.values(), digest(configuration) if row.configuration else "")
+
+    def other_settings(self, row: Run) -> dict[str, Any]:
+        """Return the settings of a run's task but for this one."""
+        if self.part == "variant":
+            return {}
+        return _without(row.settings, self.name) if self.part == "task" else dict(row.settings)
+
+    def other_variant(self, row: Run) -> str:
+        """Return the variant that a run has without this setting."""
+        has_it = self.part == "variant" or (self.part == "task" and self.name in row.settings)
+        return variant(self.other_settings(row)) if has_it else row.variant
+
+
+def find_setting(name: str, rows: Sequence[Run]) -> Setting | None:
+    """Return the setting that a user means by `limit`, `seed`, `model.seed` or `prompt`; None where no run has it.
+
+    Raise ConfigError where parts of the configuration have several of that name by which the runs differ.
+    """
+    if name in PLACES:
+        return Setting(name)
+    part, _, own_name = name.rpartition(".")
+    if part and part not in PARTS:
+        return None
+    settings = [Setting(part, own_name) for part in ([part] if part else PARTS)]
+    known = [setting for setting in settings if any(_has(setting, row) for row in rows)]
+    differing = [setting for setting in known if len({str(setting.value(row)) for row in rows}) > 1]
+    if len(differing) > 1:
+        either = " or ".join(f"{setting.part}.{setting.name}" for setting in differing)
+        raise ConfigError(f"{name} is a setting of several parts by which these runs differ: write {either}.")
+    return next(iter([*differing, *known]), None)
+
+
+def setting_names(rows: Sequence[Run]) -> list[str]:
+    """Return the names of the settings by which the runs differ."""
+    names = {name for row in rows for part in PARTS for name in _names(row.configuration.get(part) or {})}
+    settings = [Setting(part, name) for name in names for part in PARTS]
+    differing = {setting.name for setting in settings if len({str(setting.value(row)) for row in rows}) > 1}
+    return sorted(differing | {place for place in PLACES if len({getattr(row, place) for row in rows}) > 1})
+
+
+def _has(setting: Setting, row: Run) -> bool:
+    sources = (row.configuration, row.manifest.get("config") or {})
+    parts = [source.get(setting.part) for source in sources]
+    return any(isinstance(part, Mapping) and setting.name in set(_names(part)) for part in parts)
+
+
+def _names(part: Mapping[str, Any]) -> list[str]:
+    inner = [name for value in part.values() if isinstance(value, Mapping) for name in value]
+    return [*part, *inner]
+
+
+def _find(part: Mapping[str, Any], name: str) -> Any:
+    """Return a setting of a part of the configuration, or of a group in it, as temperature is one of sampling."""
+    if name in part:
+        return part[name]
+    return next((value[name] for value in part.values() if isinstance(value, Mapping) and name in value), None)
+
+
+def _without(part: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {
+        key: _without(value, name) if isinstance(value, Mapping) else value
+        for key, value in part.items()
+        if key != name
+    }
+
+
+def _words(row: Run) -> Any:
+    """Return what tells a prompt's file from others: its name and words, without the examples in it."""
+    words = row.manifest.get("words")
+    if not isinstance(words, Mapping):
+        return row.configuration.get("prompt")
+    return [row.prompt, {name: value for name, value in words.items() if name != "source"}]
 
 
 @dataclass
@@ -88,7 +234,7 @@ def _natural(text: str) -> tuple[int, float, str]:
 
 def chain_columns(chains: Sequence[Chain], setting: Setting) -> tuple[list[Column], list[list[Cell]], list[str]]:
     """Return the columns of names, their cells for each chain, and the names that all chains share, in words."""
-    rows = [_names(chain, setting) for chain in chains]
+    rows = [_chain_names(chain, setting) for chain in chains]
     known = [name for name in ("model", "prompt", "variant", "folder") if any(row.get(name) for row in rows)]
     differing = [name for name in known if len({row[name] for row in rows}) > 1]
     # One chain, or chains that differ in nothing, still need a name.
@@ -108,7 +254,7 @@ def view_heading(view: str, setting: Setting, row: Run) -> str:
     return capitalized(f"{view} {setting.title}, {settings_words(row, setting.other_settings(row))}")
 
 
-def _names(chain: Chain, setting: Setting) -> dict[str, str]:
+def _chain_names(chain: Chain, setting: Setting) -> dict[str, str]:
     first = chain.first
     names = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
     if not setting.name:

@@ -7,10 +7,9 @@ from statistics import fmean, median, stdev
 
 from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.chains import Chain, chain_columns, chains_of, sets_of, steps_of, view_heading
+from harness.leaderboard.chains import Chain, Setting, chain_columns, chains_of, sets_of, steps_of, view_heading
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import runs_text
-from harness.leaderboard.setting import Setting
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, metric_text

@@ -27,12 +27,10 @@ NO_INTERVALS_NOTE = "No row has an interval: the counts behind these numbers are
 
 @cache
 def rows_of(benchmark: Benchmark) -> tuple[PublishedRow, ...]:
-    """Return the rows that a benchmark's paper prints, in its order."""
     return tuple(benchmark.published())
 
 
 def rows() -> tuple[PublishedRow, ...]:
-    """Return all published rows, in the papers' order."""
     return tuple(row for benchmark in every() for row in rows_of(benchmark))
 
 
@@ -54,7 +52,6 @@ def tables(name: str) -> list[list[PublishedRow]]:
 
 
 def papers(name: str) -> list[str]:
-    """Return the names of the benchmarks that have a table of that name."""
     return list(dict.fromkeys(benchmark for benchmark, _ in _fitting(name)))
 
 
@@ -77,7 +74,6 @@ def _fitting(name: str) -> dict[tuple[str, str], list[PublishedRow]]:
 
 
 def _table_name(row: PublishedRow) -> str:
-    """Return the name of a row's table without the word Table."""
     return row.table.removeprefix("Table ")
 
 

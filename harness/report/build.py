@@ -9,9 +9,10 @@ from typing import Any
 
 import harness
 from harness.charts import as_json as chart_json
-from harness.charts import charts_of, marks, run_ids
+from harness.charts import charts_of, run_ids
+from harness.charts.values import marks_json
 from harness.leaderboard.build import build
-from harness.leaderboard.families import family
+from harness.leaderboard.comparable import family
 from harness.leaderboard.published import published_tables
 from harness.report.chunks import ChunkBuilder
 from harness.runtime.progress import Progress
@@ -40,7 +41,7 @@ def content(
         "tables": _tables(rows, names),
         "published": json.loads(as_json(published))["tables"],
         "charts": [chart_json(chart) for chart in charts_of(rows)],
-        "marks": marks.as_json(),
+        "marks": marks_json(),
         "metrics": {name: _metric(metric, rows) for name, metric in definitions().items() if metric.on_page},
     }
     return data, builder.chunks

@@ -64,12 +64,10 @@ class Counts:
 
     @property
     def items(self) -> int:
-        """All of them."""
         return self.tp + self.fp + self.fn + self.tn + self.unreadable + self.failed
 
     @property
     def positives(self) -> int:
-        """Items whose gold label is 1."""
         return self.tp + self.fn + self.unreadable_positive + self.failed_positive
 
     @property

@@ -57,7 +57,6 @@ class MetricDefinition:
     where the metric is no ratio of sums over clusters: that of such a ratio is its denominator."""
 
     def sums(self, *counts: Numbers) -> tuple[Numbers, ...]:
-        """Return the sums that it rests on."""
         assert self.of_counts is not None
         return self.rests_on(*counts) if self.rests_on else self.of_counts(*counts)[1:]
 
@@ -173,7 +172,6 @@ def definition(name: str) -> MetricDefinition:
 
 
 def of_counts() -> list[MetricDefinition]:
-    """Return the metrics that are made of counts of right and wrong answers."""
     return [metric for metric in definitions().values() if metric.made_of == "counts"]
 
 

@@ -178,7 +178,6 @@ def _too_few(clusters: int) -> str:
 
 
 def with_intervals(metrics: tuple[Metric, ...], ranges: Mapping[str, Interval]) -> tuple[Metric, ...]:
-    """Return the metrics, each with its interval or why there is none."""
     return tuple(_with(metric, ranges[metric.name]) if metric.name in ranges else metric for metric in metrics)
 
 

@@ -151,7 +151,6 @@ def _resampled(columns: Columns, metrics: Sequence[str], resamples: int, seed: i
 
 
 def _pieces(rows: int, width: int) -> Iterator[int]:
-    """Split `rows` into chunk sizes that bound memory."""
     height = max(1, _AT_ONCE // max(width, 1))
     yield from (min(height, rows - start) for start in range(0, rows, height))
 
@@ -180,7 +179,6 @@ def _columns(cells: Cells) -> Columns:
 
 
 def _first_counts(columns: Columns) -> tuple[NDArray[np.float64], ...]:
-    """Return true and false positives, false and true negatives of the first run."""
     tp, fp, positives, items = columns[..., 0], columns[..., 1], columns[..., 4], columns[..., 5]
     return tp, fp, positives - tp, items - positives - fp
 

@@ -25,7 +25,6 @@ def while_thinking(response: Response) -> bool:
 
 
 def cut_off(record: Record) -> bool:
-    """Return whether an item has no answer because its reply was cut off while the model was thinking."""
     if not isinstance(record.outcome, Response) or record.answer is None or record.answer.label is not None:
         return False
     return record.request is not None and while_thinking(record.outcome)
@@ -45,7 +44,6 @@ class AnswerNotes:
     """Counts over records: of replies that were not in their form, and of probability outside the choices."""
 
     def __init__(self) -> None:
-        """Begin with nothing counted."""
         self._not_in_form = self._in_words = 0
         self._by_token = self._bounded = self._mostly_outside = self._without = 0
         self._outside = 0.0
@@ -120,7 +118,6 @@ class FirstReplies:
     """
 
     def __init__(self, model: Model, judged: bool) -> None:
-        """Begin without replies; `judged` says whether what the rules cannot read goes to a judge."""
         self._service = model.traits.service
         self._judged = judged
         self._readable = False
@@ -131,7 +128,6 @@ class FirstReplies:
 
     @property
     def hopeless(self) -> bool:
-        """Whether enough replies have come, and none was readable."""
         return not self._readable and len(self._seen) >= ENOUGH
 
     def add(self, record: Record, request: Request | None) -> None:

@@ -151,7 +151,6 @@ def unread(record: Record) -> bool:
 
 
 def by_rules_alone(record: Record) -> Record:
-    """Return a record as it would be without a judge."""
     return record if record.judgement is None else replace(record, judgement=None, answer=Answer(label=None))
 
 

@@ -75,7 +75,6 @@ class OutcomeCounts:
     """Counts over outcomes of all but their answers: failures, finish reasons, tokens, models."""
 
     def __init__(self) -> None:
-        """Begin with nothing counted."""
         self.failures: Counter[str] = Counter()
         self.finish_reasons: Counter[str] = Counter()
         self.tokens: Counter[str] = Counter()

@@ -20,7 +20,6 @@ _ARROW = " -> "
 
 
 def ordered_pair(first: str, second: str) -> str:
-    """Return the unit of a question that names two variables in this order."""
     return f"{first}{_ARROW}{second}"
 
 
@@ -33,7 +32,6 @@ def ends(unit: str) -> tuple[str, str]:
 
 
 def named_units(units: Iterable[str]) -> str:
-    """Return what units are called, several of them."""
     return "pairs of variables" if any(" " in unit for unit in units) else "variables"
 
 
@@ -50,7 +48,6 @@ class Tally:
     """Counts by kind and unit. A unit is a cluster or, with `within`, a part of one, such as a pair of variables."""
 
     def __init__(self, within: Callable[[Record], str] | None) -> None:
-        """Begin with nothing counted."""
         self._within = within
         self._units: dict[tuple[str, str], int] = {}
         self._counts: defaultdict[Kind, Counter[int]] = defaultdict(Counter)
@@ -68,17 +65,14 @@ class Tally:
 
     @property
     def kinds(self) -> dict[Kind, int]:
-        """How many records of each kind."""
         return {kind: counts.total() for kind, counts in self._counts.items()}
 
     @property
     def clusters(self) -> int:
-        """How many there are."""
         return len({cluster for cluster, _ in self._units})
 
     @property
     def any_probability(self) -> bool:
-        """Whether one answer at least has a probability."""
         return bool(self._p_yes)
 
     def p_yes(self, kind: Kind) -> Sequence[float]:

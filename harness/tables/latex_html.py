@@ -128,7 +128,6 @@ def _height(lines: Sequence[Line]) -> int:
 
 
 def _width(table: Table) -> int:
-    """Return the number of characters in a row."""
     columns = zip(table.columns, *(line.cells for line in table.lines), strict=True)
     return sum(2 + max(len(head.title), *(len(cell.full_text) for cell in cells)) for head, *cells in columns)
 

@@ -77,7 +77,6 @@ def metrics_of(rows: Iterable[Scores]) -> list[str]:
 
 
 def metric_column(name: str, metric: str, title: str = "") -> Column:
-    """Return the column of a metric; without a `title` it has the metric's own."""
     shown = definition(metric)
     return Column(name, title or shown.title, "metric", shown.best)
 

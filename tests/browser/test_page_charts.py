@@ -10,7 +10,7 @@ from facts import Runs, address, page_data
 from moving import go, wait_for_view
 from playwright.sync_api import expect
 
-from harness.charts.marks import MARKS
+from harness.charts.values import MARKS
 
 # What each figure draws and what its table says; by the figure's id.
 FIGURES = """() => Object.fromEntries([...document.querySelectorAll("main figure")].map((figure) => {

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.brute_force import every_dag, graph_of
 
-from harness.scoring.graphs import is_acyclic, transitive_closure
-from harness.scoring.sid import sid
+from harness.scoring.graphs import is_acyclic, sid, transitive_closure
 from harness.tasks.causalbench.networks import NETWORKS, load
 
 DOWN, UP = "from row to column", "from column to row"

@@ -23,7 +23,7 @@ from support.causalbench_help import (
     values,
 )
 
-from harness.scoring.sid import sid
+from harness.scoring.graphs import sid
 from harness.tasks.causalbench.networks import edges, load
 
 

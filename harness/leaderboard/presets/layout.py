@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from harness.leaderboard.families import family
+from harness.leaderboard.comparable import family
 from harness.leaderboard.presets.select import (
     SEEDS_NOTE,
     Data,

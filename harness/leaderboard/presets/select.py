@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 
-from harness.leaderboard.comparable import items_of
-from harness.leaderboard.families import family, order
+from harness.leaderboard.comparable import family, items_of, order
 from harness.leaderboard.published import rows_of
 from harness.storage.places import setting_text
 from harness.storage.runs import Run
@@ -109,7 +108,6 @@ class Entry:
     """By slot, an algorithm's runs on other seeds and other networks, all of them."""
 
     def run(self, number: Number) -> Run | None:
-        """Return the run that a column shows."""
         return next((run for slot, run in self.runs.items() if not number.slots or slot in number.slots), None)
 
     def measured(self, number: Number, breakdown: str, groups: Sequence[str]) -> Metric | None:
@@ -209,12 +207,10 @@ def _data(preset: Preset, row: Run, kind: Source, where: str) -> tuple[str, Data
 
 
 def _usual(row: Run, kind: Source) -> bool:
-    """Return whether a run's prompt is the table's usual one."""
     return row.prompt in kind.prompts[:1]
 
 
 def _model_title(row: Run, kind: Source) -> str:
-    """Return the name of a model, with its prompt where that is not the usual one."""
     return row.model if _usual(row, kind) else f"{row.model} ({row.prompt})"
 
 

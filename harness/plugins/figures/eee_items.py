@@ -83,7 +83,6 @@ class Rows:
 
     @staticmethod
     def _reply(response: Mapping[str, Any]) -> dict[str, str]:
-        """Return the model's turn, with its thoughts where they stand apart."""
         thoughts = {"reasoning_trace": response["reasoning"]} if response.get("reasoning") else {}
         return {"role": "assistant", "content": response["text"], **thoughts}
 

@@ -158,7 +158,6 @@ def _results(run: Run, task: str, hashes: str | None, items: int, answered: int)
 
 
 def _better(name: str) -> bool | None:
-    """Return whether more is better; None where neither end is."""
     best = definition(name).best
     return None if best is None else best == "high"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 from harness.errors import DataError
-from harness.leaderboard.families import family, order
+from harness.leaderboard.comparable import family, order
 from harness.leaderboard.presets.select import settings
 from harness.storage.runs import Run
 from harness.tables.table import Block, Cell, Column, Line, Table

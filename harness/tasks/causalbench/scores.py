@@ -10,9 +10,8 @@ from statistics import fmean
 from harness.scoring import graphs
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.classification import multiclass
-from harness.scoring.graphs import EdgeDirection
+from harness.scoring.graphs import EdgeDirection, sid
 from harness.scoring.intervals import means
-from harness.scoring.sid import sid
 from harness.scoring.summary import summarize as count
 from harness.scoring.tally import unordered
 from harness.tasks.causalbench.answer_matrix import Sheet, Sheets, graph_files

@@ -10,7 +10,7 @@ import pytest
 from support.charts_help import put, scores
 
 from harness.charts import charts_of
-from harness.charts.marks import MARKS
+from harness.charts.values import MARKS
 from harness.leaderboard.build import build
 from harness.leaderboard.comparable import find_runs
 from harness.plugins.figures.plot import __main__, cells, lines

@@ -90,7 +90,6 @@ class _Figure:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the figures and return the exit code."""
     return key_value.command(HELP, Settings, job, arguments)
 
 

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from harness.charts.marks import MARKS
-from harness.charts.values import Chart
+from harness.charts.values import MARKS, Chart
 from harness.types import Role
 
 if TYPE_CHECKING:
@@ -158,7 +157,6 @@ def legend_of_roles(roles: Collection[Role]) -> tuple[list[Any], list[str]]:
 
 
 def legend_height(labels: Sequence[str], width: float) -> float:
-    """Return the height of a legend in inches."""
     return math.ceil(len(labels) / _columns(labels, width)) * LINE + 0.06 if labels else 0.0
 
 
@@ -170,7 +168,6 @@ def _columns(labels: Sequence[str], width: float) -> int:
 
 
 def text_width(text: str, size: float = TEXT) -> float:
-    """Return the width of a text in inches; `size` is in points."""
     return sum(map(_advance, text)) * size / 72
 
 
