@@ -1,4 +1,4 @@
-"""Runs that may stand side by side: complete, with the same items and headline labels; their names and settings in words."""
+"""Runs that may stand side by side: complete, with the same items and headline labels; and what they are called."""
 
 from __future__ import annotations
 
