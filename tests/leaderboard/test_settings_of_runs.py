@@ -222,7 +222,13 @@ def test_columns_of_what_was_said_and_of_what_a_run_took():
     confusion = {"tp": 6, "fn": 14, "fp": 24, "tn": 56}
     overall = Scores(100, 20, 0, 0, (Metric("f1", 0.24),), clusters=9, confusion=confusion)
     result = Result(
-        "published", {"published": {"overall": {"all": overall}}}, 9, {}, {}, Usage(5000, 200), served_models={"m-2026": 100}
+        "published",
+        {"published": {"overall": {"all": overall}}},
+        9,
+        {},
+        {},
+        Usage(5000, 200),
+        served_models={"m-2026": 100},
     )
     row = board_row("corr2cause", "default", "plain", "m", True, result)
     row = replace(row, result_json={"cost": {"usd": 0.123456}})
