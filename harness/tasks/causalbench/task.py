@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +13,7 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.scoring.tally import ordered_pair
+from harness.tasks.base import Count, LazyItems, Share, TaskBase
 from harness.tasks.causalbench import networks, questions
 from harness.tasks.causalbench.choices import Networks, Scales, check_choice, check_texts, chosen_networks, text_remarks
 from harness.tasks.causalbench.networks import SCALES, Network, load
@@ -21,7 +22,7 @@ from harness.tasks.causalbench.rendering import Background, Columns, Format, Nam
 from harness.tasks.causalbench.scores import summarize
 from harness.tasks.causalbench.structures import RELATIONS, Matrix, learned_answers, matrix, relations, structures
 from harness.tasks.causalbench.table import Table, exact_skeleton, paper_skeleton, sample, table_of_pairs
-from harness.types import JSON, Item, Record, Result, Unreadable
+from harness.types import Item, Record, Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,16 +30,13 @@ if TYPE_CHECKING:
     from harness.causal.learned_graph import Pattern
 
 Convention = Literal["exact", "paper"]
-Count = Annotated[int, Field(gt=0, strict=True)]
-Share = Annotated[float, Field(ge=0, le=1)]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 
 
 @dataclass(frozen=True)
-class CausalBench(ABC):
+class CausalBench(TaskBase):
     """What the three tasks about networks share; configs/task/causalbench/ says what each setting means."""
 
-    name: str
     prompts: tuple[str, ...]
     networks: Networks | None = None
     scale: Scales | None = None
@@ -49,10 +47,7 @@ class CausalBench(ABC):
     columns: Columns | None = None
     background: Background = "ours"
     convention: Convention = "exact"
-    limit: Count | None = None
-    unreadable: Unreadable = "wrong"
-    seed: Seed = 0
-    prior: Share = field(default=0.5, kw_only=True)
+    seed: Seed = field(default=0, kw_only=True)
 
     asks: ClassVar[str] = "template"
     """The breakdown that the templates' names make."""
@@ -80,11 +75,6 @@ class CausalBench(ABC):
         return "" if self.format == "variable_name" else self.format
 
     @property
-    def data(self) -> Mapping[str, JSON]:
-        """Nothing: the networks come with the package."""
-        return {}
-
-    @property
     def remarks(self) -> Sequence[str]:
         """What has to be known of the texts and the data that the prompts tell."""
         return text_remarks(self.format, self.order_of_columns, self.background)
@@ -94,13 +84,20 @@ class CausalBench(ABC):
         """The order of the data's columns: by default the paper's for its convention, one that tells nothing else."""
         return self.columns or ("file" if self.convention == "paper" else "shuffled")
 
-    def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Return none: the paper asks zero-shot."""
-        return ()
-
     def items(self) -> Iterable[Item]:
         """Return the questions, network by network, template by template."""
-        return Questions(self, self._tables)
+        return LazyItems(self._items, sum(map(len, self._tables.values())))
+
+    def _items(self) -> Iterator[Item]:
+        templates = tuple(self.asked_templates.values())
+        for name, table in self._tables.items():
+            wording = self.wording(name)
+            sets = tuple(table.labels)
+            labels = zip(*(column.tolist() for column in table.labels.values()), strict=True)
+            columns = (column.tolist() for column in (table.template, table.a, table.b, table.c))
+            for gold, template, a, b, c in zip(labels, *columns, strict=True):
+                nodes = (a, b) if c < 0 else (a, b, c)
+                yield self.item(wording, templates[template], nodes, dict(zip(sets, gold, strict=True)))
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return scores by both conventions, and the predicted graphs."""
@@ -239,25 +236,3 @@ class Skeleton(CausalBench):
         if self.convention == "exact":
             return exact_skeleton(network, matrices["adjacent"], seed=self.seed)
         return paper_skeleton(network, matrices["adjacent"], matrices["path_either_way"])
-
-
-@dataclass(frozen=True)
-class Questions:
-    """Items made one at a time from the tables, with a length."""
-
-    task: CausalBench
-    tables: Mapping[str, Table]
-
-    def __iter__(self) -> Iterator[Item]:
-        templates = tuple(self.task.asked_templates.values())
-        for name, table in self.tables.items():
-            wording = self.task.wording(name)
-            sets = tuple(table.labels)
-            labels = zip(*(column.tolist() for column in table.labels.values()), strict=True)
-            columns = (column.tolist() for column in (table.template, table.a, table.b, table.c))
-            for gold, template, a, b, c in zip(labels, *columns, strict=True):
-                nodes = (a, b) if c < 0 else (a, b, c)
-                yield self.task.item(wording, templates[template], nodes, dict(zip(sets, gold, strict=True)))
-
-    def __len__(self) -> int:
-        return sum(map(len, self.tables.values()))
