@@ -19,8 +19,7 @@ from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 
-from harness.cache.rows import digest_of
-from harness.cache.schema import key_of
+from harness.cache.schema import digest_of, key_of
 from harness.cache.store import Store, store_texts
 from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.types import ChatRequest, Message, Response, Usage

@@ -16,7 +16,7 @@ from harness.config_files import BUILTIN, CONFIGS, OWN, listed
 from harness.errors import ConfigError, DataError, HarnessError, StoreError, unknown
 from harness.prepare import Prepared, carry_out, prepare
 from harness.run import RunOutcome
-from harness.runtime import own_thread, secrets
+from harness.runtime import interrupt, secrets
 from harness.settings import Main, plain
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
@@ -46,14 +46,14 @@ def evaluate(
     Progress is shown on stderr. Raises ConfigError for what cannot run, RunStopped for what stopped it early
     (Interrupted after Ctrl-C): what was answered is kept, and the same call goes on from there.
     """
-    own_thread.await_abandoned()
+    interrupt.await_abandoned()
     config = _composed({"model": model, "task": task, "cache": cache, "judge": judge}, overrides, settings)
     if config.get("dry_run") is True:
         raise ConfigError("dry_run shows a plan and leaves no run to return: python -m harness … dry_run=true does it.")
     if config.get("shard") is not None or config.get("workers") is not None:
         raise ConfigError("shard= and workers= are for the command (docs/clusters.md): leave them out here.")
     prepared = _as_harness_error(partial(prepare, config))
-    outcome = _as_harness_error(partial(own_thread.call, partial(carry_out, prepared), prepared.progress))
+    outcome = _as_harness_error(partial(interrupt.call, partial(carry_out, prepared), prepared.progress))
     if outcome.stopped is not None:
         raise _with_place(prepared, outcome)
     return load_run(prepared.folder.path)

@@ -14,9 +14,9 @@ from typing import Any
 from harness import plugin
 from harness.cache import CachedModel, Store
 from harness.config_files import own_files
-from harness.cost.account import Spending
 from harness.cost.plan import Plan
 from harness.cost.shared_budget import Book
+from harness.cost.spending import Spending
 from harness.engine import dispatch
 from harness.errors import ConfigError
 from harness.judge import question

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
-from harness.cache.rows import UNREADABLE
+from harness.cache.schema import UNREADABLE
 from harness.cache.store import Store, text_of
 from harness.codec import canonical, digest, short, words
 from harness.types import JSON, Request

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from harness.cache.rows import UNREADABLE, digest_of, moment, oddities, response_of, utf8, words_of
-from harness.cache.schema import key_of
+from harness.cache.schema import UNREADABLE, digest_of, key_of, moment, oddities, response_of, utf8, words_of
 from harness.cache.store import Store, store_texts, text_of
 from harness.codec import canonical, digest, response_json, text_digest
 from harness.errors import DataError

@@ -16,7 +16,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from harness.cache import alone, schema
 from harness.cache.claims import Claims
-from harness.cache.rows import digest_of, response_of, utf8
+from harness.cache.schema import digest_of, response_of, utf8
 from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.errors import StoreError
 from harness.types import JSON, Request, Response

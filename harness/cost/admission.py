@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 
-from harness.cost.till import Till
+from harness.cost.budget import Till
 from harness.cost.token_estimate import Size
 from harness.errors import BudgetReached
 from harness.protocols import Admission, Model, Outcomes, Wrapper

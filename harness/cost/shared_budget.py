@@ -16,9 +16,8 @@ from dataclasses import astuple
 from pathlib import Path
 from uuid import uuid4
 
-from harness.cost.budget import Amounts, Budget, Outlay
+from harness.cost.budget import Amounts, Budget, Outlay, Till
 from harness.cost.price import Price
-from harness.cost.till import Till
 from harness.cost.token_estimate import Size
 from harness.errors import BudgetReached, StoreError
 from harness.protocols import Model

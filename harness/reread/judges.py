@@ -10,10 +10,10 @@ from typing import Any
 
 from harness.cache import CachedModel, Store
 from harness.codec import request_digest
-from harness.cost.account import JudgeSpending
 from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
 from harness.cost.price import from_json
+from harness.cost.spending import JudgeSpending
 from harness.errors import RunStopped
 from harness.judge import question
 from harness.judge.ask import Judge, judge_of

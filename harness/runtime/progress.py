@@ -13,8 +13,7 @@ from operator import length_hint
 from typing import TYPE_CHECKING, TypeVar
 
 from harness.runtime import console
-from harness.runtime.retries import RETRIES
-from harness.runtime.steps import STEPS
+from harness.runtime.under_way import RETRIES, STEPS
 from harness.types import Failure, Record, Response
 
 if TYPE_CHECKING:

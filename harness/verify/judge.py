@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.codec import request_digest
 from harness.cost.ledger import Ledger
-from harness.cost.price_lookup import costs_money
+from harness.cost.price import costs_money
 from harness.errors import DataError
 from harness.judge import question
 from harness.scoring.samples import unread

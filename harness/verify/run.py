@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest
-from harness.cost.price import from_json
-from harness.cost.price_lookup import costs_money
+from harness.cost.price import costs_money, from_json
 from harness.errors import DataError
 from harness.prompting.version import by_other_rules
 from harness.storage import rebuild, records, runs
@@ -194,7 +193,7 @@ def _of_cost(
     result: Mapping[str, Any], manifest: Mapping[str, Any], model: Model | None, price: Price | None
 ) -> Iterator[str]:
     """Yield where recorded prices contradict each other, the model's settings or the price table that they name."""
-    from harness.cost.price_lookup import key_of, price_of
+    from harness.cost.price import key_of, price_of
 
     service = None if model is None else model.traits.service
     if model is not None and costs_money(service) and "cost" not in result:

@@ -15,7 +15,7 @@ from support.lone_writer import writer
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, Store, alone, file_systems
+from harness.cache import CachedModel, Store, alone
 from harness.errors import StoreError
 
 
@@ -31,7 +31,7 @@ def on(monkeypatch, tmp_path):
             "21 1 0:1 / / rw - ext4 /dev/sda1 rw\n"
             f"22 1 {os.major(number)}:{os.minor(number)} / {place} rw,relatime shared:1 - {kind} server:/home rw\n"
         )
-        monkeypatch.setattr(file_systems, "MOUNTS", mounts)
+        monkeypatch.setattr(alone, "MOUNTS", mounts)
 
     return pretend
 
@@ -45,18 +45,18 @@ def on(monkeypatch, tmp_path):
 )
 def test_file_systems_of_networks_are_told_apart(on, tmp_path, kind, found):
     on(kind)
-    assert file_systems.network_file_system(tmp_path / "not" / "there" / "answers.sqlite") == found
+    assert alone.network_file_system(tmp_path / "not" / "there" / "answers.sqlite") == found
 
 
 def test_where_devices_have_other_numbers_the_deepest_mount_counts(on, tmp_path):
     (tmp_path / "a b").mkdir()
     on("nfs4", tmp_path / "a b", device=1 << 20)
-    assert file_systems.network_file_system(tmp_path / "a b" / "answers.sqlite") == "nfs4"
-    assert file_systems.network_file_system(tmp_path / "answers.sqlite") == ""
+    assert alone.network_file_system(tmp_path / "a b" / "answers.sqlite") == "nfs4"
+    assert alone.network_file_system(tmp_path / "answers.sqlite") == ""
 
 
 def test_without_a_list_of_mounts_a_cache_is_shared(monkeypatch, tmp_path):
-    monkeypatch.setattr(file_systems, "MOUNTS", tmp_path / "no")
+    monkeypatch.setattr(alone, "MOUNTS", tmp_path / "no")
     assert alone.why(tmp_path / "answers.sqlite", None) == ""
 
 

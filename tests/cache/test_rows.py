@@ -15,7 +15,7 @@ from support.outcomes import each
 from support.scripted import Scripted
 from support.thinned import few
 
-from harness.cache import CachedModel, Store, rows
+from harness.cache import CachedModel, Store, schema
 from harness.codec import left_out, response_from_json
 from harness.errors import StoreError
 from harness.types import Failure, Response, Usage
@@ -73,7 +73,7 @@ def key_of(path: Path, text: str) -> str:
 def write(path: Path, key: str, response: str, digest: str | None = None) -> None:
     """Replace a stored response, by default with the digest that fits."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        named = digest or rows.digest_of(key, response)
+        named = digest or schema.digest_of(key, response)
         assert db.execute("UPDATE answers SET response=?, digest=? WHERE key=?", (response, named, key)).rowcount
 
 

@@ -12,8 +12,7 @@ from support.outcomes import each
 from support.thinned import few
 
 from harness.cost.admission import Budgeted
-from harness.cost.budget import Budget
-from harness.cost.till import Till
+from harness.cost.budget import Budget, Till
 from harness.errors import RunStopped
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from genai_prices.types import ConditionalPrice, ModelPrice, StartDateConstraint, Tier, TieredPrices
 
-from harness.cost import price_lookup
-from harness.cost.price import Price, dollars, from_json
+from harness.cost import price as price_module
+from harness.cost.price import Price, costs_money, dollars, from_json, key_of, price_of
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
@@ -59,7 +59,7 @@ def test_costs_agree_with_the_packages_own_arithmetic():
     import genai_prices
 
     for name in ("gpt-4", "gpt-4o", "gpt-3.5-turbo-1106", "o3-mini", "gpt-5", "davinci-002"):
-        price = price_lookup.price_of(service(name))
+        price = price_of(service(name))
         for input, cached, output in ((450, 0, 16), (5000, 4096, 700), (1, 0, 3)):
             theirs = genai_prices.calc_price(
                 genai_prices.Usage(input_tokens=input, cache_read_tokens=cached, output_tokens=output),
@@ -70,10 +70,8 @@ def test_costs_agree_with_the_packages_own_arithmetic():
 
 
 def test_the_entry_that_was_taken_is_named():
-    assert "openai/gpt-4-turbo" in str(price_lookup.price_of(service("gpt-4-1106-preview")))
-    assert str(price_lookup.price_of(service("gpt-4"))).startswith(
-        "$30 in, $60 out per million tokens: genai-prices 0."
-    )
+    assert "openai/gpt-4-turbo" in str(price_of(service("gpt-4-1106-preview")))
+    assert str(price_of(service("gpt-4"))).startswith("$30 in, $60 out per million tokens: genai-prices 0.")
 
 
 @pytest.mark.parametrize(
@@ -86,25 +84,21 @@ def test_the_entry_that_was_taken_is_named():
     ],
 )
 def test_an_unknown_price_is_none(model):
-    assert price_lookup.price_of(model) is None and price_lookup.costs_money(model)
+    assert price_of(model) is None and costs_money(model)
 
 
 def test_a_price_of_the_config_wins_and_this_machine_is_free():
     own = {"input": 1.0, "output": 2.0, "cached_input": None}
-    assert price_lookup.price_of(service("gpt-4", price=own)) == per_million(1, 2, source="the model's config")
-    assert price_lookup.price_of(service("gpt-4", price=dict.fromkeys(own))).cost(Usage(1_000_000, 0)) == pytest.approx(
-        30
-    )
+    assert price_of(service("gpt-4", price=own)) == per_million(1, 2, source="the model's config")
+    assert price_of(service("gpt-4", price=dict.fromkeys(own))).cost(Usage(1_000_000, 0)) == pytest.approx(30)
     for url in ("http://localhost:8000/v1", "http://127.0.0.1/v1", "http://[::1]:1/v1", "http://0.0.0.0:8000/v1"):
-        assert price_lookup.price_of(service("gpt-4", url)).free and not price_lookup.costs_money(service("gpt-4", url))
-        assert price_lookup.costs_money(service("gpt-4", url, price=own))
-    assert price_lookup.costs_money(service("x", "http://192.168.0.7/v1")) and not price_lookup.costs_money(
-        Baseline("b", 0.5).traits.service
-    )
+        assert price_of(service("gpt-4", url)).free and not costs_money(service("gpt-4", url))
+        assert costs_money(service("gpt-4", url, price=own))
+    assert costs_money(service("x", "http://192.168.0.7/v1")) and not costs_money(Baseline("b", 0.5).traits.service)
 
 
 def test_a_service_tier_has_its_own_price():
-    plain, flex = (price_lookup.price_of(service("gpt-5", extra=extra)) for extra in ({}, {"service_tier": "flex"}))
+    plain, flex = (price_of(service("gpt-5", extra=extra)) for extra in ({}, {"service_tier": "flex"}))
     assert flex.input[0][1] < plain.input[0][1]
 
 
@@ -113,7 +107,7 @@ def listed(monkeypatch, prices) -> Price | None:
     provider = SimpleNamespace(id="p", find_model=lambda name: model)
     snapshot = SimpleNamespace(find_provider=lambda *_: provider)
     monkeypatch.setattr("genai_prices.data_snapshot.get_snapshot", lambda: snapshot)
-    return price_lookup.price_of(service("m"))
+    return price_of(service("m"))
 
 
 def vars_of(prices):
@@ -136,23 +130,23 @@ def test_a_price_that_will_change_is_remembered_until_then_only(monkeypatch):
     ]
     price = listed(monkeypatch, dated)
     assert price.until == "2999-01-01"
-    remembered = json.loads(json.dumps({**price.to_json(), "key": price_lookup.key_of(service("m"))}))
-    monkeypatch.setattr(price_lookup, "_table_price", lambda *_: None)
-    assert price_lookup.price_of(service("m"), remembered) == price
-    assert price_lookup.price_of(service("other"), remembered) is None
+    remembered = json.loads(json.dumps({**price.to_json(), "key": key_of(service("m"))}))
+    monkeypatch.setattr(price_module, "_table_price", lambda *_: None)
+    assert price_of(service("m"), remembered) == price
+    assert price_of(service("other"), remembered) is None
     yesterday = str(datetime.now(UTC).date())
-    assert price_lookup.price_of(service("m"), {**remembered, "until": yesterday}) is None
+    assert price_of(service("m"), {**remembered, "until": yesterday}) is None
     for damaged in ({"key": remembered["key"]}, {**remembered, "input": 3}, {**remembered, "until": "soon"}):
-        assert price_lookup.price_of(service("m"), damaged) is None
+        assert price_of(service("m"), damaged) is None
 
 
 def test_a_remembered_price_needs_no_table(tmp_path):
-    price = price_lookup.price_of(service("gpt-4o"))
+    price = price_of(service("gpt-4o"))
     assert from_json(json.loads(json.dumps(price.to_json()))) == price
     program = f"""
 import sys
 from harness.models.api.openai import Chat
-from harness.cost import price_lookup as table
+from harness.cost import price as table
 model = Chat(name="m", model="gpt-4o", base_url={OPENAI!r})
 assert table.price_of(model, {{**{price.to_json()!r}, "key": table.key_of(model)}})
 assert not {{"genai_prices", "httpx2"}} & set(sys.modules)

@@ -7,10 +7,9 @@ import sys
 
 import pytest
 
-from harness.cost.budget import Budget
+from harness.cost.budget import Budget, Till
 from harness.cost.price import Price
 from harness.cost.shared_budget import Book, SharedTill, till_of
-from harness.cost.till import Till
 from harness.errors import BudgetReached
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response, Usage

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.scripted import Scripted
 
-from harness.cost.budget import Budget
+from harness.cost.budget import Budget, Till
 from harness.cost.price import Price, countable
-from harness.cost.till import Till
 from harness.cost.token_estimate import size
 from harness.errors import BudgetReached
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Request, Response, Usage
@@ -141,7 +140,7 @@ def test_the_time_is_over_for_tries_that_wait(monkeypatch):
     till.begin()
     assert 0 < till.left <= 60
     till.failed(A, None)
-    monkeypatch.setattr("harness.cost.till.time.monotonic", lambda: math.inf)
+    monkeypatch.setattr("harness.cost.budget.time.monotonic", lambda: math.inf)
     with pytest.raises(BudgetReached, match=r"budget.minutes=1 is reached \(the time is over\)"):
         till.again(A)
     till.settle(A, Failure("rate_limit", "slow down"))

@@ -14,7 +14,7 @@ from genai_prices.types import ModelInfo
 from support.model_config_help import FILES, bases, merged, model, open_settings, text_of
 
 from harness.config_files import CONFIGS
-from harness.cost.price_lookup import FREE, price_of
+from harness.cost.price import FREE, price_of
 from harness.models.api.families import family_of
 from harness.models.api.openai import Chat
 

@@ -9,7 +9,7 @@ from support.outcomes import each
 from harness.errors import ConfigError, RunStopped
 from harness.models.api import fleet
 from harness.models.api.openai import Chat
-from harness.runtime.retries import RETRIES
+from harness.runtime.under_way import RETRIES
 from harness.types import ChatRequest, Message, Response
 
 

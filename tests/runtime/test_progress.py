@@ -13,9 +13,9 @@ from support.scripted import Scripted
 
 from harness.prompting import prompts
 from harness.run import ask
-from harness.runtime import progress, progress_bar, retries
+from harness.runtime import progress, progress_bar, under_way
 from harness.runtime.progress import Progress
-from harness.runtime.steps import Steps
+from harness.runtime.under_way import Steps
 from harness.types import Answer, ChatRequest, Failure, Record, Response
 
 
@@ -203,7 +203,7 @@ def test_a_step_that_ends_in_an_error_is_under_way_no_more():
 def test_what_waits_for_a_retry_is_told_in_lines_and_below_the_bar(monkeypatch, capsys):
     from rich.console import Console
 
-    board = retries.Retries()
+    board = under_way.Retries()
     monkeypatch.setattr(progress, "RETRIES", board)
     monkeypatch.setattr(progress, "FIRST_WAIT", 0.0)
     counting = Progress("corr2cause gpt4")
@@ -211,8 +211,8 @@ def test_what_waits_for_a_retry_is_told_in_lines_and_below_the_bar(monkeypatch, 
     next(watched)
     assert counting.waiting == ""
     for call in range(7):
-        board.begin(call, retries.Waiting("500: Internal Server Error", 3 + (call == 6), 10))
-    board.begin("other", retries.Waiting("no answer in time", 2, 2))
+        board.begin(call, under_way.Waiting("500: Internal Server Error", 3 + (call == 6), 10))
+    board.begin("other", under_way.Waiting("no answer in time", 2, 2))
     told = "7 calls wait: 500: Internal Server Error, try 4 of 10; 1 more for other reasons"
     board.show()
     board.show()  # no second line within ten seconds

@@ -17,8 +17,8 @@ from harness.models.api.fleet import Address, Fleet
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.api.retry import Policy
 from harness.protocols import Admission, Outcomes
-from harness.runtime.retries import RETRIES
 from harness.runtime.signals import STOP
+from harness.runtime.under_way import RETRIES
 from harness.types import Failure, Request, Response, Usage
 
 GRACE = 60.0

@@ -20,8 +20,8 @@ from harness.errors import Interrupted, RunStopped
 from harness.models.api import faults
 from harness.models.api.faults import PageError, TooLargeError, message_of, retry_after, status, timed_out
 from harness.models.api.replies import InvalidReplyError, LostError, NoLogprobsError, UnsupportedError
-from harness.runtime.retries import RETRIES, Waiting
 from harness.runtime.signals import STOP
+from harness.runtime.under_way import RETRIES, Waiting
 from harness.types import FINAL_FAILURES, Failure, Response
 
 _BACKOFF = wait_random_exponential(multiplier=0.5, max=60)

@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cache.merging import ANSWERS, Answer, ImportCounts, names_of, sound_response
-from harness.cache.rows import UNREADABLE, digest_of, moment, oddities, response_of, utf8, words_of
-from harness.cache.schema import SCHEMA, key_of
+from harness.cache.schema import SCHEMA, UNREADABLE, digest_of, key_of, moment, oddities, response_of, utf8, words_of
 from harness.cache.store import text_of
 from harness.codec import canonical, digest, response_json, text_digest
 from harness.errors import DataError

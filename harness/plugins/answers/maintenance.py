@@ -8,8 +8,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.cache.rows import UNREADABLE, moment, oddities, response_of, words_of
-from harness.cache.schema import is_damage, key_of, tables_with_requests
+from harness.cache.schema import (
+    UNREADABLE,
+    is_damage,
+    key_of,
+    moment,
+    oddities,
+    response_of,
+    tables_with_requests,
+    words_of,
+)
 from harness.cache.store import Store, text_of
 from harness.codec import MOST_TOKENS, canonical, digest, text_digest
 

@@ -19,7 +19,7 @@ from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
 from harness.plugins.discovery.ordering import in_random_order
 from harness.runtime.environment import installing
-from harness.runtime.steps import STEPS
+from harness.runtime.under_way import STEPS
 from harness.types import JSON, Role
 
 if TYPE_CHECKING:

@@ -208,7 +208,7 @@ def _check_sizes(algorithm: Algorithm, task: LearnableTask) -> None:
 
 
 def _learn(prepared: Prepared, network: str) -> Pattern:
-    from harness.runtime.steps import STEPS
+    from harness.runtime.under_way import STEPS
 
     settings, algorithm = prepared.settings, prepared.algorithm
     rows, arities = prepared.task.observations(network, settings.samples, settings.seed)

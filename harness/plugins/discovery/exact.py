@@ -23,7 +23,7 @@ from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
 from harness.plugins.discovery.ordering import in_random_order
 from harness.plugins.discovery.scores import Codes, Observations, Score, ScoreName, n_log_n, settings_of
-from harness.runtime.steps import STEPS
+from harness.runtime.under_way import STEPS
 from harness.types import JSON, Role
 
 Values = NDArray[np.float64]

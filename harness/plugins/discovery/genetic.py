@@ -14,7 +14,7 @@ from harness.causal.dag import DAG, mask_of
 from harness.causal.learned_graph import Pattern
 from harness.plugins.discovery.ordering import in_random_order
 from harness.plugins.discovery.scores import Observations, Score, ScoreName, dependent, mutual_information, settings_of
-from harness.runtime.steps import STEPS
+from harness.runtime.under_way import STEPS
 from harness.types import JSON, Role
 
 Genes = NDArray[np.int8]

@@ -21,7 +21,7 @@ from harness.models.api.replies import LostError
 from harness.plugins.serve import identity
 from harness.plugins.serve.server import HOST, Launch, Server, running
 from harness.protocols import Admission, Outcomes, Traits
-from harness.runtime.retries import RETRIES
+from harness.runtime.under_way import RETRIES
 from harness.types import JSON, Request, Usage
 
 if TYPE_CHECKING:

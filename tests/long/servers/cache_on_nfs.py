@@ -12,7 +12,7 @@ sys.path[:0] = [str(Path(__file__).parents[2])]
 
 from support.lone_writer import writer  # noqa: E402
 
-from harness.cache import Store, file_systems  # noqa: E402
+from harness.cache import Store, alone  # noqa: E402
 from harness.errors import StoreError  # noqa: E402
 
 ROWS = 5000
@@ -25,7 +25,7 @@ def rows(path: Path, **settings) -> int:
 
 def main(folder: Path) -> None:
     path = folder / "answers.sqlite"
-    print("kind:", file_systems.network_file_system(path))
+    print("kind:", alone.network_file_system(path))
     with writer(path, ROWS, shared=None) as process:
         print("files:", *sorted(file.name for file in folder.iterdir()))
         print("read beside:", rows(path, readonly=True))

@@ -13,7 +13,7 @@ from support.discovery_help import noisy_copies, skeleton_of
 from harness.causal.dag import from_edges, topological_order
 from harness.errors import ConfigError
 from harness.plugins.discovery.dag_gnn import DAGGNN, acyclic
-from harness.runtime.steps import STEPS
+from harness.runtime.under_way import STEPS
 
 SMALL = DAGGNN("dag_gnn", hidden=16, epochs=150, batch_size=200, learning_rate=1e-2, updates=1)
 

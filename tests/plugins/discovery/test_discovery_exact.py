@@ -19,7 +19,7 @@ from harness.plugins.discovery import causal_learn, exact
 from harness.plugins.discovery.exact import Exact, SubsetScores, best_network, spread
 from harness.plugins.discovery.hill_climbing import HillClimbing
 from harness.plugins.discovery.scores import Observations, Score
-from harness.runtime.steps import STEPS
+from harness.runtime.under_way import STEPS
 from harness.tasks.causalbench.networks import load, sample
 
 every = cache(lambda n: list(every_dag(n)))

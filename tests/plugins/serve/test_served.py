@@ -18,8 +18,8 @@ from support.outcomes import each
 from harness.errors import ConfigError, RunStopped
 from harness.plugins.serve import model, server
 from harness.runtime import companions
-from harness.runtime.retries import RETRIES
 from harness.runtime.signals import STOP
+from harness.runtime.under_way import RETRIES
 from harness.types import ChatRequest, ChoiceRequest, Response
 
 REQUESTS = [ChatRequest(MESSAGES, max_tokens=tokens) for tokens in range(1, 9)]

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.cost import price_lookup
 from harness.cost.admission import Budgeted
-from harness.cost.budget import Budget
+from harness.cost.budget import Budget, Till
 from harness.cost.ledger import Ledger, Metered
-from harness.cost.price import Price, dollars
+from harness.cost.price import FREE, PACKAGE, Price, costs_money, dollars, key_of, price_of
 from harness.cost.shared_budget import Book, till_of
-from harness.cost.till import Till
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Task, remarks_of
 from harness.runtime.signals import STOP
@@ -51,8 +49,8 @@ class JudgeSpending:
         `book`: where other jobs take from the same budget.
         """
         service = model.traits.service
-        paid = price_lookup.costs_money(service)
-        price = price_lookup.price_of(service, _price_in(manifest, "judge")) if paid else price_lookup.FREE
+        paid = costs_money(service)
+        price = price_of(service, _price_in(manifest, "judge")) if paid else FREE
         ledger = Ledger(price if paid else None, paid=paid)
         till = till_of(budget, price, model, ledger.discard, None if book is None else book.of_judge())
         return cls(model, budget, paid, price, ledger, till, before)
@@ -114,8 +112,8 @@ class Spending:
         budget.
         """
         service = model.traits.service
-        paid = price_lookup.costs_money(service)
-        price = price_lookup.price_of(service, _price_in(manifest)) if paid else price_lookup.FREE
+        paid = costs_money(service)
+        price = price_of(service, _price_in(manifest)) if paid else FREE
         budget = Budget(**limits)
         ledger = Ledger(price if paid else None, paid=paid)
         till = till_of(budget, price, model, ledger.discard, book)
@@ -201,7 +199,7 @@ def _price_json(model: Model, price: Price | None) -> dict[str, JSON]:
     service = model.traits.service
     if service is None or price is None:
         return {}
-    key = {"key": price_lookup.key_of(service)} if price.source.startswith(price_lookup.PACKAGE) else {}
+    key = {"key": key_of(service)} if price.source.startswith(PACKAGE) else {}
     return {"price": {**price.to_json(), **key}}
 
 
