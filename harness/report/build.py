@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,7 @@ from harness.report.chunks import ChunkBuilder
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import MetricDefinition, definitions, main_metrics
 from harness.storage.runs import Run
-from harness.tables.markdown_csv_json import as_json
+from harness.tables.markdown_csv_json import table_json
 from harness.types import JSON
 
 _MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "prices")
@@ -39,7 +38,7 @@ def content(
         "footer": _footer([row.manifest for row in rows]),
         "runs": [_run(row, name) | parts for row, name, parts in zip(rows, names, builder.parts_of_runs, strict=True)],
         "tables": _tables(rows, names),
-        "published": json.loads(as_json(published))["tables"],
+        "published": [table_json(table) for table in published],
         "charts": [chart_json(chart) for chart in charts_of(rows)],
         "marks": marks_json(),
         "metrics": {name: _metric(metric, rows) for name, metric in definitions().items() if metric.on_page},
@@ -55,15 +54,14 @@ def _footer(manifests: Sequence[Mapping[str, Any]]) -> str:
     return f"Made with harness {harness.__version__} from {number:,} run{'s' * (number != 1)}{until}."
 
 
-def _tables(rows: Sequence[Run], names: Sequence[str]) -> JSON:
+def _tables(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
     """Return the leaderboard's tables; every row with the name of its run."""
-    tables = json.loads(as_json(build([replace(row, source=name) for row, name in zip(rows, names, strict=True)])))
-    folder_of = {name: row.source for row, name in zip(rows, names, strict=True)}
-    for table in tables["tables"]:
-        for line in table["rows"]:
-            line["run"] = line["folder"]
-            line["folder"] = folder_of[line["run"]]
-    return tables["tables"]
+    named = dict(zip(names, rows, strict=True))
+    tables = [table_json(table) for table in build([replace(row, source=name) for name, row in named.items()])]
+    for table in tables:
+        lines = table["rows"]
+        table["rows"] = [line | {"run": line["folder"], "folder": named[line["folder"]].source} for line in lines]
+    return tables
 
 
 def _run(row: Run, name: str) -> dict[str, JSON]:

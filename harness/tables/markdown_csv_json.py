@@ -131,43 +131,44 @@ def _apart(block: Block | None) -> dict[str, Any]:
 
 def as_json(tables: Sequence[Table]) -> str:
     """Return the tables with all that is said around them as JSON, shares as fractions."""
-    entries = [
-        {
-            "task": table.task,
-            "heading": table.heading,
-            "settings": table.settings,
-            "label_set": table.label_set,
-            "item_set": table.items,
-            "published": table.published or None,
-            "columns": [
-                {
-                    "name": c.name,
-                    "title": c.full_text,
-                    "kind": c.kind,
-                    "best": c.best,
-                    "in_caption": c.name in table.in_caption,
-                }
-                for c in table.columns
-            ],
-            "rows": [
-                {
-                    "group": line.group,
-                    **_apart(block),
-                    **line.run,
-                    **{
-                        column.name: {"value": cell.value, "interval": cell.interval, "text": cell.full_text}
-                        if column.kind == "metric"
-                        else cell.value
-                        for column, cell in zip(table.columns, line.cells, strict=True)
-                    },
-                }
-                for block, _, lines in table.groups()
-                for line in lines
-            ],
-            "above": table.above,
-            "notes": list(table.notes),
-            "not_complete": [dict(zip(("variant", "prompt", "model"), name, strict=True)) for name in table.unfinished],
-        }
-        for table in tables
-    ]
-    return json.dumps({"tables": entries}, indent=2, ensure_ascii=False)
+    return json.dumps({"tables": [table_json(table) for table in tables]}, indent=2, ensure_ascii=False)
+
+
+def table_json(table: Table) -> dict[str, Any]:
+    """Return a table as a JSON value."""
+    return {
+        "task": table.task,
+        "heading": table.heading,
+        "settings": table.settings,
+        "label_set": table.label_set,
+        "item_set": table.items,
+        "published": table.published or None,
+        "columns": [
+            {
+                "name": column.name,
+                "title": column.full_text,
+                "kind": column.kind,
+                "best": column.best,
+                "in_caption": column.name in table.in_caption,
+            }
+            for column in table.columns
+        ],
+        "rows": [
+            {
+                "group": line.group,
+                **_apart(block),
+                **line.run,
+                **{
+                    column.name: {"value": cell.value, "interval": cell.interval, "text": cell.full_text}
+                    if column.kind == "metric"
+                    else cell.value
+                    for column, cell in zip(table.columns, line.cells, strict=True)
+                },
+            }
+            for block, _, lines in table.groups()
+            for line in lines
+        ],
+        "above": table.above,
+        "notes": list(table.notes),
+        "not_complete": [dict(zip(("variant", "prompt", "model"), name, strict=True)) for name in table.unfinished],
+    }
