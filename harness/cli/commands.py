@@ -17,7 +17,6 @@ COMMANDS = {
     "report": "one page for people: scores, charts, and the answers behind them",
     "compare": "two runs or more item by item: difference, interval, tests",
     "verify": "every score made again from its records, every digest checked",
-    "reread": "stored replies read again by today's rules, no model asked",
     "export": "records for other programs: csv, parquet, hf, inspect, eee, lm_eval",
     "items": "the items of a task as JSON lines, for your own tools",
     "published": "what the papers print, with intervals where counts are known",

@@ -31,7 +31,6 @@ ROOMS = (
     ("leaderboard",),
     ("charts", "export"),
     ("report", "verify", "published"),
-    ("reread",),
     ("sweep",),
     ("items", "__main__", "api"),
 )

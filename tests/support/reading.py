@@ -29,7 +29,7 @@ Command = tuple[str, Callable[[Sequence[str]], list[str]]]
 _EXPORTS = ("csv", "parquet", "inspect", "eee", "lm_eval")
 COMMANDS: dict[str, Command] = {
     "verify": ("harness.verify.__main__", lambda folders: list(folders)),
-    "reread": ("harness.reread.__main__", lambda folders: list(folders)),
+    "reread": ("harness.plugins.reread.__main__", lambda folders: list(folders)),
     "report": ("harness.report.__main__", lambda folders: [*folders, "out=out/page.html"]),
     "leaderboard": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=-"]),
     "leaderboard by": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=out/board.html", "by=relation"]),

@@ -17,8 +17,8 @@ from typing import Any
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, HarnessError, Interrupted, RunStopped, UntrustedError
-from harness.reread.judges import NewJudge
-from harness.reread.renew import Change, NotReread, preview, renew, source_of, target_of
+from harness.plugins.reread.judges import NewJudge
+from harness.plugins.reread.renew import Change, NotReread, preview, renew, source_of, target_of
 from harness.runtime import console, secrets, signals
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress

@@ -14,10 +14,10 @@ from harness.codec import request_digest
 from harness.errors import DataError, HarnessError, RunStopped
 from harness.judge import question
 from harness.judge.ask import Judge, judged, read_rest
+from harness.plugins.reread.judges import NewJudge, OldJudge, never_judged, outcomes_of_judge, replies_of_judge
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import by_other_rules, reading_version, words_of
 from harness.protocols import Task
-from harness.reread.judges import NewJudge, OldJudge, never_judged, outcomes_of_judge, replies_of_judge
 from harness.runtime.progress import Progress
 from harness.scoring.samples import summarize, unread
 from harness.storage import provenance, rebuild, records, runs

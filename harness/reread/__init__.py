@@ -1,1 +1,0 @@
-"""Stored replies read again by today's rules, without asking the model."""
