@@ -1,4 +1,4 @@
-"""harness/data/causalbench/strengths.csv, made once more from the networks' tables: how strong each cause is.
+"""harness/plugins/papers/data/strengths.csv, made once more from the networks' tables: how strong each cause is.
 
 python benchmarks/strengths.py [network …] prints how long each network took; without names it writes the file.
 """
@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
+from harness.plugins.papers.strength_scores import COLUMNS, measured
 from harness.tasks.causalbench.networks import NETWORKS
-from harness.tasks.causalbench.strength_truth import COLUMNS, measured
 
-FILE = Path(__file__).resolve().parents[1] / "harness" / "data" / "causalbench" / "strengths.csv"
+FILE = Path(__file__).resolve().parents[1] / "harness" / "plugins" / "papers" / "data" / "strengths.csv"
 
 
 def main(names: list[str]) -> None:

@@ -22,6 +22,8 @@ MOVED: Mapping[str, str] = {
         "pc.PC": "causal_learn.PC",
     }.items()
 } | {
+    "harness.tasks.causalbench.Strength": "harness.plugins.papers.strength.Strength",
+    "harness.tasks.causalbench.strength_baselines.Ranker": "harness.plugins.papers.strength_baselines.Ranker",
     "harness.tasks.corr2cause.Latent": "harness.plugins.papers.latent.Latent",
     "harness.tasks.corr2cause.Stories": "harness.plugins.papers.story_tasks.Stories",
     "harness.tasks.corr2cause.Writing": "harness.plugins.papers.story_tasks.StoryWriting",

@@ -39,8 +39,9 @@ SIZES = {
 
 def causalbench(task: str, /, **settings):
     name = "cot" if task == "Chains" else task.lower()
+    home = "harness.plugins.papers.strength" if task == "Strength" else "harness.tasks.causalbench"
     section = {
-        "_target_": f"harness.tasks.causalbench.{task}",
+        "_target_": f"{home}.{task}",
         "name": f"causalbench/{name}",
         "prompts": ["closed", "pair"],
     }

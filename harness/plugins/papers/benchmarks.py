@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from harness.tasks.benchmark import Benchmark, PaperTable
 
 if TYPE_CHECKING:
     from harness.tables.table import Part
+    from harness.types import Record
 
 
 def corr2cause(benchmark: Benchmark) -> Benchmark:
@@ -22,8 +23,13 @@ def corr2cause(benchmark: Benchmark) -> Benchmark:
 
 
 def causalbench(benchmark: Benchmark) -> Benchmark:
-    """Add Table VIII."""
-    return replace(benchmark, other_tables=lambda: (*benchmark.other_tables(), *_marks()))
+    """Add Table VIII, and the causes and effects that are ranked by their strength."""
+    return replace(
+        benchmark,
+        other_tables=lambda: (*benchmark.other_tables(), *_marks()),
+        item_values={**benchmark.item_values, "causalbench/strength": _ranking_values},
+        own_models=(*benchmark.own_models, "harness.plugins.papers.strength_baselines.Ranker"),
+    )
 
 
 def cladder(benchmark: Benchmark) -> Benchmark:
@@ -65,6 +71,12 @@ def _follows_with_hidden(words: str) -> bool | None:
     from harness.plugins.papers.latent import follows
 
     return follows(words)
+
+
+def _ranking_values(record: Record) -> Mapping[str, float | None]:
+    from harness.plugins.papers.strength_scores import measures
+
+    return measures(record)
 
 
 def _marks() -> Sequence[PaperTable]:

@@ -13,7 +13,6 @@ from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load
 if TYPE_CHECKING:
     from harness.tasks.presets import Preset
     from harness.tasks.published import PublishedRow
-    from harness.types import Record
 
 REPOSITORY = "https://www.bnlearn.com/bnrepository/"
 """The Bayesian Network Repository (harness/data/networks/README.md)."""
@@ -65,12 +64,6 @@ def _graphs() -> Graphs:
     return NetworkGraphs()
 
 
-def _ranking_values(record: Record) -> Mapping[str, float | None]:
-    from harness.tasks.causalbench.strength_scores import measures
-
-    return measures(record)
-
-
 def _origin(settings: Mapping[str, Any]) -> Origin:
     return Origin(addresses=(REPOSITORY,))
 
@@ -113,10 +106,6 @@ BENCHMARK = Benchmark(
     graph_sizes=_graph_sizes,
     graphs=_graphs,
     origin=_origin,
-    item_values={"causalbench/strength": _ranking_values},
-    own_models=(
-        "harness.tasks.causalbench.column_order.ColumnOrder",
-        "harness.tasks.causalbench.strength_baselines.Ranker",
-    ),
+    own_models=("harness.tasks.causalbench.column_order.ColumnOrder",),
     costly={"rows": 100_000, "observations": 100_000},
 )

@@ -13,14 +13,13 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from harness.plugins.papers import strength_scores
+from harness.plugins.papers.strength_baselines import IN_NETWORK
+from harness.plugins.papers.strength_scores import HEADLINE, Side, summarize, truth
 from harness.seeding import shuffled
-from harness.tasks.causalbench import strength_truth
 from harness.tasks.causalbench.choices import Networks, Scales, check_choice, chosen_networks
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, load, meanings
 from harness.tasks.causalbench.rendering import Names, title
-from harness.tasks.causalbench.strength_baselines import IN_NETWORK
-from harness.tasks.causalbench.strength_scores import HEADLINE, summarize
-from harness.tasks.causalbench.strength_truth import Side, truth
 from harness.tasks.sampling import stratified
 from harness.types import JSON, Item, Record, Result
 
@@ -68,7 +67,7 @@ class Strength:
     @property
     def data(self) -> Mapping[str, JSON]:
         """The SHA-256 of the strengths that the scores rest on."""
-        return {"strengths": strength_truth.digest()}
+        return {"strengths": strength_scores.digest()}
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
         """Return none: the paper asks zero-shot."""

@@ -10,15 +10,14 @@ from support.causalbench_help import causalbench, items
 from support.openai_server import KEY, chat_reply
 
 from harness.errors import ConfigError
+from harness.plugins.papers.strength_baselines import Ranker
+from harness.plugins.papers.strength_scores import in_network, measured, measures, truth
 from harness.prompting.prompts import load
 from harness.prompting.ranking import named, ranking
 from harness.scoring.paired import mean_differences
 from harness.scoring.ranking import average_precision, kendall, spearman
 from harness.tasks.causalbench.networks import NETWORKS, meanings
 from harness.tasks.causalbench.networks import load as load_network
-from harness.tasks.causalbench.strength_baselines import Ranker
-from harness.tasks.causalbench.strength_scores import in_network, measures
-from harness.tasks.causalbench.strength_truth import measured, truth
 from harness.types import ChatRequest, Failure, Record, Response
 
 

@@ -1,4 +1,4 @@
-"""Rankings of causes and effects against a network: which are true, and are the strong ones said to be strong?
+"""How strong the causes in a network are, and how well rankings of causes and effects agree with that.
 
 All scores are this project's; docs/tasks.md says in plain words what each one is. Every one is of one question, and a
 row shows the mean over its questions: undefined ones left out, an unreadable reply taken for an empty ranking.
@@ -6,21 +6,109 @@ row shows the mean over its questions: undefined ones left out, an unreadable re
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean
-from typing import get_args
+from typing import Literal, get_args
 
+from harness.causal.dag import bits
 from harness.prompting.ranking import Named, named
 from harness.scoring.means import MeanRow, mean_rows
 from harness.scoring.ranking import MEASURES, average_precision, kendall, spearman
 from harness.scoring.summary import OutcomeCounts
-from harness.tasks.causalbench.networks import NETWORKS, SCALES, load, meanings
-from harness.tasks.causalbench.strength_truth import Side, truth
+from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load, meanings, tables
 from harness.types import Record, Result
+
+Side = Literal["cause", "effect"]
+"""What is asked about a variable: to rank its causes, or its effects."""
+COLUMNS = ("network", "cause", "effect", "strength", "error")
+_DRAWS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Of one cause on one effect."""
+
+    value: float
+    error: float = 0.0
+    """A standard error, where it was drawn; 0 where it is exact."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true of one network, by names of variables."""
+
+    direct: frozenset[tuple[str, str]]
+    """The edges: (cause, effect)."""
+    strengths: Mapping[tuple[str, str], Effect]
+    """Of every pair that a directed path joins: (cause, effect)."""
+
+    def others(self, variable: str, side: Side) -> dict[str, float]:
+        """Return the causes (or effects) of a variable, direct or not, each with its strength."""
+        own, other = (1, 0) if side == "cause" else (0, 1)
+        return {pair[other]: found.value for pair, found in self.strengths.items() if pair[own] == variable}
+
+    def neighbours(self, variable: str, side: Side) -> frozenset[str]:
+        """Return the direct causes (or effects) of a variable."""
+        own, other = (1, 0) if side == "cause" else (0, 1)
+        return frozenset(pair[other] for pair in self.direct if pair[own] == variable)
+
+
+@cache
+def truth(network: str) -> Truth:
+    """Return what is true of a network, read from the file that ships (benchmarks/strengths.py makes it)."""
+    strengths = {
+        (line["cause"], line["effect"]): Effect(float(line["strength"]), float(line["error"]))
+        for line in csv.DictReader(_text().splitlines())
+        if line["network"] == network
+    }
+    return Truth(frozenset(edges(load(network))), strengths)
+
+
+def measured(name: str) -> Iterator[tuple[str, str, Effect]]:
+    """Yield (cause, effect, strength) of every pair that a directed path joins, computed from the tables.
+
+    Exactly by variable elimination; where that would need more than 256 MB, from a million observations for each state
+    of the cause, drawn with seed 0.
+    """
+    from harness.causal.interventions import interventional, sampled, strength
+
+    network, distributions = load(name), tables(name)
+    parents = network.parent_order
+    for cause, cause_name in enumerate(network.variables):
+        for effect in _descendants(network.dag, cause):
+            exact = interventional(distributions, parents, cause, effect)
+            distribution, error = (
+                (exact, 0.0)
+                if exact is not None
+                else sampled(distributions, parents, cause, effect, draws=_DRAWS, seed=0)
+            )
+            yield cause_name, network.variables[effect], Effect(strength(distribution), error)
+
+
+def digest() -> str:
+    """Return the SHA-256 of the file that ships: a part of every manifest."""
+    return hashlib.sha256(_text().encode()).hexdigest()
+
+
+@cache
+def _text() -> str:
+    return Path(__file__).with_name("data").joinpath("strengths.csv").read_text(encoding="utf-8")
+
+
+def _descendants(dag: tuple[int, ...], start: int) -> list[int]:
+    """Return the variables that a directed path from `start` reaches, in their order."""
+    reached = {start}
+    while more := {k for k, above in enumerate(dag) if k not in reached and reached & set(bits(above))}:
+        reached |= more
+    return sorted(reached - {start})
+
 
 HEADLINE = "our"
 """The label set: has the variable a cause (or effect) in the network at all? Nothing in it is the paper's."""
