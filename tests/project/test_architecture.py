@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).resolve().parents[2]
-VOCABULARY = ("__init__", "errors", "types", "protocols", "codec", "plugin", "config_files", "settings", "seeding")
+VOCABULARY = ("__init__", "errors", "types", "protocols", "codec", "plugin", "engine", "config_files", "settings",
+              "seeding")  # fmt: skip
 ROOMS = (
     VOCABULARY,
     ("runtime",),
