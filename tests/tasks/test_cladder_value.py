@@ -8,7 +8,7 @@ from harness import evaluate
 from harness.compare import __main__ as compare
 from harness.errors import ConfigError
 from harness.settings import build
-from harness.tasks.cladder.value import item_values
+from harness.tasks.cladder.reasoning import item_values
 from harness.types import Answer, Record, Response
 from harness.verify import __main__ as verify
 

@@ -21,7 +21,7 @@ def _explanations() -> Explanations:
 
 
 def _number_values(record: Record) -> Mapping[str, float | None]:
-    from harness.tasks.cladder.value import item_values
+    from harness.tasks.cladder.reasoning import item_values
 
     return item_values(record)
 
