@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from harness.charts.names import id_prefixes, labels, reference, run_ids
 from harness.charts.sets import ChartsOfSet, interval_notes_of, interval_of, title_of
 from harness.charts.values import Chart, DirectnessChart, NamesChart, Point, RobustnessChart, StepsRow
-from harness.leaderboard.chains import Chain, Setting, chains_of, sets_of, steps_of
+from harness.leaderboard.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.leaderboard.comparable import comparable_sets, heading_of, items_of, items_text, sort_key
 from harness.scoring.definitions import main_metrics
 from harness.storage.runs import Run
@@ -22,7 +22,7 @@ class _Steps:
     """A kind of chart: which setting makes its steps, and what it shows."""
 
     chart: type[RobustnessChart]
-    setting: Setting
+    setting: RunSetting
     title: str
 
     def values(self, task: str) -> Collection[str] | None:
@@ -31,9 +31,9 @@ class _Steps:
 
 
 _KINDS = (
-    _Steps(RobustnessChart, Setting("task", PERTURBATION), "when the questions are perturbed"),
-    _Steps(NamesChart, Setting("task", "names"), "with original and with readable names"),
-    _Steps(DirectnessChart, Setting("task", "kind"), "on pairs directly related, and not"),
+    _Steps(RobustnessChart, RunSetting("task", PERTURBATION), "when the questions are perturbed"),
+    _Steps(NamesChart, RunSetting("task", "names"), "with original and with readable names"),
+    _Steps(DirectnessChart, RunSetting("task", "kind"), "on pairs directly related, and not"),
 )
 
 
@@ -48,7 +48,7 @@ def steps_charts(task: str, rows: Sequence[Run], names: Mapping[int, str]) -> It
             yield from _charts(task, prefix, heading, members, names, kind)
 
 
-def _headings(sets: Sequence[Sequence[Chain]], setting: Setting) -> list[str]:
+def _headings(sets: Sequence[Sequence[Series]], setting: RunSetting) -> list[str]:
     """Return the settings of each set in words, nothing for a single set of the default.
 
     Where words and labels do not tell sets apart, the items of their steps do.
@@ -71,7 +71,7 @@ def _headings(sets: Sequence[Sequence[Chain]], setting: Setting) -> list[str]:
 
 
 def _charts(
-    task: str, prefix: str, heading: str, chains: Sequence[Chain], names: Mapping[int, str], kind: _Steps
+    task: str, prefix: str, heading: str, chains: Sequence[Series], names: Mapping[int, str], kind: _Steps
 ) -> Iterator[Chart]:
     chains = sorted(chains, key=lambda chain: sort_key(chain.first))
     firsts = [chain.first for chain in chains]
@@ -98,7 +98,7 @@ def _charts(
         )
 
 
-def _without(row: Run, setting: Setting) -> Run:
+def _without(row: Run, setting: RunSetting) -> Run:
     """Return the row with the variant and the settings that all of its chain share."""
     place = {**row.place, "variant": setting.other_variant(row)}
     manifest = {**row.manifest, "configuration": {**row.configuration, "task": setting.other_settings(row)}}

@@ -20,7 +20,7 @@ from harness.charts.values import (
     NetworkColumn,
     ScaleChart,
     ScaleRow,
-    Score,
+    ScoreRow,
     ScoresChart,
     Unit,
 )
@@ -75,7 +75,7 @@ class ChartsOfSet:
         """Return the chart of a leaderboard's column."""
         overall = [row.result.overall for row in self.rows]
         rows = [
-            Score(
+            ScoreRow(
                 **ref,
                 value=scores[metric],
                 interval=interval_of(scores, metric),

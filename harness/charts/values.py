@@ -43,7 +43,7 @@ class Ref:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score(Ref):
+class ScoreRow(Ref):
     """A run's value."""
 
     value: float | None
@@ -58,7 +58,7 @@ class ScoresChart(Chart):
 
     kind: ClassVar[str] = "scores"
     metric: str
-    rows: Sequence[Score]
+    rows: Sequence[ScoreRow]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Literal
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
-from harness.leaderboard.build import Choice, build
+from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.columns import expanded
 from harness.leaderboard.comparable import find_runs, select_runs
 from harness.storage.atomic_write import atomic_file, check
@@ -117,7 +117,7 @@ def job(arguments: list[str], settings: Settings) -> str | list[Part]:
 def _leaderboard(folders: Sequence[str], settings: Settings) -> list[Table]:
     """Return the tables of the runs below the folders, as the settings ask."""
     rows = _rows(find_runs(folders), settings)
-    choice = Choice(
+    choice = BoardOptions(
         expanded(settings.metrics),
         tuple(dict.fromkeys(settings.by)),
         settings.sort and expanded([settings.sort])[0],
@@ -167,7 +167,7 @@ def _format(settings: Settings) -> Format:
     return settings.format or "markdown"
 
 
-def _with_published(measured: Sequence[Table], rows: Sequence[Run], choice: Choice) -> list[Table]:
+def _with_published(measured: Sequence[Table], rows: Sequence[Run], choice: BoardOptions) -> list[Table]:
     """Return the tables, each task's followed by those of its published numbers."""
     from harness.leaderboard.published import published_tables
 

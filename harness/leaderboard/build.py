@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.errors import ConfigError, unknown
 from harness.leaderboard import by_setting, over_setting
-from harness.leaderboard.chains import Setting, find_setting, setting_names
+from harness.leaderboard.chains import RunSetting, find_setting, setting_names
 from harness.leaderboard.columns import OF_RUNS, NumberColumn, constants, not_ranked, number_notes, readings_notes
 from harness.leaderboard.comparable import (
     NAMES,
@@ -27,7 +27,7 @@ from harness.tables.table import Cell, Column, Line, Table
 
 
 @dataclass(frozen=True)
-class Choice:
+class BoardOptions:
     """The columns and the order of tables; by default those of the leaderboard that a run writes."""
 
     metrics: Sequence[str] = ()
@@ -39,12 +39,12 @@ class Choice:
     """A setting whose values are one row together."""
 
 
-def build(rows: Sequence[Run], choice: Choice | None = None) -> list[Table]:
+def build(rows: Sequence[Run], choice: BoardOptions | None = None) -> list[Table]:
     """Return the tables of each task: one for every label set and set of items, as these are never mixed.
 
     Where `by` or `over` name a setting, runs that differ in it alone stand in one row.
     """
-    choice = choice or Choice()
+    choice = choice or BoardOptions()
     by_task: dict[str, list[Run]] = defaultdict(list)
     for row in rows:
         by_task[row.task].append(row)
@@ -56,14 +56,14 @@ def build(rows: Sequence[Run], choice: Choice | None = None) -> list[Table]:
     return [table for task, of_task in sorted(by_task.items()) for table in _tables(task, of_task, choice)]
 
 
-def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: Choice) -> list[Table]:
+def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOptions) -> list[Table]:
     """Return the tables by or over a setting; of a task whose runs do not differ in it, a note."""
     tables: list[Table] = []
     missing: list[tuple[str, ConfigError]] = []
     view = over_setting if choice.over else by_setting
     for task, rows in sorted(by_task.items()):
         try:
-            setting = find_setting(name, [row for row in rows if row.sound]) or Setting("task", name)
+            setting = find_setting(name, [row for row in rows if row.sound]) or RunSetting("task", name)
             more = {"metrics": choice.metrics, "intervals": choice.intervals, "notes": _notes(rows)}
             tables += view.tables(task, rows, setting, **more)
         except ConfigError as error:
@@ -82,7 +82,7 @@ def _breakdowns(rows: Sequence[Run]) -> set[str]:
     return {name for row in rows for name in row.result.scores[row.result.headline]} - {"overall"}
 
 
-def _check(choice: Choice, rows: Sequence[Run]) -> None:
+def _check(choice: BoardOptions, rows: Sequence[Run]) -> None:
     """Raise ConfigError where no run has what the user chose, and for choices that exclude each other."""
     if not rows:
         return
@@ -111,7 +111,7 @@ def _check(choice: Choice, rows: Sequence[Run]) -> None:
         raise ConfigError(unknown("column to sort by", choice.sort, metrics | {*COUNTS, *NAMES, "n"}))
 
 
-def _tables(task: str, rows: list[Run], choice: Choice) -> Iterator[Table]:
+def _tables(task: str, rows: list[Run], choice: BoardOptions) -> Iterator[Table]:
     """Yield the tables of a task."""
     notes = _notes(rows)
     unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.sound]
@@ -126,7 +126,7 @@ def _tables(task: str, rows: list[Run], choice: Choice) -> Iterator[Table]:
 def _table(
     task: str,
     comparable: ComparableRuns,
-    choice: Choice,
+    choice: BoardOptions,
     notes: Sequence[str],
     unfinished: Sequence[tuple[str, str, str]],
 ) -> Table:
@@ -185,7 +185,7 @@ def _names(rows: Sequence[Run], heading: str) -> tuple[list[str], list[str]]:
     return names, shared
 
 
-def _number_columns(rows: Sequence[Run], choice: Choice) -> list[NumberColumn]:
+def _number_columns(rows: Sequence[Run], choice: BoardOptions) -> list[NumberColumn]:
     overall = [row.result.overall for row in rows]
     metrics = list(choice.metrics)
     if not metrics and choice.by:

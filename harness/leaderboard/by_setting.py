@@ -12,7 +12,7 @@ from harness.compare import pairs
 from harness.compare.measure import paired_row
 from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.chains import Chain, Setting, chain_columns, chains_of, sets_of, steps_of, view_heading
+from harness.leaderboard.chains import RunSetting, Series, chain_columns, chains_of, sets_of, steps_of, view_heading
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
 from harness.scoring.bootstrap import RESAMPLES
@@ -32,17 +32,17 @@ MARK = "*"
 
 
 @dataclass(frozen=True)
-class _Row:
+class _SeriesRow:
     """The runs of a chain with their differences to its first step, by step and metric; a word where there is none."""
 
-    chain: Chain
+    chain: Series
     differences: Mapping[tuple[str, str], Difference | str]
 
 
 def tables(
     task: str,
     rows: Sequence[Run],
-    setting: Setting,
+    setting: RunSetting,
     *,
     metrics: Sequence[str],
     intervals: Intervals,
@@ -69,18 +69,18 @@ def tables(
         yield _table(task, setting, sorted(members, key=_sort_key), present, rows, metrics, intervals, beside)
 
 
-def _sort_key(chain: Chain) -> tuple[float | str, ...]:
+def _sort_key(chain: Series) -> tuple[float | str, ...]:
     return sort_key(chain.first)
 
 
-def _alone(chains: Sequence[Chain]) -> str:
+def _alone(chains: Sequence[Series]) -> str:
     return f"Not in a table, having one value of the setting: {runs_text([chain.first for chain in chains])}."
 
 
 def _table(
     task: str,
-    setting: Setting,
-    chains: Sequence[Chain],
+    setting: RunSetting,
+    chains: Sequence[Series],
     steps: Sequence[str],
     rows: Sequence[Run],
     metrics: Sequence[str],
@@ -90,7 +90,7 @@ def _table(
     scores = [row.result.overall for chain in chains for row in chain.by_step.values()]
     shown = list(metrics) or [main_metrics(scores[0])[0]]
     incomplete = {(*setting.rest(row), row.results_folder, setting.step(row)): row for row in rows if not row.sound}
-    measured = [_Row(chain, _differences(chain, steps, shown)) for chain in chains]
+    measured = [_SeriesRow(chain, _differences(chain, steps, shown)) for chain in chains]
     keys = [(row, key) for row in measured for key, d in row.differences.items() if isinstance(d, Difference)]
     corrected = holm([d.p for row, key in keys if isinstance(d := row.differences[key], Difference)])
     p_holm = {(id(row), *key): p for (row, key), p in zip(keys, corrected, strict=True)}
@@ -124,7 +124,9 @@ def _table(
     )
 
 
-def _differences(chain: Chain, steps: Sequence[str], metrics: Sequence[str]) -> dict[tuple[str, str], Difference | str]:
+def _differences(
+    chain: Series, steps: Sequence[str], metrics: Sequence[str]
+) -> dict[tuple[str, str], Difference | str]:
     """Return the differences of a chain's runs to that of the first step, or the word why there is none."""
     base = chain.by_step.get(steps[0])
     paired = [name for name in metrics if _has_differences(name, chain.first.task)]
@@ -170,7 +172,7 @@ def _columns(task: str, step: str, base: str, metrics: Sequence[str]) -> Iterato
 
 
 def _cells(
-    row: _Row,
+    row: _SeriesRow,
     step: str,
     metric: str,
     base: str,
@@ -203,7 +205,7 @@ def _cells(
 
 
 def _notes(
-    setting: Setting, base: str, rows: Sequence[_Row], scores: Sequence[Scores], intervals: Intervals
+    setting: RunSetting, base: str, rows: Sequence[_SeriesRow], scores: Sequence[Scores], intervals: Intervals
 ) -> Iterator[str]:
     """Yield how scores, differences and p were computed, and what the dashes mean."""
     if intervals != "none":

@@ -27,7 +27,7 @@ _WHOLE = {"limit": "all items"}
 
 
 @dataclass(frozen=True)
-class Setting:
+class RunSetting:
     """One setting of a part of the configuration, or a part of the run's place (`name` is then empty)."""
 
     part: str
@@ -100,17 +100,17 @@ class Setting:
         return variant(self.other_settings(row)) if has_it else row.variant
 
 
-def find_setting(name: str, rows: Sequence[Run]) -> Setting | None:
+def find_setting(name: str, rows: Sequence[Run]) -> RunSetting | None:
     """Return the setting that a user means by `limit`, `seed`, `model.seed` or `prompt`; None where no run has it.
 
     Raise ConfigError where parts of the configuration have several of that name by which the runs differ.
     """
     if name in PLACES:
-        return Setting(name)
+        return RunSetting(name)
     part, _, own_name = name.rpartition(".")
     if part and part not in PARTS:
         return None
-    settings = [Setting(part, own_name) for part in ([part] if part else PARTS)]
+    settings = [RunSetting(part, own_name) for part in ([part] if part else PARTS)]
     known = [setting for setting in settings if any(_has(setting, row) for row in rows)]
     differing = [setting for setting in known if len({str(setting.value(row)) for row in rows}) > 1]
     if len(differing) > 1:
@@ -122,12 +122,12 @@ def find_setting(name: str, rows: Sequence[Run]) -> Setting | None:
 def setting_names(rows: Sequence[Run]) -> list[str]:
     """Return the names of the settings by which the runs differ."""
     names = {name for row in rows for part in PARTS for name in _names(row.configuration.get(part) or {})}
-    settings = [Setting(part, name) for name in names for part in PARTS]
+    settings = [RunSetting(part, name) for name in names for part in PARTS]
     differing = {setting.name for setting in settings if len({str(setting.value(row)) for row in rows}) > 1}
     return sorted(differing | {place for place in PLACES if len({getattr(row, place) for row in rows}) > 1})
 
 
-def _has(setting: Setting, row: Run) -> bool:
+def _has(setting: RunSetting, row: Run) -> bool:
     sources = (row.configuration, row.manifest.get("config") or {})
     parts = [source.get(setting.part) for source in sources]
     return any(isinstance(part, Mapping) and setting.name in set(_names(part)) for part in parts)
@@ -162,7 +162,7 @@ def _words(row: Run) -> Any:
 
 
 @dataclass
-class Chain:
+class Series:
     """Runs that agree in everything but a setting."""
 
     rest: tuple[str, ...]
@@ -175,38 +175,38 @@ class Chain:
         """The run of the first step that there is."""
         return next(iter(self.by_step.values()))
 
-    def beside(self, other: Chain) -> bool:
+    def beside(self, other: Series) -> bool:
         """Return whether both may stand in one table: some step in both, and there the same items and labels."""
         shared = [(row, other.by_step[step]) for step, row in self.by_step.items() if step in other.by_step]
         same = (items_of(a) == items_of(b) and a.result.headline == b.result.headline for a, b in shared)
         return bool(shared) and all(same)
 
 
-def chains_of(rows: Sequence[Run], setting: Setting, *, folders: bool = True) -> list[Chain]:
+def chains_of(rows: Sequence[Run], setting: RunSetting, *, folders: bool = True) -> list[Series]:
     """Return the complete runs in chains, their steps in order; runs of several results folders apart, where `folders`.
 
     A run that has the same step as another of its chain begins a chain of its own.
     """
     order = steps_of(rows, setting)
-    chains: list[Chain] = []
+    chains: list[Series] = []
     for row in sorted((row for row in rows if row.sound), key=lambda row: order.index(setting.step(row))):
         rest = (*setting.rest(row), row.results_folder if folders else "")
         step = setting.step(row)
         chain = next((other for other in chains if other.rest == rest and step not in other.by_step), None)
         if chain is None:
-            chains.append(chain := Chain(rest))
+            chains.append(chain := Series(rest))
         chain.by_step[step] = row
     return sorted(chains, key=_fewest_settings_first)
 
 
-def _fewest_settings_first(chain: Chain) -> tuple[bool, int, tuple[float | str, ...]]:
+def _fewest_settings_first(chain: Series) -> tuple[bool, int, tuple[float | str, ...]]:
     first = chain.first
     return first.variant != "default", len(first.settings), sort_key(first)
 
 
-def steps_of(rows: Sequence[Run], setting: Setting) -> list[str]:
+def steps_of(rows: Sequence[Run], setting: RunSetting) -> list[str]:
     """Return the values of a setting that the runs have: perturbations as charts have them, others from the default."""
-    if setting == Setting("task", PERTURBATION):
+    if setting == RunSetting("task", PERTURBATION):
         known = [step for row in rows[:1] for step in benchmark_of(row.task).perturbations.values()]
     else:
         known = sorted({setting.step(row) for row in rows if setting.is_default(row)})
@@ -214,9 +214,9 @@ def steps_of(rows: Sequence[Run], setting: Setting) -> list[str]:
     return [step for step in known if step in steps] + sorted(steps - set(known), key=_natural)
 
 
-def sets_of(chains: Sequence[Chain]) -> list[list[Chain]]:
+def sets_of(chains: Sequence[Series]) -> list[list[Series]]:
     """Return the chains in sets that may stand side by side."""
-    sets: list[list[Chain]] = []
+    sets: list[list[Series]] = []
     for chain in chains:
         members = next((members for members in sets if all(chain.beside(member) for member in members)), None)
         if members is None:
@@ -232,7 +232,7 @@ def _natural(text: str) -> tuple[int, float, str]:
         return 1, 0.0, text
 
 
-def chain_columns(chains: Sequence[Chain], setting: Setting) -> tuple[list[Column], list[list[Cell]], list[str]]:
+def chain_columns(chains: Sequence[Series], setting: RunSetting) -> tuple[list[Column], list[list[Cell]], list[str]]:
     """Return the columns of names, their cells for each chain, and the names that all chains share, in words."""
     rows = [_chain_names(chain, setting) for chain in chains]
     known = [name for name in ("model", "prompt", "variant", "folder") if any(row.get(name) for row in rows)]
@@ -247,14 +247,14 @@ def chain_columns(chains: Sequence[Chain], setting: Setting) -> tuple[list[Colum
     return [Column(name, name) for name in columns], cells, shared
 
 
-def view_heading(view: str, setting: Setting, row: Run) -> str:
+def view_heading(view: str, setting: RunSetting, row: Run) -> str:
     """Return the heading of a table of chains: By perturbation, a sample of 100."""
     if setting.part == "variant":
         return f"{capitalized(view)} variant"
     return capitalized(f"{view} {setting.title}, {settings_words(row, setting.other_settings(row))}")
 
 
-def _chain_names(chain: Chain, setting: Setting) -> dict[str, str]:
+def _chain_names(chain: Series, setting: RunSetting) -> dict[str, str]:
     first = chain.first
     names = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
     if not setting.name:

@@ -7,7 +7,7 @@ from statistics import fmean, median, stdev
 
 from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.chains import Chain, Setting, chain_columns, chains_of, sets_of, steps_of, view_heading
+from harness.leaderboard.chains import RunSetting, Series, chain_columns, chains_of, sets_of, steps_of, view_heading
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import runs_text
 from harness.scoring.definitions import definition, main_metrics
@@ -21,7 +21,7 @@ _PARTS = {"mean": "mean ± SD", "least": "least", "median": "median", "greatest"
 def tables(
     task: str,
     rows: Sequence[Run],
-    setting: Setting,
+    setting: RunSetting,
     *,
     metrics: Sequence[str],
     intervals: Intervals,
@@ -47,20 +47,22 @@ def tables(
         yield _table(task, setting, members, shown, notes if number == len(sets) else [])
 
 
-def _merit(chain: Chain, metric: str) -> tuple[float, str, str]:
+def _merit(chain: Series, metric: str) -> tuple[float, str, str]:
     values = _values(chain, metric)
     mean = fmean(values) if values else -1.0
     return mean if definition(metric).best == "low" else -mean, chain.first.model, chain.first.prompt
 
 
-def _values(chain: Chain, metric: str) -> list[float]:
+def _values(chain: Series, metric: str) -> list[float]:
     """Return the metric of a chain's runs; none where it is undefined in one of them."""
     values = [row.result.overall[metric] for row in chain.by_step.values()]
     defined = [value for value in values if value is not None]
     return defined if len(defined) == len(values) else []
 
 
-def _table(task: str, setting: Setting, chains: Sequence[Chain], metrics: Sequence[str], notes: Sequence[str]) -> Table:
+def _table(
+    task: str, setting: RunSetting, chains: Sequence[Series], metrics: Sequence[str], notes: Sequence[str]
+) -> Table:
     names, name_cells, shared = chain_columns(chains, setting)
     columns = [*names, *(column for metric in metrics for column in _columns(metric))]
     columns += [Column("changes", "answers that change", "metric"), Column("n", "n", "count")]
@@ -109,7 +111,7 @@ def _cells(metric: str, values: Sequence[float]) -> Iterator[Cell]:
     yield Cell(metric_text(metric, deviation), deviation)
 
 
-def _changing(chain: Chain) -> float | None:
+def _changing(chain: Series) -> float | None:
     """Return the share of the items that all runs have whose answer is not the same in all; None without records.
 
     A reply that could not be read is an answer of its own, and so is a failed call.
@@ -127,7 +129,7 @@ def _changing(chain: Chain) -> float | None:
     return sum(len(set(labels)) > 1 for labels in of_all) / len(of_all) if of_all else None
 
 
-def _note(setting: Setting) -> str:
+def _note(setting: RunSetting) -> str:
     return (
         f"Each row is n runs that differ in {setting.title} alone: mean ± standard deviation between the runs (n − 1), "
         "and the share of the items whose answer is not the same in all of them. The deviation says nothing of other "

@@ -68,14 +68,14 @@ def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str])
     cluster = codes[np.frombuffer(columns.cluster, np.int64)] if len(columns.cluster) else codes
     gold, read = (np.array(column, dtype=np.int64) for column in (columns.gold, columns.read))
     kind = np.array(columns.kind, dtype=np.int64)
-    rows: dict[tuple[str, str], _Row] = {("overall", "all"): _Row(cluster, gold, read)}
+    rows: dict[tuple[str, str], _ChoiceRow] = {("overall", "all"): _ChoiceRow(cluster, gold, read)}
     for (breakdown, group), kinds in sorted(_by_group(columns.kinds).items(), key=_group_order):
         chosen = np.isin(kind, kinds)
-        rows[breakdown, group] = _Row(cluster[chosen], gold[chosen], read[chosen])
+        rows[breakdown, group] = _ChoiceRow(cluster[chosen], gold[chosen], read[chosen])
     for place, name in enumerate(names):
         chosen = gold == place
         if chosen.any():
-            rows[BY_CHOICE, name] = _Row(cluster[chosen], gold[chosen], read[chosen])
+            rows[BY_CHOICE, name] = _ChoiceRow(cluster[chosen], gold[chosen], read[chosen])
     ranges = _intervals(rows)
     scores: dict[str, dict[str, Scores]] = {}
     for (breakdown, group), row in rows.items():
@@ -114,7 +114,7 @@ def _chance(columns: _Columns, kind: NDArray[np.int64], number: int) -> float | 
     return float((1 / sizes[kind]).mean())
 
 
-class _Row:
+class _ChoiceRow:
     """One row: counts by cluster, and the metrics of any weighting of these."""
 
     def __init__(self, cluster: NDArray[np.int64], gold: NDArray[np.int64], read: NDArray[np.int64]) -> None:
@@ -166,7 +166,7 @@ class _Row:
         )
 
 
-def _intervals(rows: Mapping[tuple[str, str], _Row]) -> dict[tuple[str, str], dict[str, Interval]]:
+def _intervals(rows: Mapping[tuple[str, str], _ChoiceRow]) -> dict[tuple[str, str], dict[str, Interval]]:
     """Return the interval of each metric of each row. Rows of as many clusters share their resamples."""
     import numpy as np
 

@@ -18,7 +18,7 @@ Number = TypeVar("Number", int, "NDArray[np.float64]")
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class AnswerCounts:
     """How many items were answered right or wrong (tp, fp, fn, tn), unreadably, or not at all.
 
     Failed calls are in no metric. They are shown beside it.
@@ -96,7 +96,7 @@ def settle(
     return tp, fp + unreadable_negative, fn + unreadable_positive, tn
 
 
-def decisions(counts: Counts, *, unreadable: Unreadable) -> tuple[Metric, ...]:
+def decisions(counts: AnswerCounts, *, unreadable: Unreadable) -> tuple[Metric, ...]:
     """Return the metrics that are made of counts as fractions; None where one is undefined.
 
     F1, precision, recall and accuracy equal scikit-learn's with Yes as the positive label wherever they are defined.

@@ -50,10 +50,10 @@ def intervals(row_data_by_key: Mapping[Key, RowData], *, unreadable: Unreadable)
     """Return the interval of each metric of each row. Rows of as many clusters share their resamples."""
     import numpy as np
 
-    alike: dict[tuple[int, int], list[tuple[Key, _Row]]] = defaultdict(list)
+    alike: dict[tuple[int, int], list[tuple[Key, _ResampledRow]]] = defaultdict(list)
     by_row: dict[Key, dict[str, Interval]] = {}
     for key, row_data in row_data_by_key.items():
-        row = _Row(row_data, unreadable)
+        row = _ResampledRow(row_data, unreadable)
         if len(row_data) < FEWEST:
             by_row[key] = dict.fromkeys(row.rests_on, _too_few(len(row_data)))
         else:
@@ -73,7 +73,7 @@ def intervals(row_data_by_key: Mapping[Key, RowData], *, unreadable: Unreadable)
     return by_row
 
 
-class _Row:
+class _ResampledRow:
     """A row's metrics as functions of its clusters' weights."""
 
     def __init__(self, row_data: RowData, unreadable: Unreadable) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.errors import ConfigError
 from harness.protocols import Task, remarks_of
-from harness.scoring.classification import Counts, decisions
+from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
 from harness.scoring.replies import AnswerNotes, while_thinking
 from harness.scoring.summary import count_field
@@ -105,7 +105,7 @@ class Votes:
 
         `sd` between draws is of the metric of a whole draw, which is one sample of every item.
         """
-        rows = [decisions(Counts(**counts), unreadable=unreadable) for counts in self._counts.values()]
+        rows = [decisions(AnswerCounts(**counts), unreadable=unreadable) for counts in self._counts.values()]
         summary: dict[str, float | int | None] = {"number": self._samples}
         for metrics in zip(*rows, strict=True):
             values = [metric.value for metric in metrics if metric.value is not None]

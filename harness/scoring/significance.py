@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from harness.scoring.classification import Counts
+from harness.scoring.classification import AnswerCounts
 
 POWER, LEVEL = 0.80, 0.05
 
@@ -88,7 +88,7 @@ def wilson_f1(tp: int, fp: int, fn: int, *, level: float = 0.95) -> Interval | N
     return None if limits is None else (2 * limits[0] / (1 + limits[0]), 2 * limits[1] / (1 + limits[1]))
 
 
-def intervals(counts: Counts) -> dict[str, Interval | None]:
+def intervals(counts: AnswerCounts) -> dict[str, Interval | None]:
     """Return 95% intervals by metric; None where the metric has no denominator.
 
     Every item has to be answered readably.

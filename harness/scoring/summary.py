@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from harness.errors import DataError
-from harness.scoring.classification import Counts, decisions, probabilities
+from harness.scoring.classification import AnswerCounts, decisions, probabilities
 from harness.scoring.intervals import intervals, with_intervals
 from harness.scoring.replies import cut_off
 from harness.scoring.tally import Kind, Tally
@@ -17,7 +17,7 @@ from harness.types import TOKENS, Failure, Metric, Record, Response, Result, Sco
 Key = tuple[str, str, str]
 """(label set, breakdown, group)"""
 Member = tuple[Kind, int, int]
-"""(a kind of record, its gold label, the place among the fields of Counts that it adds to)"""
+"""(a kind of record, its gold label, the place among the fields of AnswerCounts that it adds to)"""
 WHO = ("served_models", "providers", "system_fingerprints")
 """The parts of a result that say who answered: names that stood in the replies, and how often each."""
 
@@ -67,7 +67,7 @@ def summarize(
             confusion=counts.confusion,
         )
     if not kinds:
-        scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(Counts(), unreadable=unreadable))}}}
+        scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(AnswerCounts(), unreadable=unreadable))}}}
     return Result(headline, scores, tally.clusters, **totals.parts(), unreadable=unreadable)
 
 
@@ -124,11 +124,11 @@ def _members(kinds: Mapping[Kind, int], crossed: Sequence[tuple[str, str]]) -> d
     return {key: members_of_row for key, members_of_row in members.items() if having[key[0]] == sum(kinds.values())}
 
 
-def _counts(kinds: Mapping[Kind, int], members: Sequence[Member]) -> Counts:
+def _counts(kinds: Mapping[Kind, int], members: Sequence[Member]) -> AnswerCounts:
     numbers = [0] * len(_FIELDS)
     for kind, _, place in members:
         numbers[place] += kinds[kind]
-    return Counts(*numbers)
+    return AnswerCounts(*numbers)
 
 
 def _probable(tally: Tally, members: Sequence[Member]) -> tuple[Metric, ...]:
@@ -150,7 +150,7 @@ def _breakdowns(groups: Sequence[tuple[str, str]], crossed: Sequence[tuple[str, 
 
 
 def count_field(record: Record, gold: int) -> str:
-    """Return the field of Counts that a record adds to: of one with choices, as if Yes were the right one."""
+    """Return the field of AnswerCounts that a record adds to: of one with choices, as if Yes were the right one."""
     label = record.answer.label if record.answer is not None else None
     if max(gold, label or 0) > 1:
         reading = _reading(record) if label is None else "yes" if label == gold else "no"
@@ -158,7 +158,7 @@ def count_field(record: Record, gold: int) -> str:
     return _FIELDS[_PLACES[_reading(record), gold]]
 
 
-_FIELDS = tuple(f.name for f in fields(Counts))
+_FIELDS = tuple(f.name for f in fields(AnswerCounts))
 _PLACES = {
     (reading, gold): _FIELDS.index(name)
     for (reading, gold), name in {
@@ -174,7 +174,7 @@ _PLACES = {
         ("failed", 0): "failed_negative",
     }.items()
 }
-"""The place among the fields of Counts that a reading adds to, by gold label."""
+"""The place among the fields of AnswerCounts that a reading adds to, by gold label."""
 
 
 def _place(reading: str, gold: int) -> int:

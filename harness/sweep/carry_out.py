@@ -14,7 +14,7 @@ from harness.cli.multirun import Multirun
 from harness.engine import Engine, dispatch, engine
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard.build import Choice, build
+from harness.leaderboard.build import BoardOptions, build
 from harness.runtime import console
 from harness.settings import Limits
 from harness.storage.run_folder import RESULT
@@ -143,7 +143,7 @@ def _by_the_setting(rows: Sequence[Run]) -> Sequence[Part]:
     if len(varied) != 1 or len({row.task for row in complete}) != 1:
         return ()
     try:
-        return build(rows, Choice(by=varied))
+        return build(rows, BoardOptions(by=varied))
     except ConfigError:
         return ()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.errors import DataError
-from harness.scoring.classification import Counts
+from harness.scoring.classification import AnswerCounts
 from harness.scoring.significance import Interval, intervals
 
 
@@ -23,7 +23,7 @@ class PublishedRow:
     model: str
     printed: Mapping[str, str]
     """The digits as they stand in the paper, by metric: in percent or as fractions (`percent` tells which)."""
-    counts: Counts | None = None
+    counts: AnswerCounts | None = None
     """What the digits were computed from; None where that cannot be told."""
     contradicted: tuple[str, ...] = ()
     """Metrics that do not fit the row's other digits."""

@@ -12,7 +12,7 @@ from support.row_help import board_row
 
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard.build import Choice, build
+from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import select_runs
 from harness.storage.result_json import result_json
 from harness.storage.runs import Run
@@ -45,7 +45,7 @@ def saved(folder, row):
 
 
 def test_latex_marks_the_best_and_the_second_and_escapes():
-    text = latex(build([run("a_b&c", 0.9), run("m", 0.5), run("z", 0.1)], Choice(metrics=("f1",))))
+    text = latex(build([run("a_b&c", 0.9), run("m", 0.5), run("z", 0.1)], BoardOptions(metrics=("f1",))))
     assert r"a\_b\&c & \textbf{90.00} {[}80.0, 110.0] \\" in text
     assert r"m & \underline{50.00} {[}" in text and "z & 10.00" in text
     assert all(word in text for word in (r"\toprule", r"\midrule", r"\bottomrule", r"95\% intervals"))
@@ -54,12 +54,12 @@ def test_latex_marks_the_best_and_the_second_and_escapes():
 
 
 def test_of_a_distance_the_lowest_is_best_and_of_a_density_none():
-    text = latex(build([run("a", shd=3, density=0.2), run("b", shd=5, density=0.4)], Choice(("shd", "density"))))
+    text = latex(build([run("a", shd=3, density=0.2), run("b", shd=5, density=0.4)], BoardOptions(("shd", "density"))))
     assert r"a & \textbf{3} & 20.00 \\" in text and r"b & \underline{5} & 40.00 \\" in text
 
 
 def test_distances_of_a_column_have_the_same_decimals():
-    found = build([run("a", shd=3.0, sid=7.0), run("b", shd=5.25, sid=9.0)], Choice(("shd", "sid")))
+    found = build([run("a", shd=3.0, sid=7.0), run("b", shd=5.25, sid=9.0)], BoardOptions(("shd", "sid")))
     assert [[cell.text for cell in line.cells[1:]] for line in found[0].lines] == [["3.00", "7"], ["5.25", "9"]]
     assert r"\textbf{3.00} & \textbf{7}" in latex(found) and json.loads(as_json(found))
     printed = [replace(line, block=Block("printed", "v1")) for line in build([run("c", shd=4.0)])[0].lines]
@@ -70,7 +70,7 @@ def test_distances_of_a_column_have_the_same_decimals():
 
 
 def test_ties_share_the_first_place():
-    assert latex(build([run("a"), run("b"), run("c", 0.1)], Choice(("f1",)))).count(r"\textbf{50.00}") == 2
+    assert latex(build([run("a"), run("b"), run("c", 0.1)], BoardOptions(("f1",)))).count(r"\textbf{50.00}") == 2
 
 
 def of_role(role, row):
@@ -83,12 +83,12 @@ def test_no_baseline_solver_or_cheat_is_the_best_or_second():
         of_role("baseline", run("coin", 0.95)),
         of_role("cheat", run("c", 0.9)),
     ]
-    text = latex(build([*beside, run("m", 0.5), run("z", 0.1)], Choice(("f1",))))
+    text = latex(build([*beside, run("m", 0.5), run("z", 0.1)], BoardOptions(("f1",))))
     assert re.findall(r"\\(?:textbf|underline)\{[\d.]+\}", text) == [r"\textbf{50.00}", r"\underline{10.00}"]
 
 
 def test_a_long_table_goes_on_in_another_one_and_notes_stand_in_the_last():
-    table = build([run(f"m{n:03}", n / 200) for n in range(70)] + [run("gpt", complete=False)], Choice(("f1",)))
+    table = build([run(f"m{n:03}", n / 200) for n in range(70)] + [run("gpt", complete=False)], BoardOptions(("f1",)))
     text = latex(table)
     assert text.count(r"\begin{table}") == 2 and text.count("corr2cause, continued.") == 1
     rows = [len(re.findall(r"^m\d+ &", part, re.MULTILINE)) for part in text.split(r"\end{table}")]
@@ -99,8 +99,8 @@ def test_a_long_table_goes_on_in_another_one_and_notes_stand_in_the_last():
 
 
 def test_a_wide_table_takes_the_page_and_is_made_to_fit():
-    assert r"\begin{table*}" not in latex(build([run("a")], Choice(("f1",))))
-    wide = latex(build([run("a" * 100)], Choice(("f1",))))
+    assert r"\begin{table*}" not in latex(build([run("a")], BoardOptions(("f1",))))
+    wide = latex(build([run("a" * 100)], BoardOptions(("f1",))))
     assert wide.count("table*}") == 2 and r"\resizebox{" in wide
 
 
@@ -121,7 +121,7 @@ def test_html_is_escaped():
 
 
 def test_numbers_stand_below_their_headings_beside_intervals_or_the_room_of_one():
-    tables = build([run("a"), run("b", None), run("c", 0.1)], Choice(("f1",)))
+    tables = build([run("a"), run("b", None), run("c", 0.1)], BoardOptions(("f1",)))
     page, room = html(tables), '<span style="min-width:12ch">'
     assert f'<th class="number"><span class="whole">F1 {room}</span></span></th>' in page
     assert f"<b>50.00</b> {room}[40.0, 70.0]</span>" in page and f"– {room}</span>" in page
@@ -130,7 +130,7 @@ def test_numbers_stand_below_their_headings_beside_intervals_or_the_room_of_one(
 
 
 def test_csv_and_json_hold_the_values_and_who_they_are_of():
-    tables = build([run("a"), run("b", complete=False)], Choice(("f1",)))
+    tables = build([run("a"), run("b", complete=False)], BoardOptions(("f1",)))
     rows = list(csv.DictReader(io.StringIO(as_csv(tables))))
     assert (rows[0]["model"], rows[0]["variant"], rows[0]["f1"], rows[0]["f1_low"]) == ("a", "default", "0.5", "0.4")
     assert (rows[1]["model"], rows[1]["complete"], rows[1]["f1"]) == ("b", "False", "")
@@ -152,7 +152,7 @@ def test_other_items_and_other_labels_have_tables_of_their_own():
 
 
 def test_columns_for_each_group():
-    table = build([run("a")], Choice(("f1", "items"), ("relation",)))[0]
+    table = build([run("a")], BoardOptions(("f1", "items"), ("relation",)))[0]
     titles = ["model", "F1", "F1 parent", "F1 child", "items", "items parent", "items child"]
     assert [column.title for column in table.columns] == titles
     assert [cell.text for cell in table.lines[0].cells][1:4] == ["50.00", "25.00", "–"]
@@ -160,14 +160,18 @@ def test_columns_for_each_group():
 
 def test_order_families_and_intervals():
     rows = [run("gpt4", 0.9), of_role("baseline", run("always_yes", 0.1)), run("b", 0.5)]
-    assert [line.cells[0].text for line in build(rows, Choice(sort="model"))[0].lines] == ["always_yes", "b", "gpt4"]
-    groups = [(name, len(lines)) for _, name, lines in build(rows, Choice(families=True))[0].groups()]
+    assert [line.cells[0].text for line in build(rows, BoardOptions(sort="model"))[0].lines] == [
+        "always_yes",
+        "b",
+        "gpt4",
+    ]
+    groups = [(name, len(lines)) for _, name, lines in build(rows, BoardOptions(families=True))[0].groups()]
     assert groups == [("Random Baselines", 1), ("GPT-Based Models", 1), ("Other Models", 1)]
-    assert "50.00 ± 15.0" in markdown(build(rows, Choice(intervals="pm")))
-    assert "[" not in markdown(build(rows, Choice(intervals="none")))
+    assert "50.00 ± 15.0" in markdown(build(rows, BoardOptions(intervals="pm")))
+    assert "[" not in markdown(build(rows, BoardOptions(intervals="none")))
 
 
-@pytest.mark.parametrize("choice", [Choice(("f2",)), Choice(by=("realtion",)), Choice(sort="f2")])
+@pytest.mark.parametrize("choice", [BoardOptions(("f2",)), BoardOptions(by=("realtion",)), BoardOptions(sort="f2")])
 def test_what_no_run_has_is_named(choice):
     with pytest.raises(ConfigError, match="there is no"):
         build([run("a")], choice)

@@ -19,7 +19,7 @@ from harness.charts import charts_of
 from harness.compare.__main__ import main as compare
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard.build import Choice, build
+from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import find_runs
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.types import Metric, Result, Scores, Usage
@@ -87,13 +87,13 @@ def test_a_prompt_of_other_words_is_another_one_though_it_has_the_name(rows):
         return replace(row, manifest=manifest)
 
     changed = [reworded(row) if (row.prompt, row.variant) == ("few_shot", "limit=80") else row for row in rows]
-    (table,) = build(changed, Choice(by=("perturbation",)))
+    (table,) = build(changed, BoardOptions(by=("perturbation",)))
     together = {line.run["prompt"] for line in table.lines if "no run" not in " ".join(c.text for c in line.cells)}
     assert together == {"plain"}
 
 
 def test_by_perturbation_has_the_scores_of_the_runs_and_the_differences_of_compare(swept, rows, tmp_path):
-    (table,) = build(rows, Choice(by=("perturbation",)))
+    (table,) = build(rows, BoardOptions(by=("perturbation",)))
     assert table.heading == "By perturbation, a sample of 80"
     for (model, prompt), row in rows_of([table]).items():
         if "-s" in model:
@@ -110,12 +110,12 @@ def test_by_perturbation_has_the_scores_of_the_runs_and_the_differences_of_compa
 
 
 def test_any_setting_makes_columns_the_default_first(rows):
-    (table,) = build([row for row in rows if row.variant == "limit=80"], Choice(("accuracy",), by=("prompt",)))
+    (table,) = build([row for row in rows if row.variant == "limit=80"], BoardOptions(("accuracy",), by=("prompt",)))
     assert [column.full_text for column in table.for_readers().columns] == [
         "model",
         *("plain: accuracy", "few_shot: accuracy", "few_shot: − plain", "few_shot: p"),
     ]
-    tables = build(rows, Choice(by=("variant",)))
+    tables = build(rows, BoardOptions(by=("variant",)))
     assert "limit=80,perturbation=permutation: F1" in markdown(tables)
 
 
@@ -124,7 +124,7 @@ def test_a_run_that_is_not_complete_is_a_dash_with_a_word(rows):
         return replace(row, complete=False)
 
     cut = [undone(row) if "permutation" in row.variant and row.prompt == "plain" else row for row in rows]
-    (table,) = build(cut, Choice(by=("perturbation",)))
+    (table,) = build(cut, BoardOptions(by=("perturbation",)))
     row = rows_of([table])["always_yes", "plain"]
     assert row["f1/permutation"]["text"] == "– not complete"
 
@@ -133,7 +133,7 @@ def test_what_cannot_be_paired_has_a_dash_and_the_reason(rows, tmp_path, swept):
     shutil.copytree(swept, tmp_path / "results")
     for file in tmp_path.rglob("*few_shot/always_yes/records.jsonl*"):
         file.unlink()
-    (table,) = build(find_runs([str(tmp_path)]), Choice(by=("perturbation",)))
+    (table,) = build(find_runs([str(tmp_path)]), BoardOptions(by=("perturbation",)))
     cells = rows_of([table])
     assert cells["always_yes", "few_shot"]["f1/permutation/difference"]["text"] == "– no records"
     assert cells["always_yes", "plain"]["f1/permutation/difference"]["text"] == "+0.00"
@@ -148,7 +148,7 @@ def test_over_seed_is_mean_and_deviation_and_the_share_of_answers_that_change(sw
         for line in (place / "records.jsonl").read_text(encoding="utf-8").splitlines():
             record = json.loads(line)
             answers[record["item"]].add(record["answer"]["label"])
-    (table,) = build(rows, Choice(over="seed"))
+    (table,) = build(rows, BoardOptions(over="seed"))
     (line,) = table.lines
     cells = {column.name: cell for column, cell in zip(table.columns, line.cells, strict=True)}
     assert cells["model"].text == "random_uniform" and cells["n"].value == 3
@@ -161,7 +161,7 @@ def test_over_seed_is_mean_and_deviation_and_the_share_of_answers_that_change(sw
 
 
 def test_over_prompt_is_one_row_for_each_model(rows):
-    tables = build(rows, Choice(over="prompt"))
+    tables = build(rows, BoardOptions(over="prompt"))
     assert [table.heading for table in tables] == [
         "Over prompt, a sample of 80",
         "Over prompt, nodes permuted, a sample of 80",
@@ -174,16 +174,16 @@ def test_over_prompt_is_one_row_for_each_model(rows):
 @pytest.mark.parametrize(
     ("choice", "sentence"),
     [
-        (Choice(by=("pertubation",)), "did you mean 'perturbation'"),
-        (Choice(over="sed"), "did you mean 'seed'"),
-        (Choice(by=("relation", "perturbation")), "do not go together: perturbation is a setting of runs"),
-        (Choice(by=("relation",), over="seed"), "by=relation and over=seed do not go together"),
-        (Choice(by=("labels",)), "by=labels: no two runs of corr2cause differ in it and in nothing else"),
-        (Choice(over="limit"), "over=limit: no two runs of corr2cause differ in it and in nothing else"),
-        (Choice(by=("perturbation",), sort="f1"), "sort= and by= a setting do not go together"),
-        (Choice(("items",), by=("perturbation",)), "metrics=items is no metric"),
+        (BoardOptions(by=("pertubation",)), "did you mean 'perturbation'"),
+        (BoardOptions(over="sed"), "did you mean 'seed'"),
+        (BoardOptions(by=("relation", "perturbation")), "do not go together: perturbation is a setting of runs"),
+        (BoardOptions(by=("relation",), over="seed"), "by=relation and over=seed do not go together"),
+        (BoardOptions(by=("labels",)), "by=labels: no two runs of corr2cause differ in it and in nothing else"),
+        (BoardOptions(over="limit"), "over=limit: no two runs of corr2cause differ in it and in nothing else"),
+        (BoardOptions(by=("perturbation",), sort="f1"), "sort= and by= a setting do not go together"),
+        (BoardOptions(("items",), by=("perturbation",)), "metrics=items is no metric"),
     ],
-    ids=lambda value: "" if isinstance(value, Choice) else value[:12],
+    ids=lambda value: "" if isinstance(value, BoardOptions) else value[:12],
 )
 def test_what_makes_no_table_is_said(rows, choice, sentence):
     with pytest.raises(ConfigError, match=re.escape(sentence)):
@@ -192,7 +192,7 @@ def test_what_makes_no_table_is_said(rows, choice, sentence):
 
 def test_a_task_whose_runs_do_not_differ_in_it_has_a_note_beside_the_tables_of_others(rows):
     other = board_row("other", "default", "plain", "m", True, rows[0].result)
-    tables = build([*rows, other], Choice(by=("perturbation",)))
+    tables = build([*rows, other], BoardOptions(by=("perturbation",)))
     assert [table.task for table in tables] == ["corr2cause", "other"] and not tables[1].lines
     assert tables[1].notes[0].startswith("by=perturbation: no two runs of other differ in it")
 
@@ -214,7 +214,7 @@ def test_what_is_the_same_in_all_rows_is_said_in_the_caption_and_kept_for_progra
     assert "| items" not in text and "| failed" not in text
     read = list(csv.DictReader(io.StringIO(as_csv(tables))))
     assert {row["items"] for row in read} == {"80"} and {row["failed"] for row in read} == {"0"}
-    wanted = markdown(build(rows, Choice(("f1", "items"))))
+    wanted = markdown(build(rows, BoardOptions(("f1", "items"))))
     assert "| items |" in wanted
 
 
@@ -233,7 +233,7 @@ def test_columns_of_what_was_said_and_of_what_a_run_took():
     row = board_row("corr2cause", "default", "plain", "m", True, result)
     row = replace(row, result_json={"cost": {"usd": 0.123456}})
     names = ("yes", "chance", "cost", "tokens_in", "tokens_out", "seconds", "served")
-    (table,) = build([row], Choice(names))
+    (table,) = build([row], BoardOptions(names))
     assert [cell.text for cell in table.lines[0].cells][1:] == [
         "30.00",
         "24.00",

@@ -12,7 +12,7 @@ from support.pseudo_terminal import child, terminal
 from support.row_help import board_row
 
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard.build import Choice, build
+from harness.leaderboard.build import BoardOptions, build
 from harness.storage.result_json import result_json
 from harness.tables.markdown_csv_json import markdown
 from harness.tables.table import Table
@@ -90,7 +90,7 @@ def test_names_are_cut_where_they_stay_different():
 
 
 def test_groups_stand_above_their_rows():
-    screen = rendered_on(build(BOARD, Choice(families=True)), 120)
+    screen = rendered_on(build(BOARD, BoardOptions(families=True)), 120)
     assert screen.text.index("Random Baselines") < screen.text.index("always_yes") < screen.text.index("GPT-Based")
     assert screen.having("GPT-Based Models", italics=True) and "**" not in screen.text
 

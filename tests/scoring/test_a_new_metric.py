@@ -15,7 +15,7 @@ from harness.compare.__main__ import main as compare
 from harness.export.__main__ import main as export
 from harness.leaderboard.__main__ import main as leaderboard
 from harness.scoring import definitions
-from harness.scoring.classification import Counts, decisions
+from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.intervals import RowData, intervals
 from harness.scoring.paired import differences
 from harness.tables import results, terminal
@@ -156,7 +156,7 @@ def test_its_interval_rests_on_the_clusters_that_hold_either_class_and_either_an
 
 
 def test_where_it_is_undefined(mcc):
-    value = {metric.name: metric.value for metric in decisions(Counts(tp=3, fp=2), unreadable="wrong")}
+    value = {metric.name: metric.value for metric in decisions(AnswerCounts(tp=3, fp=2), unreadable="wrong")}
     assert value["mcc"] is None and value["f1"] == 0.75
 
 

@@ -8,11 +8,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
-from harness.scoring.classification import Counts, decisions, probabilities
+from harness.scoring.classification import AnswerCounts, decisions, probabilities
 
 few = st.integers(0, 60)
-every_count = st.builds(Counts, *[few] * 8)
-clear_counts = st.builds(Counts, *[few] * 4)
+every_count = st.builds(AnswerCounts, *[few] * 8)
+clear_counts = st.builds(AnswerCounts, *[few] * 4)
 labels_and_shares = st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1)), min_size=1, max_size=60)
 
 
@@ -48,8 +48,8 @@ def test_decisions_are_scikit_learns_to_the_last_digit(counts):
 def test_confusion_has_every_item_once_and_leaves_out_nothing_but_zeros(counts):
     confusion = counts.confusion
     assert sum(confusion.values()) == counts.items
-    assert {name: confusion.get(name, 0) for name in Counts.__slots__} == {
-        n: getattr(counts, n) for n in Counts.__slots__
+    assert {name: confusion.get(name, 0) for name in AnswerCounts.__slots__} == {
+        n: getattr(counts, n) for n in AnswerCounts.__slots__
     }
     gold, answers = as_labels(counts.tp, counts.fp, counts.fn, counts.tn)
     matrix = sklearn_metrics.confusion_matrix(gold, answers, labels=[0, 1]) if gold else [[0, 0], [0, 0]]
@@ -80,12 +80,12 @@ def test_undefined_exactly_where_the_denominator_is_zero(counts, unreadable):
 @pytest.mark.parametrize(
     ("counts", "f1", "precision", "recall", "accuracy"),
     [
-        (Counts(), None, None, None, None),
-        (Counts(tn=3), None, None, None, 1.0),
-        (Counts(fn=3), 0.0, None, 0.0, 0.0),
-        (Counts(fp=3), 0.0, 0.0, None, 0.0),
-        (Counts(tp=3), 1.0, 1.0, 1.0, 1.0),
-        (Counts(tp=1, fp=1, fn=2, tn=4), 0.4, 0.5, 1 / 3, 5 / 8),
+        (AnswerCounts(), None, None, None, None),
+        (AnswerCounts(tn=3), None, None, None, 1.0),
+        (AnswerCounts(fn=3), 0.0, None, 0.0, 0.0),
+        (AnswerCounts(fp=3), 0.0, 0.0, None, 0.0),
+        (AnswerCounts(tp=3), 1.0, 1.0, 1.0, 1.0),
+        (AnswerCounts(tp=1, fp=1, fn=2, tn=4), 0.4, 0.5, 1 / 3, 5 / 8),
     ],
 )
 def test_decisions_by_hand(counts, f1, precision, recall, accuracy):
@@ -94,7 +94,7 @@ def test_decisions_by_hand(counts, f1, precision, recall, accuracy):
 
 
 def test_unreadable_as_wrong_and_as_no_by_hand():
-    counts = Counts(tp=2, tn=2, unreadable_positive=1, unreadable_negative=3)
+    counts = AnswerCounts(tp=2, tn=2, unreadable_positive=1, unreadable_negative=3)
     assert counts.with_unreadable("wrong") == (2, 3, 1, 2)
     assert counts.with_unreadable("no") == (2, 0, 1, 5)
 
@@ -118,7 +118,7 @@ def test_bounds_are_those_of_every_way_in_which_the_missing_could_have_been_answ
         assert low <= high
         for share in (0, 1 / 2, 1):
             right, wrong = (int(lost[0] * share), int(lost[1] * share)), (lost[0], lost[1])
-            answered = Counts(
+            answered = AnswerCounts(
                 tp=counts.tp + right[0],
                 fp=counts.fp + wrong[1] - right[1],
                 fn=counts.fn + wrong[0] - right[0],
@@ -131,7 +131,7 @@ def test_bounds_are_those_of_every_way_in_which_the_missing_could_have_been_answ
 
 
 def test_bounds_by_hand():
-    counts = Counts(tp=4, fp=1, fn=1, tn=2, unreadable_positive=1, failed_negative=1)
+    counts = AnswerCounts(tp=4, fp=1, fn=1, tn=2, unreadable_positive=1, failed_negative=1)
     bounds = {metric.name: metric.bounds for metric in decisions(counts, unreadable="wrong")}
     assert bounds == {
         "f1": (8 / 12, 10 / 12),
@@ -142,11 +142,11 @@ def test_bounds_by_hand():
 
 
 def test_without_missing_answers_there_are_no_bounds():
-    assert all(metric.bounds is None for metric in decisions(Counts(1, 2, 3, 4), unreadable="wrong"))
+    assert all(metric.bounds is None for metric in decisions(AnswerCounts(1, 2, 3, 4), unreadable="wrong"))
 
 
 def test_counts_add_up():
-    counts = Counts(
+    counts = AnswerCounts(
         tp=1, fp=2, fn=4, tn=8, unreadable_positive=16, unreadable_negative=32, failed_positive=64, failed_negative=128
     )
     assert (counts.items, counts.positives, counts.unreadable, counts.failed) == (255, 1 + 4 + 16 + 64, 48, 192)

@@ -14,7 +14,7 @@ from support.premise_sizes import SIZES
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, ONE_CLUSTER, RESTS_ON_FEW
-from harness.scoring.classification import Counts, decisions
+from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.intervals import RowData, intervals, means
 from harness.scoring.summary import summarize
 from harness.storage.result_json import result_json
@@ -67,7 +67,7 @@ def test_a_resample_is_scored_as_any_other_records(unreadable):
     counts = draw.integers(0, 9, (7, 8)).astype(float)
     intervals_of_row = intervals({"row": RowData(counts)}, unreadable=unreadable)["row"]
     weights = np.concatenate(list(bootstrap.draws(7, 10_000)))
-    metrics = [decisions(Counts(*map(int, total)), unreadable=unreadable) for total in weights @ counts]
+    metrics = [decisions(AnswerCounts(*map(int, total)), unreadable=unreadable) for total in weights @ counts]
     for place, name in enumerate(("f1", "precision", "recall", "accuracy")):
         assert intervals_of_row[name] == bootstrap.interval(np.array([row[place].value for row in metrics]), 7)
 

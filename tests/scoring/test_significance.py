@@ -11,7 +11,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from harness.scoring.classification import Counts
+from harness.scoring.classification import AnswerCounts
 from harness.scoring.significance import McNemar, detectable, holm, intervals, wilson, wilson_f1
 
 
@@ -56,7 +56,7 @@ def test_wilson_is_statsmodels_and_scipys(hits, total):
 
 def test_of_nothing_there_is_no_interval():
     assert wilson(0, 0) is None
-    assert intervals(Counts(tn=5)) == {"f1": None, "precision": None, "recall": None, "accuracy": wilson(5, 5)}
+    assert intervals(AnswerCounts(tn=5)) == {"f1": None, "precision": None, "recall": None, "accuracy": wilson(5, 5)}
 
 
 @pytest.mark.parametrize("counts", [(163, 616, 179), (6, 77, 336), (333, 28, 9)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.scoring.classification import Counts, decisions
+from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.summary import summarize
 from harness.types import Answer, Failure, Record, Response, Usage
 
@@ -29,7 +29,7 @@ def result_of(*records, headline="published", orders=None, unreadable="wrong"):
 
 def test_every_outcome_is_counted_where_it_belongs():
     pairs = [(1, 1)] * 3 + [(0, 1)] * 2 + [(1, 0)] + [(0, 0)] * 5 + [(1, None), (0, None), (0, None), (1, FAILED)]
-    counts = Counts(tp=3, fp=2, fn=1, tn=5, unreadable_positive=1, unreadable_negative=2, failed_positive=1)
+    counts = AnswerCounts(tp=3, fp=2, fn=1, tn=5, unreadable_positive=1, unreadable_negative=2, failed_positive=1)
     for unreadable in ("wrong", "no"):
         overall = result_of(*(record(*pair) for pair in pairs), unreadable=unreadable).overall
         assert (overall.items, overall.positives, overall.unreadable, overall.failed) == (15, 6, 3, 1)

@@ -26,7 +26,7 @@ from harness.plugins.train.recipe import Recipe
 from harness.plugins.train.workplace import leads
 from harness.prompting.prompts import Prompt
 from harness.runtime.progress import Progress
-from harness.scoring.classification import Counts, decisions
+from harness.scoring.classification import AnswerCounts, decisions
 from harness.types import Failure, Request, Response
 
 STATE = "trainer_state.json"
@@ -145,7 +145,7 @@ def scores_of(model: Any, prompt: Prompt, examples: Sequence[Example]) -> Scores
             raise RunStopped(f"the model gives no numbers any more ({outcome.detail}): take a smaller learning rate.")
         answer = None if isinstance(outcome, Failure) else prompt.parse(outcome, example.fields).label
         kinds[_kind(answer, example.label, failed=isinstance(outcome, Failure))] += 1
-    counts = Counts(**kinds)
+    counts = AnswerCounts(**kinds)
     scores = {metric.name: metric.value or 0.0 for metric in decisions(counts, unreadable="wrong")}
     return scores | {"unreadable": counts.unreadable, "failed": counts.failed}
 

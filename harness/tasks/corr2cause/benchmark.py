@@ -36,7 +36,7 @@ def _published() -> Iterator[PublishedRow]:
     """
     import csv
 
-    from harness.scoring.classification import Counts
+    from harness.scoring.classification import AnswerCounts
     from harness.tasks.published import read_rows
 
     lines = csv.DictReader(_file("corr2cause_counts.csv").splitlines())
@@ -47,7 +47,9 @@ def _published() -> Iterator[PublishedRow]:
         yield replace(
             row,
             asked={"perturbation": settings.get(row.setting["perturbation"], row.setting["perturbation"])},
-            counts=None if count is None else Counts(**{name: int(count[name]) for name in ("tp", "fp", "fn", "tn")}),
+            counts=None
+            if count is None
+            else AnswerCounts(**{name: int(count[name]) for name in ("tp", "fp", "fn", "tn")}),
             contradicted=() if count is None else tuple(count["contradicted"].split()),
         )
     yield from _followups()

@@ -26,7 +26,7 @@ from harness.storage.atomic_write import cannot_write, check
 from harness.storage.places import safe
 
 if TYPE_CHECKING:
-    from harness.plugins.figures.plot.paper import Sheet
+    from harness.plugins.figures.plot.paper import FigureSheet
 
 HELP = """\
 Draw charts of runs for a paper, at the width of its column.
@@ -201,7 +201,7 @@ def _empty(figure: _Figure) -> bool:
     return False
 
 
-def _sheet(figure: _Figure, width: float) -> Sheet:
+def _sheet(figure: _Figure, width: float) -> FigureSheet:
     from harness.plugins.figures.plot import cells, lines
 
     chart = figure.chart

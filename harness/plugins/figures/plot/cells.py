@@ -13,7 +13,7 @@ from harness.plugins.figures.plot.paper import (
     LINE,
     PALE,
     TEXT,
-    Sheet,
+    FigureSheet,
     in_lines,
     ink,
     legend_height,
@@ -44,7 +44,7 @@ _SIDES = {
 }
 
 
-def scores(chart: ScoresChart, width: float) -> Sheet:
+def scores(chart: ScoresChart, width: float) -> FigureSheet:
     """Draw points with intervals, the number beside each."""
     names = [row.label for row in chart.rows]
     left = EDGE + names_width(names, width) + _PAD
@@ -53,7 +53,7 @@ def scores(chart: ScoresChart, width: float) -> Sheet:
     rows = max(len(names), 2) * lines_height(names_in_lines, _ROW)
     handles, labels = legend_of_roles([row.role for row in chart.rows])
     bottom = 0.33
-    sheet = Sheet(chart, width, rows + bottom + legend_height(labels, width))
+    sheet = FigureSheet(chart, width, rows + bottom + legend_height(labels, width))
     axes = sheet.axes(left, 0, width - left - right, rows)
     for place, row in enumerate(chart.rows):
         if row.interval:
@@ -78,7 +78,7 @@ def scores(chart: ScoresChart, width: float) -> Sheet:
     return sheet
 
 
-def confusion(chart: ConfusionChart, width: float) -> Sheet:
+def confusion(chart: ConfusionChart, width: float) -> FigureSheet:
     """Draw two bars for each run: the items whose answer is Yes, and those whose answer is No."""
     from matplotlib.patches import Patch
 
@@ -93,7 +93,7 @@ def confusion(chart: ConfusionChart, width: float) -> Sheet:
     each = (width - left - gap - beside - 2 * EDGE - 0.08) / 2
     names_in_lines = in_lines(names, left - EDGE - _PAD)
     rows = max(len(names), 2) * lines_height(names_in_lines, _ROW + 0.02)
-    sheet = Sheet(chart, width, head + rows + bottom + legend_height(ends, width))
+    sheet = FigureSheet(chart, width, head + rows + bottom + legend_height(ends, width))
     totals = {
         answer: max(sum(row.counts[n] for n in side.values()) for row in chart.rows) for answer, side in _SIDES.items()
     }
@@ -166,7 +166,7 @@ _WIDE = 0.6
 _GAP = 0.1
 
 
-def heat(chart: HeatChart, width: float, metric: str) -> Sheet:
+def heat(chart: HeatChart, width: float, metric: str) -> FigureSheet:
     """Draw a heat map; columns that the width has no room for stand below, with the rows once more."""
     from matplotlib import colormaps
     from matplotlib.patches import Rectangle
@@ -184,7 +184,7 @@ def heat(chart: HeatChart, width: float, metric: str) -> Sheet:
     upright = max(map(text_width, titles)) > cell_width - 0.04
     head = min(max(map(text_width, titles)), 1.0) + 0.06 if upright else LINE + 0.02
     band = head + len(names) * row_height + _GAP
-    sheet = Sheet(chart, width, number * band - _GAP, f": {definition(metric).title} (%)")
+    sheet = FigureSheet(chart, width, number * band - _GAP, f": {definition(metric).title} (%)")
     labels = shorten(titles, 1.0) if upright else titles
     colours = colormaps["cividis"]
     for part in range(number):

@@ -15,7 +15,7 @@ from harness.plugins.figures.plot.paper import (
     LINE,
     MARKERS,
     PALE,
-    Sheet,
+    FigureSheet,
     in_lines,
     legend_height,
     legend_of_roles,
@@ -39,17 +39,17 @@ _SLOT = 0.13
 
 
 @dataclass(frozen=True)
-class _Line:
+class _Curve:
     name: str
     role: Role
     values: Sequence[float | None]
     intervals: Sequence[Interval]
 
 
-def robustness(chart: RobustnessChart, width: float) -> Sheet:
+def robustness(chart: RobustnessChart, width: float) -> FigureSheet:
     """Draw a line for each run over the chart's steps, from left to right."""
     rows = [
-        _Line(
+        _Curve(
             row.label,
             row.role,
             [p.value if p else None for p in row.points],
@@ -60,14 +60,14 @@ def robustness(chart: RobustnessChart, width: float) -> Sheet:
     return _lines(chart, width, chart.steps, rows, chart.metric)
 
 
-def scale(chart: ScaleChart, width: float) -> Sheet:
+def scale(chart: ScaleChart, width: float) -> FigureSheet:
     """Draw a line for each run over the networks, small to large, each with its number of variables."""
     names = [f"{network.name} ({network.nodes})" for network in chart.networks]
-    rows = [_Line(row.label, row.role, row.values, row.intervals) for row in chart.rows]
+    rows = [_Curve(row.label, row.role, row.values, row.intervals) for row in chart.rows]
     return _lines(chart, width, names, rows, chart.metric)
 
 
-def cost(chart: CostChart, width: float) -> Sheet:
+def cost(chart: CostChart, width: float) -> FigureSheet:
     """Draw points with intervals, those of nearly one cost side by side; a logarithmic axis where costs differ much."""
     from matplotlib.lines import Line2D
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
@@ -75,7 +75,7 @@ def cost(chart: CostChart, width: float) -> Sheet:
 
     names = [row.label for row in chart.rows]
     frame, bottom = 2.0, 0.38
-    sheet = Sheet(chart, width, frame + bottom + legend_height(names, width))
+    sheet = FigureSheet(chart, width, frame + bottom + legend_height(names, width))
     axes = sheet.axes(_LEFT, 0.04, width - _LEFT - 0.28, frame - 0.04)
     costs = [row.x for row in chart.rows]
     if min(costs) > 0 and max(costs) > 10 * min(costs):
@@ -123,7 +123,7 @@ def _aside(places: Sequence[float]) -> list[float]:
     return aside
 
 
-def _lines(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Line], metric: str) -> Sheet:
+def _lines(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Curve], metric: str) -> FigureSheet:
     """Draw all lines in one frame, or each in its own where they are many.
 
     The sheet's title says what the steps are.
@@ -132,14 +132,14 @@ def _lines(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Lin
     return (_frames if crowded else _one_frame)(chart, width, steps, rows, metric)
 
 
-def _one_frame(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Line], metric: str) -> Sheet:
+def _one_frame(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Curve], metric: str) -> FigureSheet:
     from matplotlib.lines import Line2D
 
     names = [row.name for row in rows]
     across = width - _LEFT - EDGE
     turn, bottom = _name_turn(steps, across / len(steps), _LEFT)
     frame = 1.8
-    sheet = Sheet(chart, width, frame + bottom + legend_height(names, width))
+    sheet = FigureSheet(chart, width, frame + bottom + legend_height(names, width))
     axes = sheet.axes(_LEFT, 0.04, across, frame - 0.04)
     looks = _looks(rows)
     for number, (row, own) in enumerate(zip(rows, looks, strict=True)):
@@ -150,7 +150,7 @@ def _one_frame(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[
     return sheet
 
 
-def _looks(rows: Sequence[_Line]) -> list[dict[str, Any]]:
+def _looks(rows: Sequence[_Curve]) -> list[dict[str, Any]]:
     """Return colour, marker and dashes of each line.
 
     Markers tell what answered; colours and dashes tell lines apart, and the first of a role has its role's colour.
@@ -165,7 +165,7 @@ def _looks(rows: Sequence[_Line]) -> list[dict[str, Any]]:
     ]
 
 
-def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Line], metric: str) -> Sheet:
+def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Curve], metric: str) -> FigureSheet:
     """Draw a frame for each run, which has the mark of what answered; the others stay pale behind it."""
     from matplotlib.collections import LineCollection
 
@@ -179,7 +179,7 @@ def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Li
     head, frame = lines_height(names, LINE + 0.02), 0.62
     each = head + frame + 0.07
     handles, labels = legend_of_roles([row.role for row in rows])
-    sheet = Sheet(chart, width, down * each + bottom + legend_height(labels, width))
+    sheet = FigureSheet(chart, width, down * each + bottom + legend_height(labels, width))
     others = [_points(row) for row in rows]
     for number, row in enumerate(rows):
         x, y = number % columns, number // columns
@@ -195,11 +195,11 @@ def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Li
     return sheet
 
 
-def _points(row: _Line) -> list[tuple[float, float]]:
+def _points(row: _Curve) -> list[tuple[float, float]]:
     return [(x, math.nan if value is None else 100 * value) for x, value in enumerate(row.values)]
 
 
-def _draw(axes: Any, row: _Line, how: dict[str, Any], aside: float) -> None:
+def _draw(axes: Any, row: _Curve, how: dict[str, Any], aside: float) -> None:
     """Draw a line, and its intervals a little aside from those of other lines."""
     points = [(x + aside, y) for x, y in _points(row)]
     for (x, _), interval in zip(points, row.intervals, strict=True):

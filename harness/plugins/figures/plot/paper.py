@@ -75,7 +75,7 @@ def style() -> Iterator[None]:
         yield
 
 
-class Sheet:
+class FigureSheet:
     """A figure of a given width whose height comes from what stands on it. Places in inches from the upper left."""
 
     def __init__(self, chart: Chart, width: float, height: float, suffix: str = "") -> None:
