@@ -150,7 +150,6 @@ def _set(config: Any, name: str, value: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as a YAML file would give it."""
     if isinstance(value, PathLike):
         return str(value)
     return list(value) if isinstance(value, tuple | range) else value

@@ -66,7 +66,6 @@ class Prepared:
 
     @property
     def in_shards(self) -> bool:
-        """Whether the items are asked in shards: one of them here, or all of them by workers."""
         return _in_shards(self.settings)
 
     @property

@@ -46,7 +46,6 @@ class RunOutcome:
 
     @property
     def error(self) -> RunStopped | None:
-        """What makes the run no success."""
         return self.stopped or self.unread
 
 

@@ -136,7 +136,6 @@ def _refusal(errors: Mapping[str, Sequence[Job]], multirun: Multirun, fine: Sequ
 
 
 def _numbers(jobs: Sequence[Job], total: int) -> str:
-    """Return which jobs a sentence is about: one by its settings, several by their numbers."""
     if len(jobs) == 1:
         return f"job {jobs[0].number} of {total} ({jobs[0]})"
     return f"jobs {_listing([str(job.number) for job in jobs])}"

@@ -60,7 +60,6 @@ def outcome(place: Path) -> dict[str, Any] | None:
 
 
 def number_of_jobs(place: Path) -> int:
-    """Return how many jobs a sweep has, from its folder."""
     return len(json.loads((place / SWEEP).read_text(encoding="utf-8"))["jobs"])
 
 

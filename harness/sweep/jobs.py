@@ -77,7 +77,6 @@ SAID: set[int] = set()
 
 
 def say(text: str) -> None:
-    """Print a line for the user, whoever is there to read it."""
     with suppress(OSError):  # the terminal has gone
         print(console.clean(text), file=sys.stderr, flush=True)
 

@@ -32,7 +32,6 @@ class PlanLine:
 
     @property
     def items(self) -> int:
-        """The number of items."""
         return length_hint(self.prepared.task.items()) if self.plan is None else self.plan.items
 
     @property

@@ -69,7 +69,6 @@ class WorkersProgress(Progress):
         self._usd = self._usd_before + sum(status.usd for status in statuses.values())
 
     def facts(self, now: float) -> dict[str, str]:
-        """Return the numbers to show, with how many workers live."""
         alive, waiting = (sum(state == which for state in self._states.values()) for which in ("running", "waiting"))
         workers = f"{alive} of {len(self._states)} workers alive" + f", {waiting} waiting" * (waiting > 0)
         return super().facts(now) | ({"workers": workers} if self._states else {})

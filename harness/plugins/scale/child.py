@@ -49,7 +49,6 @@ class Requeueable:
     """A piece of work in the form in which submitit has it done again after its time limit."""
 
     def __call__(self, function: str, argument: Any) -> int:
-        """Do it; return its exit code."""
         return int(load(function)(argument))
 
     def checkpoint(self, function: str, argument: Any) -> Any:

@@ -145,7 +145,6 @@ def dealt(items: Iterable[Item], prompt: Prompt, longest: int) -> Iterator[tuple
 
 
 def holds_talks(prompt: Prompt) -> bool:
-    """Return whether the model answers openings of this prompt."""
     return bool(prompt.words.opening) and prompt.replies != "fixed"
 
 

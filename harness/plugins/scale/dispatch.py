@@ -144,7 +144,6 @@ class _Reported(Wrapper):
         self._failures = failures
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield a failure for each request."""
         unanswered = Failure("unanswered", "its worker ended without answering")
         for request in requests:
             yield [(request, self._failures.get(request_digest(request), unanswered))]

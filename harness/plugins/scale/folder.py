@@ -57,7 +57,6 @@ class Assignment:
 
 
 def read(place: Path) -> Assignment:
-    """Return the assignment of a file."""
     content = json.loads(place.read_text(encoding="utf-8"))
     return Assignment(**content | {"runs": tuple((start, end) for start, end in content["runs"])})
 
@@ -108,7 +107,6 @@ def status_of(assignment: Path) -> WorkerStatus:
 
 
 def outcome_of(assignment: Path) -> WorkerOutcome | None:
-    """Return how a worker ended; None where it left nothing."""
     content = object_in(place_of(assignment, "outcome.json"))
     return WorkerOutcome(**content) if content else None
 

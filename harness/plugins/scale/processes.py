@@ -35,7 +35,6 @@ class Processes:
         return "processes"
 
     def check(self, setting: str) -> int:
-        """Return the number of processes at a time."""
         return self.count or len(_gpus()) or len(os.sched_getaffinity(0))
 
     def start(self, work: Sequence[Work], folder: Path) -> _Processes:

@@ -125,7 +125,6 @@ class Slurm:
         return _Tasks(dict(zip(names, jobs, strict=True)), by_squeue=self.cluster == "slurm")
 
     def cancel_named(self, names: Sequence[str]) -> None:
-        """Cancel tasks by their ids."""
         if names and shutil.which("scancel"):
             subprocess.run(["scancel", *names], capture_output=True, timeout=_PATIENCE, check=False)
 
@@ -183,7 +182,6 @@ class _Tasks:
         return f"Slurm job {task}" + f": {word}" * bool(word) + (f"; {_ADVICE[word]}" if word in _ADVICE else "")
 
     def waiting(self) -> str:
-        """Return how many tasks wait, and for what."""
         reasons = [reason for word, reason in self._found.values() if word in ("PENDING", "REQUEUE_HOLD")]
         kinds = ", ".join(sorted({reason for reason in reasons if reason not in ("", "None")}))
         return f"{len(reasons)} wait{'s' * (len(reasons) == 1)} in the queue ({kinds})" if kinds else ""
