@@ -78,14 +78,13 @@ def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
     for path, message in (
         ("blocked/answers.sqlite", "make it readable and writable or choose another cache.path"),
         ("garbage", "cache.path"),
-        ("answers.sqlite", "set aside as answers.sqlite.damaged-"),
-        ("answers.sqlite", "nothing is asked beside it"),
+        ("answers.sqlite", "answers.sqlite is damaged, or is no cache"),
+        ("answers.sqlite", "is left as it is"),
     ):
         server = serve()
         process = harness("model=gpt4", f"model.base_url={server.url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
         assert message in sentence(process) and not server.calls
-    (aside,) = tmp_path.glob("answers.sqlite.damaged-*")
-    assert aside.read_bytes() == b"this is no database " * 200
+    assert (tmp_path / "answers.sqlite").read_bytes() == b"this is no database " * 200
 
 
 def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):

@@ -14,6 +14,7 @@ from harness.cache.store import Store
 from harness.errors import ConfigError, DataError
 from harness.plugins.answers import lines
 from harness.plugins.answers.upkeep import in_words, printable
+from harness.runtime import console
 from harness.runtime.progress import Progress
 from harness.storage.atomic_write import atomic_file
 
@@ -61,8 +62,9 @@ def import_(cache: Path, files: Sequence[Path], run: Sequence[str], *, replace: 
 
 def _import(store: Store, path: Path, *, replace: bool) -> None:
     progress, counts = Progress(f"import {printable(path)}"), merging.ImportCounts()
-    with_log = Path(f"{path}-wal").is_file() and Path(f"{path}-wal").stat().st_size > 0  # before SQLite makes one
-    answers, texts = _source(path, counts)
+    log = Path(f"{path}-wal")
+    with_log = log.is_file() and log.stat().st_size > 0  # before SQLite makes one to read the file
+    answers, texts = _source(path, counts, with_log=with_log)
     try:
         for number in progress.watch(merging.merge(store, answers, texts, counts, replace=replace), ()):
             progress.done = number
@@ -71,8 +73,8 @@ def _import(store: Store, path: Path, *, replace: bool) -> None:
     if not counts.new + counts.already_stored + counts.conflicts + counts.refused + counts.unreadable:
         print(f"{printable(path)} is empty: it holds no answer, so there is nothing to take in.")
         return
-    log = " with its log" * (texts is not merging.no_texts and with_log)
-    parts = [f"{printable(path)}{log}: {counts.new:,} new, {counts.already_stored:,} known already"]
+    suffix = " with its log" * (texts is not merging.no_texts and with_log)
+    parts = [f"{printable(path)}{suffix}: {counts.new:,} new, {counts.already_stored:,} known already"]
     if counts.conflicts:
         stays = (
             "the imported one has taken its place" if replace else "the first one stays (replace=true takes the other)"
@@ -89,7 +91,9 @@ def _import(store: Store, path: Path, *, replace: bool) -> None:
     print("; ".join(parts))
 
 
-def _source(path: Path, counts: merging.ImportCounts) -> tuple[Iterator[merging.Answer | None], merging.Texts]:
+def _source(
+    path: Path, counts: merging.ImportCounts, *, with_log: bool
+) -> tuple[Iterator[merging.Answer | None], merging.Texts]:
     """Return the answers of a file and what reads their texts. Raises DataError."""
     with path.open("rb") as file:
         beginning = file.read(_SNIFFED)
@@ -99,6 +103,7 @@ def _source(path: Path, counts: merging.ImportCounts) -> tuple[Iterator[merging.
         db = for_reading(path)
         try:
             _refuse_foreign(db, path)
+            _complain_of_missing_log(db, path, with_log=with_log)
             if (finding := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
                 raise sqlite3.DatabaseError(finding.splitlines()[-1])
         except BaseException:
@@ -110,6 +115,16 @@ def _source(path: Path, counts: merging.ImportCounts) -> tuple[Iterator[merging.
             f"{path} is neither what export writes nor a cache that SQLite can read ({error}). If it was a cache, "
             f"`sqlite3 {path} .recover | sqlite3 recovered.sqlite` may make one of it to import."
         ) from None
+
+
+def _complain_of_missing_log(db: sqlite3.Connection, path: Path, *, with_log: bool) -> None:
+    """Say of a cache whose process was killed while it asked that its last answers may stand in a log elsewhere."""
+    if not with_log and db.execute("SELECT EXISTS (SELECT 1 FROM claims)").fetchone()[0]:
+        console.complain(
+            f"{path}: its process was killed, and what that stored last is in {path}-wal, which is not beside it: copy "
+            "it too (*.sqlite*), and import again.",
+            "note",
+        )
 
 
 def _refuse_foreign(db: sqlite3.Connection, path: Path) -> None:
