@@ -40,7 +40,7 @@ print(count, valid)
 """
 TEXTS = """
 from harness.items import as_json
-from harness.storage.json_lines import Encoder
+from harness.items import Encoder
 from harness.runtime.progress import Progress
 from harness.tasks.corr2cause.claim import Writer
 from harness.tasks.corr2cause.enumerate import blocks

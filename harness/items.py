@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from json.encoder import encode_basestring
 from operator import length_hint
 
 from omegaconf import DictConfig
@@ -13,7 +17,6 @@ from harness.runtime import signals
 from harness.runtime.progress import Progress
 from harness.settings import build, plain
 from harness.storage.atomic_write import atomic_file, check
-from harness.storage.json_lines import Encoder
 from harness.tasks.check import CheckedItems
 from harness.types import JSON, Item
 
@@ -64,6 +67,57 @@ def main() -> None:
     """Run the command."""
     signals.at_once("interrupted: out= is only ever written as a whole.")
     signals.leave(hydra_app.launch(job, "items"))
+
+
+LONG = 200
+"""Characters from which on it pays to look for a text inside another."""
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+class Encoder:
+    """Encodes mappings with string keys as json.dumps(…, ensure_ascii=False) does, byte for byte."""
+
+    def __init__(self) -> None:
+        """Create an encoder that has seen no text yet."""
+        # The last long text that was new, how it begins, and what stands between its quotes.
+        self._long, self._head, self._inside = "", "", ""
+
+    def __call__(self, row: Mapping[str, JSON]) -> str:
+        """Return the line of a row, with its newline."""
+        parts = _form(tuple(row)).copy()
+        parts[1::2] = [
+            encode_basestring(value) if type(value) is str and len(value) < LONG else self._value(value)
+            for value in row.values()
+        ]
+        return "".join(parts)
+
+    def _value(self, value: JSON) -> str:
+        if type(value) is str:
+            return self._text(value)
+        if type(value) is int:
+            return str(value)
+        return self(value)[:-1] if type(value) is dict else _encode(value)
+
+    def _text(self, text: str) -> str:
+        if text == self._long:
+            return f'"{self._inside}"'
+        at = text.find(self._head) if self._long else -1
+        if at < 0 or not text.startswith(self._long, at):
+            self._long, self._head, self._inside = text, text[:LONG], encode_basestring(text)[1:-1]
+            return f'"{self._inside}"'
+        before, after = text[:at], text[at + len(self._long) :]
+        return f"{encode_basestring(before)[:-1]}{self._inside}{encode_basestring(after)[1:]}"
+
+
+@lru_cache(maxsize=64)
+def _form(keys: tuple[str, ...]) -> list[str]:
+    """Return a line in parts; every second one is left for a value."""
+    parts = ["{"]
+    for key in keys:
+        parts[-1] += f"{encode_basestring(key)}: "
+        parts += ["", ", "]
+    return [*parts[:-1], "}\n"] if keys else ["{}\n"]
 
 
 if __name__ == "__main__":

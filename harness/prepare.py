@@ -31,8 +31,7 @@ from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.progress import Progress
 from harness.settings import Main, build_main
 from harness.storage import provenance
-from harness.storage.configuration import of_judge, of_model
-from harness.storage.places import folder_of
+from harness.storage.configuration import folder_of, of_judge, of_model
 from harness.storage.run_folder import MANIFEST, Folder
 from harness.tasks.check import look_ahead, parts_of
 from harness.types import Message

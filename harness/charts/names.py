@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.leaderboard.comparable import family
-from harness.storage.configuration import as_options
-from harness.storage.places import safe
+from harness.storage.configuration import as_options, safe
 from harness.storage.runs import Run
 
 

@@ -15,7 +15,7 @@ from harness.cost.shared_budget import Book, till_of
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Task, remarks_of
 from harness.runtime.signals import STOP
-from harness.storage.json_files import object_in
+from harness.storage.atomic_write import object_in
 from harness.types import JSON, Request, Response
 
 if TYPE_CHECKING:

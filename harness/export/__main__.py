@@ -13,8 +13,7 @@ from harness.errors import ConfigError, DataError, unknown
 from harness.plugin import Exporter, absent, exporters
 from harness.storage.atomic_write import check
 from harness.storage.run_folder import RECORDS
-from harness.storage.runs import Run, no_records
-from harness.storage.several import below, left_out
+from harness.storage.runs import Run, below, left_out, no_records
 
 OWN = {
     "csv": Exporter(summary="one flat table of all records, UTF-8", module="harness.export.csv_table", is_file=True),

@@ -11,8 +11,7 @@ from typing import Any
 from harness.codec import digest
 from harness.errors import ConfigError
 from harness.leaderboard.comparable import capitalized, items_of, settings_words, sort_key
-from harness.storage.configuration import as_options
-from harness.storage.places import setting_text, variant
+from harness.storage.configuration import as_options, setting_text, variant
 from harness.storage.runs import Run
 from harness.tables.table import Cell, Column
 from harness.tasks.benchmark import PERTURBATION

@@ -1,12 +1,15 @@
-"""The place and the configuration of a run: written by the commands that run, made again by the one that verifies."""
+"""What tells a run from others: its place below results/, its configuration, and how two of these differ."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.codec import text_digest
 from harness.settings import chosen
-from harness.storage.places import variant
 from harness.types import JSON
 
 if TYPE_CHECKING:
@@ -68,3 +71,95 @@ def of_algorithm(
 def as_options(data: Mapping[str, int]) -> dict[str, int]:
     """Return the settings of an algorithm's data under the names that the command has for them."""
     return {_OPTIONS.get(name, name): value for name, value in data.items()}
+
+
+def folder_of(results: str, place: Mapping[str, str]) -> Path:
+    """Return the folder of the run that has this place: task, variant, prompt and model."""
+    return Path(results, *place["task"].split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model")))
+
+
+def safe(name: str) -> str:
+    """Return a name as one part of a path: a/b becomes a__b; one that is too long ends in a digest."""
+    part = re.sub(r"[^\w.,=+()\[\]-]", "-", name.replace("/", "__")).strip(".") or "-"
+    return part if len(part.encode()) <= 160 else f"{part[:100]}-{text_digest(name)[:12]}"
+
+
+def variant(settings: Mapping[str, Any]) -> str:
+    """Return settings as one name, such as limit=100,split=dev; `default` if there are none."""
+    return ",".join(f"{name}={setting_text(value)}" for name, value in settings.items()) or "default"
+
+
+def setting_text(value: Any) -> str:
+    """Return the value of a setting as it stands in the name of a variant."""
+    if isinstance(value, Mapping):
+        return "+".join(f"{safe(str(name))}={setting_text(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return "+".join(map(setting_text, value))
+    return safe(str(value))
+
+
+_ABSENT = object()
+_TYPED = {"model.rank": "model.method=rank"}
+"""What the user has typed of a part of a configuration that is no setting: how a model ranks, there if it does."""
+
+
+def difference(
+    there: Any, mine: Any, words: tuple[Any, Any], run: Mapping[str, str], renamed_by: str = "model.name"
+) -> str:
+    """Return how the run in a folder differs from another one, and the way out, as the end of a sentence.
+
+    `there` and `mine` are configurations, `words` those of the prompts as the manifests have them.
+    """
+    if _only_the_prompt(there, mine):
+        return f"a run with {_prompt_difference(*words, run['prompt'])}"
+    at, before, now = _first(there, mine)
+    shown = f"{_TYPED.get(at, at.replace('.sampling.', '.'))}: {_json(before)} there, {_json(now)} now"
+    either = "or another place (results=…), or remove the folder."
+    if at in ("model.endpoint", "judge.model.endpoint") and isinstance(before, str):
+        group = at.removesuffix(".endpoint").removesuffix(".model")
+        return (
+            f"a run with another configuration ({shown}): if this is the same server at another address, say so with "
+            f"{group}.endpoint={before}; else give this run another name ({renamed_by}=…) {either}"
+        )
+    value = f"{now:g}" if isinstance(now, int | float) else now if isinstance(now, str) else "…"
+    example = f"{renamed_by}={run['model']}-{at.rpartition('.')[2]}{value}" if at.startswith("model.") else renamed_by
+    name = example if "/" not in example and " " not in example and example != renamed_by else f"{renamed_by}=…"
+    return f"a run with another configuration ({shown}): give this one another name ({name}) {either}"
+
+
+def _only_the_prompt(there: Any, mine: Any) -> bool:
+    if not isinstance(there, Mapping) or not isinstance(mine, Mapping) or there.get("prompt") == mine.get("prompt"):
+        return False
+    return {**there, "prompt": None} == {**mine, "prompt": None}
+
+
+def _prompt_difference(there: Any, mine: Any, name: str) -> str:
+    """Return what of a prompt differs: its parser, its other settings, its words, or the examples beside them."""
+    out = "or remove the folder, or choose another results=."
+    if not isinstance(there, Mapping) or not isinstance(mine, Mapping):
+        return f"other words of the prompt {name}: save the new words under another name, {out}"
+    parts = [part for part in {**there, **mine} if part != "source" and there.get(part) != mine.get(part)]
+    if parts == ["parser"]:
+        before, now = (words.get("parser", "verdict") for words in (there, mine))
+        return (
+            f"another parser of the prompt {name} ({before} there, {now} now): its replies are stored, so nothing is "
+            f"asked again if you save the prompt under another name, {out}"
+        )
+    if not parts:
+        return f"other examples before the questions of the prompt {name}: give this run another name, {out}"
+    spoken = {"system", "system_role", "example", "opening", "user", "premise", "hypothesis", "choices"}
+    kind = "other words" if spoken & set(parts) else "other settings"
+    return f"{kind} of the prompt {name} ({', '.join(parts)}): save the new file under another name, {out}"
+
+
+def _first(there: Any, mine: Any, at: str = "") -> tuple[str, Any, Any]:
+    """Return the first setting in which two configurations differ, with both values."""
+    if isinstance(there, dict) and isinstance(mine, dict):
+        for name in {**there, **mine}:
+            if name not in there or name not in mine or there[name] != mine[name]:
+                return _first(there.get(name, _ABSENT), mine.get(name, _ABSENT), f"{at}.{name}" if at else name)
+    return at, there, mine
+
+
+def _json(value: Any) -> str:
+    return "nothing" if value is _ABSENT else json.dumps(value)

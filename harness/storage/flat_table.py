@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from importlib import import_module
 from typing import Any, Protocol
 
 from harness.errors import ConfigError
 from harness.storage.records import PLACE, Line, turns
+from harness.types import TOKENS, Response
 
-TOKENS = ("input", "output", "cached_input", "reasoning", "cache_write")
+_NAMES = tuple(part.name for part in fields(Response) if part.type == "str" and part.name not in ("text", "reasoning"))
+"""What a server says in a word or two beside its reply."""
 
 
 class Run(Protocol):
@@ -64,7 +67,7 @@ def columns(runs: Sequence[Run]) -> dict[str, type]:
         "probability": float,
         "correct": bool,
         **dict.fromkeys(("failure", "failure_detail", "asked", "text", "reasoning", "span"), str),
-        **dict.fromkeys(("finish_reason", "served_model", "provider", "system_fingerprint"), str),
+        **dict.fromkeys(_NAMES, str),
         "seconds": float,
         "cached": bool,
         **{f"{name}_tokens": int for name in TOKENS},
@@ -102,8 +105,7 @@ def _row(run: Run, line: Line) -> dict[str, Any]:
         "text": response.get("text"),
         "reasoning": response.get("reasoning"),
         "span": answer.get("span"),
-        "finish_reason": response.get("finish_reason"),
-        **{name: response.get(name) for name in ("served_model", "provider", "system_fingerprint")},
+        **{name: response.get(name) for name in _NAMES},
         "seconds": response.get("seconds"),
         "cached": response.get("cached"),
         **{f"{name}_tokens": usage.get(name) for name in TOKENS},

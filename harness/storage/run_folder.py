@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from harness.codec import digest
 from harness.errors import ConfigError, DataError, StoreError
-from harness.storage.atomic_write import full
-from harness.storage.difference import difference
+from harness.storage.atomic_write import beside, format_json, full, json_round_trip, object_in, prepare, write
+from harness.storage.configuration import difference
 from harness.storage.files import DAMAGED, inside
-from harness.storage.json_files import beside, format_json, json_round_trip, object_in, prepare, write
 from harness.storage.records import Writer, any_answer, compress, same_lines
 from harness.storage.result_json import counts, result_json
 from harness.types import JSON, Response, Result, Usage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -28,14 +28,13 @@ from harness.types import (
     Request,
     Response,
 )
-from harness.verify.items import Items
 from harness.verify.readings import Readings
 
 if TYPE_CHECKING:
     from harness.cost.price import Price
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model
-    from harness.verify.judge import JudgeCheck
+    from harness.verify.readings import JudgeCheck
 
 MOST_LISTED = 5
 """Records with one kind of problem that are listed one by one."""
@@ -290,3 +289,25 @@ def _without_texts(request: Mapping[str, Any]) -> dict[str, Any]:
 def _differ(there: Any, expected: Any) -> bool:
     """Return whether two JSON values differ; true is not 1."""
     return there != expected or (type(there) is not type(expected) and bool in (type(there), type(expected)))
+
+
+class Items:
+    """The items of a task by their ids, as far as records have asked for them: records come in nearly their order."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._source = iter(items)
+        self._waiting: dict[str, Item] = {}
+
+    def get(self, name: str, *, last: bool) -> Item | None:
+        """Return the item of that id; None where the task has none. `last` says that nobody will ask again."""
+        while name not in self._waiting:
+            item = next(self._source, None)
+            if item is None:
+                return None
+            self._waiting[item.id] = item
+        return self._waiting.pop(name) if last else self._waiting[name]
+
+    def rest(self) -> Iterator[str]:
+        """Yield the ids of the items that no record has asked for, or not often enough."""
+        yield from self._waiting
+        yield from (item.id for item in self._source)

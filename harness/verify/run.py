@@ -17,7 +17,7 @@ from harness.storage.configuration import of_algorithm, of_judge, of_model
 from harness.storage.files import DamagedError
 from harness.storage.provenance import TracedItems
 from harness.storage.run_folder import MANIFEST, RESULT, SEALS
-from harness.verify.judge import JudgeCheck
+from harness.verify.readings import JudgeCheck
 from harness.verify.records import RecordCheck
 from harness.verify.scores import differences, problems_of_scores
 

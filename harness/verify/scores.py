@@ -12,7 +12,7 @@ from harness.storage import records
 from harness.storage.files import inside, read_bytes
 from harness.storage.result_json import counts, result_json
 from harness.storage.run_folder import MANIFEST, RESULT
-from harness.verify.judge import JudgeCheck
+from harness.verify.readings import JudgeCheck
 from harness.verify.records import MOST_LISTED, RecordCheck
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError
 from harness.models.baselines import Baseline
 from harness.settings import LOCAL, build, chosen
-from harness.storage.places import safe, variant
+from harness.storage.configuration import safe, variant
 
 
 def corr2cause(**settings):

@@ -6,7 +6,7 @@ import pytest
 
 from harness import evaluate
 from harness.errors import ConfigError
-from harness.report.answers import Answers
+from harness.report.items import Answers
 from harness.verify.run import problems_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.page_help import run
 
-from harness.report.graphs import from_records, graphs
+from harness.report.chunks import from_records, graphs
 from harness.storage.runs import load
 
 NETWORKS = "task.networks=[asia,cancer]"

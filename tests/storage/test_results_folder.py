@@ -11,7 +11,7 @@ import pytest
 from harness import __main__
 from harness.errors import ConfigError, DataError, StoreError
 from harness.plugins.discovery import discover
-from harness.storage.places import safe, variant
+from harness.storage.configuration import safe, variant
 from harness.storage.result_json import result_from_json, result_json
 from harness.storage.run_folder import Folder, records_in
 from harness.types import Answer, Failure, Metric, Record, Response, Result, Scores, Usage

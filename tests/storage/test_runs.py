@@ -13,7 +13,7 @@ from harness.storage import runs
 from harness.storage.files import DamagedError
 from harness.storage.records import Writer, turns
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
-from harness.storage.several import below
+from harness.storage.runs import below
 from harness.types import Answer, ChatRequest, Message, Record, Response, Result, Usage
 
 

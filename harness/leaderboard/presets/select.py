@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 
 from harness.leaderboard.comparable import family, items_of, order
 from harness.leaderboard.published import rows_of
-from harness.storage.places import setting_text
+from harness.storage.configuration import setting_text
 from harness.storage.runs import Run
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of

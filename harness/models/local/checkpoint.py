@@ -19,7 +19,7 @@ from typing import Literal
 from harness.config_files import BUILTIN
 from harness.errors import ConfigError
 from harness.runtime.environment import installing
-from harness.storage import json_files
+from harness.storage import atomic_write
 from harness.types import JSON
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
@@ -108,7 +108,7 @@ def training_record(folder: Path) -> dict[str, JSON]:
     Empty where there is no record, or one that nobody knows how to read.
     """
     place = folder / RECORD
-    content = json_files.object_in(place)
+    content = atomic_write.object_in(place)
     quoted = {name: content[name] for name in _QUOTED if name in content}
     if not quoted or len(json.dumps(quoted)) > _LONGEST_QUOTE:
         return {}

@@ -117,8 +117,7 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
     """Return the run that a composed config describes. Raises ConfigError for one that cannot run."""
     from harness.runtime.progress import Progress
     from harness.storage import provenance
-    from harness.storage.configuration import of_algorithm
-    from harness.storage.places import folder_of
+    from harness.storage.configuration import folder_of, of_algorithm
     from harness.storage.run_folder import Folder
 
     config, own = own_files(config)

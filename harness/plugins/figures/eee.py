@@ -20,8 +20,7 @@ from harness.export.folder import number_of, unfinished_folder
 from harness.plugins.figures.eee_items import Rows
 from harness.plugins.figures.eee_model import model_info, prompt_words, reasons, relationship, sampling, source_data
 from harness.scoring.definitions import MetricDefinition, definitions
-from harness.storage.runs import Run
-from harness.storage.several import left_out
+from harness.storage.runs import Run, left_out
 from harness.types import Metric, Scores
 
 VERSION = "0.3.0"

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.codec import text_digest
 from harness.export.folder import number_of, unfinished_folder
-from harness.storage.places import safe
+from harness.storage.configuration import safe
 from harness.storage.records import PLACE, Line, turns
 from harness.storage.runs import Run
 

@@ -21,11 +21,11 @@ from harness.protocols import Task
 from harness.runtime.progress import Progress
 from harness.scoring.samples import summarize, unread
 from harness.storage import provenance, rebuild, records, runs
-from harness.storage.places import folder_of, variant
+from harness.storage.configuration import folder_of, variant
 from harness.storage.run_folder import MANIFEST, Account, Folder
 from harness.storage.runs import Run
 from harness.types import JSON, Judgement, Record, Response, Result, Usage
-from harness.verify.items import Items
+from harness.verify.records import Items
 from harness.verify.run import problems_of
 
 _OF_RUN = ("run", "configuration", "configuration_digest", "items", "counts", "records", "ended", "complete", "result")

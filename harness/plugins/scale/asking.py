@@ -22,7 +22,7 @@ from harness.prepare import Prepared
 from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
 from harness.settings import LOCAL
-from harness.storage.json_files import json_round_trip
+from harness.storage.atomic_write import json_round_trip
 from harness.types import JSON, Failure
 
 _LOOK = 0.2

@@ -25,8 +25,7 @@ from harness.cache.alone import for_reading
 from harness.cache.merging import ImportCounts, merge, of_cache, texts_of_cache
 from harness.engine import Engine
 from harness.errors import ConfigError, StoreError
-from harness.storage.atomic_write import full
-from harness.storage.json_files import beside, format_json, object_in
+from harness.storage.atomic_write import beside, format_json, full, object_in
 from harness.types import JSON, Failure
 
 _LOCK, _NAMES, _RUN = ".lock", "workers.json", "run.json"

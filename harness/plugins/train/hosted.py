@@ -42,7 +42,7 @@ from harness.runtime import signals
 from harness.runtime.progress import Progress
 from harness.seeding import shuffled
 from harness.settings import build, chosen
-from harness.storage import json_files, provenance
+from harness.storage import atomic_write, provenance
 from harness.storage.atomic_write import atomic_file, check
 from harness.tasks.check import check_parts
 from harness.types import JSON, ChatRequest, ChoiceRequest
@@ -227,7 +227,7 @@ def carry_out(tuning: Tuning, plan: Iterable[str], about: Mapping[str, Any]) -> 
         if (price := price_of(recipe)) is not None and job.tokens is not None:
             usd = round(job.tokens * price[0] / 1e6, 6)
             training["cost"] = {"usd": usd, "usd_per_million": price[0], "source": price[1]}
-        json_files.write(tuning.work / MANIFEST, training)
+        atomic_write.write(tuning.work / MANIFEST, training)
         tuning.work.replace(tuning.folder)
 
 
@@ -257,7 +257,7 @@ class _Steps:
                 raise RunStopped(f"the job {job.id} was made of other settings: its {MARK} is {job.mark}.")
             self._note(step="created", job=job.id)
             return job.id
-        noted = json_files.object_in(self._journal)
+        noted = atomic_write.object_in(self._journal)
         if noted.get("step") == "creating":
             raise self._unheard(str(noted.get("file")))
         return str(noted.get("job") or "")
@@ -265,7 +265,7 @@ class _Steps:
     def _make(self) -> str:
         """Upload the file, unless it is there, and make the job; return its id. Raises RunStopped."""
         signals.say_instead("interrupted: there is no job yet; the same command goes on from there.")
-        file = str(json_files.object_in(self._journal).get("file") or "") or self._upload()
+        file = str(atomic_write.object_in(self._journal).get("file") or "") or self._upload()
         signals.say_instead(f"interrupted: {self._unheard(file)}")
         recipe = self.tuning.recipe
         hyperparameters: dict[str, JSON] = {
@@ -343,7 +343,7 @@ class _Steps:
     def _note(self, **known: str) -> None:
         """Note how far the job is. Raises StoreError: what is not noted is not done."""
         try:
-            json_files.write(self._journal, known)
+            atomic_write.write(self._journal, known)
         except OSError as error:
             under_way = f" submit={known['job']} goes on with the job that was made." if "job" in known else ""
             raise StoreError(

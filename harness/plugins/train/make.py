@@ -28,7 +28,7 @@ from harness.prompting.prompts import Prompt
 from harness.runtime.environment import installing
 from harness.runtime.progress import Progress
 from harness.settings import build, chosen
-from harness.storage import json_files, provenance
+from harness.storage import atomic_write, provenance
 from harness.storage.atomic_write import check
 from harness.tasks.check import check_parts
 from harness.types import JSON
@@ -161,7 +161,7 @@ def _facts(recipe: Recipe, learner: Learner, lessons: Lessons, prompt: Prompt, d
 
 def _put(folder: Path, work: Path, training: Mapping[str, Any]) -> Path:
     """Give the finished checkpoint its place: training.json is in it before it is there."""
-    json_files.write(work / "chosen" / MANIFEST, training)
+    atomic_write.write(work / "chosen" / MANIFEST, training)
     (work / "chosen").replace(folder)
     return folder
 

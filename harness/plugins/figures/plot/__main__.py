@@ -23,7 +23,7 @@ from harness.runtime.environment import installing
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import definition
 from harness.storage.atomic_write import cannot_write, check
-from harness.storage.places import safe
+from harness.storage.configuration import safe
 
 if TYPE_CHECKING:
     from harness.plugins.figures.plot.paper import FigureSheet
