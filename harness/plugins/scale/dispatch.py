@@ -14,7 +14,6 @@ from harness.cache import CachedModel, Store
 from harness.codec import request_digest
 from harness.engine import Engine
 from harness.errors import ConfigError, Interrupted
-from harness.models.api.endpoint import Endpoint
 from harness.plugins.scale import folder, shard
 from harness.plugins.scale.asking import Rounds
 from harness.plugins.scale.dealing import Shard
@@ -70,7 +69,7 @@ def check(prepared: Prepared) -> None:
             f"workers=… with cache={settings.cache.mode}: workers hand over their answers by way of the cache: use "
             "cache=on (to ask everything anew, with another cache.path=)."
         )
-    if isinstance(prepared.model, Endpoint) and prepared.model.batch is not None:
+    if (service := prepared.model.traits.service) is not None and service.batch_window is not None:
         raise ConfigError("workers=… with model.batch: the server works batches off by itself: leave workers= out.")
     if settings.shards > 1:
         Shard(prepared.task, prepared.prompt, 0, settings.shards).items()  # refuses more shards than items
