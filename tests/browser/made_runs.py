@@ -24,6 +24,7 @@ from support.openai_server import Reply, Server, chat_reply, error
 from harness.__main__ import run_one
 from harness.config_files import CONFIGS
 from harness.errors import RunStopped
+from harness.plugins import discovery
 from harness.plugins.discovery.discover import run_one as discover_one
 
 HOSTILE = (
@@ -104,8 +105,13 @@ def _causalbench(folder: Path, server: Server) -> None:
     _run(folder, "model=random_uniform", "task=causalbench/skeleton", networks)
     _run(folder, "model=always_yes", "task=causalbench/causality", "task.method=1", "task.networks=[alarm]")
     next(folder.rglob("networks=alarm/**/records.jsonl")).unlink()
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        settings = ["algorithm=hc", "network=[asia,cancer]", f"results={folder}"]
+    with initialize_config_dir(str(discovery.PLUGIN.home / "configs"), version_base="1.3"):
+        settings = [
+            "algorithm=hc",
+            "network=[asia,cancer]",
+            f"results={folder}",
+            f"hydra.searchpath=[file://{CONFIGS}]",
+        ]
         discover_one(compose("discover", settings), brief=True)
 
 
