@@ -76,8 +76,8 @@ def test_a_run_is_returned_with_its_scores_and_records(capsys):
     assert load_run(run.folder).result == run.result
     # The one type of a finished run, which the leaderboard and the other views read too.
     assert type(run) is type(load_run(run.folder)) is Run and run == runs.load(run.folder) == load_run(run.folder)
-    assert (run.kind, run.settings, run.place["model"]) == (
-        "reasoner",
+    assert (run.role, run.settings, run.place["model"]) == (
+        "solver",
         {"labels": "audited", "limit": 40},
         "reasoner",
     )
