@@ -105,6 +105,8 @@ def test_shards_as_an_array_are_one_run(slurm, begin, serve, tmp_path):
 def test_what_slurm_refuses_is_one_sentence(slurm, begin, serve):
     sweep = (*LAUNCHER, "model=always_yes,always_no", "task.limit=4")
     code, _, err = ended(begin(*sweep, "hydra.launcher.partition=gpu"))
-    assert code == 1 and "Slurm does not take the jobs: Invalid partition name specified" in err
+    assert code == 1 and "Traceback" not in err
     assert "hydra.launcher.partition=gpu: the cluster has no such partition, only debug" in err
+    code, _, err = ended(begin(*sweep, "+hydra.launcher.additional.partition=gpu"))
+    assert code == 1 and "Slurm does not take the jobs: Invalid partition name specified" in err
     assert "Traceback" not in err
