@@ -38,7 +38,7 @@ def shared_names() -> Counter[str]:
 
 @dataclass(frozen=True)
 class Strength:
-    """Two questions a variable; configs/task/causalbench/strength.yaml says what each setting means."""
+    """Two questions a variable; its config says what each setting means."""
 
     name: str
     prompts: tuple[str, ...]
