@@ -36,7 +36,7 @@ def test_no_counting_of_texts_tells_a_cause_from_a_cause_for(version, items, ent
 
 
 def hypotheses(version):
-    writer = spurious.Writer("none", 0)
+    writer = spurious.ItemWriter("none", 0)
     return [writer.item(claim).fields["input"] for claim in public_test(version)]
 
 
