@@ -3,7 +3,7 @@
     python benchmarks/batch.py                # 50,000 requests in one batch
     python benchmarks/batch.py 120000 50000   # so many requests, in batches of so many
 
-The server is tests/support/batch_server.py in a process of its own, faultless, done with a batch at the first look.
+The server is that of tests/plugins/batches in a process of its own, faultless, done with a batch at the first look.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(HOME / "tests"))
+sys.path[:0] = [str(HOME / "tests"), str(HOME / "tests" / "plugins" / "batches")]
 
-from support.batch_help import BatchServer  # noqa: E402
+from batch_runs import BatchServer  # noqa: E402
 
 MOST = 300
 """Megabytes that a run of 50,000 may take."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import hypothesis
 import pytest
-from support import forks, remarks
+from support import forks
 from support.openai_server import KEY, Server, chat_reply
 from support.raw_server import RawServer
 
@@ -26,7 +26,7 @@ hypothesis.settings.register_profile(
     "steady", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("steady")
-remarks.silence()
+forks.silence_remarks()
 
 
 def pytest_collection_finish() -> None:

@@ -10,8 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.cache_help import ask, command, count, fill, says
-from support.lone_writer import writer
+from support.cache_help import ask, command, count, fill, says, writer
 from support.outcomes import each
 from support.scripted import Scripted
 

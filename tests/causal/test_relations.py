@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
-from support import one_by_one
+from support import brute_force
 from support.brute_force import classes, dags, every_dag, holds
 
 from harness.causal.dag import from_edges, from_integer
@@ -82,7 +82,7 @@ def test_what_one_graph_lacks_is_not_shared():
 def test_members_at_once_are_members_one_by_one(n, step):
     for number in representatives(n)[::step]:
         graphs = list(members(from_integer(n, number)))
-        assert common_relations(graphs) == one_by_one.common_relations(graphs)
+        assert common_relations(graphs) == brute_force.common_relations(graphs)
 
 
 def test_more_members_than_one_batch_has():
@@ -90,7 +90,7 @@ def test_more_members_than_one_batch_has():
     clique = [(i, j) for j in range(6) for i in range(j)]
     graphs = list(members(from_edges(9, [*clique, (6, 8), (7, 8)])))
     assert len(graphs) == 720 > BATCH
-    assert common_relations(graphs) == one_by_one.common_relations(graphs)
+    assert common_relations(graphs) == brute_force.common_relations(graphs)
     assert pairs(common_relations(graphs)[Relation.COLLIDER]) == {(6, 7), (7, 6)}
 
 

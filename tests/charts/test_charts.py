@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support import forks
-from support.charts_help import put, scores
+from support.written_runs import put, scores
 
 from harness.charts import as_json, charts_of
 from harness.cost.ledger import Ledger

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from support.billing_server import PRICE, BillingServer, Done, Habit
+from billing_server import PRICE, BillingServer, Done, Habit
 from support.outcomes import each
 from support.thinned import few
 

@@ -7,8 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from support.manifest_help import write_manifest
-from support.row_help import board_row
+from support.written_runs import board_row, write_manifest
 
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard

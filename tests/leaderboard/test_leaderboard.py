@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 from support.cache_help import mounted
-from support.manifest_help import write_manifest
-from support.row_help import board_row
+from support.written_runs import board_row, write_manifest
 
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import build

@@ -19,7 +19,7 @@ from support.preset_help import (
     run,
     value,
 )
-from support.row_help import board_row
+from support.written_runs import board_row
 
 from harness.causal.learned_graph import Pattern
 from harness.leaderboard.comparable import find_runs

@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.manifest_help import write_manifest
 from support.preset_help import every_run, laid, one, printed_lines, run
+from support.written_runs import write_manifest
 
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard

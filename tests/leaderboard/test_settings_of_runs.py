@@ -13,7 +13,7 @@ from statistics import mean, median, stdev
 
 import pytest
 from support import forks
-from support.row_help import board_row
+from support.written_runs import board_row
 
 from harness.charts import charts_of
 from harness.compare.__main__ import main as compare

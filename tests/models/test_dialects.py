@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from support.dialect_servers import (
+from dialect_replies import (
     anthropic_error,
     content,
     gemini_error,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from support.model_config_help import FILES, merged, model, text_of
+from model_sections import FILES, merged, model, text_of
 
 from harness.models.api.openai import Chat
 from harness.models.local.causal_lm import CausalLM

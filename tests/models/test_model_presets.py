@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import ModelInfo
-from support.model_config_help import FILES, bases, merged, model, open_settings, text_of
+from model_sections import FILES, bases, merged, model, open_settings, text_of
 
 from harness.config_files import CONFIGS
 from harness.cost.price import FREE, price_of

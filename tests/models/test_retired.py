@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from support.model_config_help import FILES, merged, text_of
+from model_sections import FILES, merged, text_of
 from support.openai_server import chat_reply, error
 
 from harness.cost.budget import Budget

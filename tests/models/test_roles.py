@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 import yaml
-from support.model_config_help import FILES, bases, section, text_of
+from model_sections import FILES, bases, section, text_of
 
 from harness.config_files import CONFIGS, listed
 from harness.models.api.endpoint import Endpoint

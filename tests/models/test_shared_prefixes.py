@@ -7,9 +7,7 @@ import random
 import shutil
 
 import pytest
-from support.conftest_models import lm_checkpoint, own_code_checkpoint
-from support.outcomes import each
-from support.sharing_models import (
+from sharing_models import (
     SHARING,
     SYSTEM,
     TEXTS,
@@ -25,6 +23,8 @@ from support.sharing_models import (
     writing,
     written_alone,
 )
+from support.conftest_models import lm_checkpoint, own_code_checkpoint
+from support.outcomes import each
 from support.thinned import few
 
 from harness.errors import RunStopped

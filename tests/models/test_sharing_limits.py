@@ -7,8 +7,7 @@ import itertools
 import signal
 
 import pytest
-from support.outcomes import each
-from support.sharing_models import (
+from sharing_models import (
     SHARING,
     SWITCH,
     TEXTS,
@@ -25,6 +24,7 @@ from support.sharing_models import (
     writing,
     written_alone,
 )
+from support.outcomes import each
 from support.thinned import few
 
 from harness.errors import ConfigError, RunStopped

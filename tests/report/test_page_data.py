@@ -7,9 +7,9 @@ import json
 import shutil
 
 import pytest
-from support.charts_help import put, scores
 from support.openai_server import Server, chat_reply, error
 from support.page_help import Page, run, unpacked
+from support.written_runs import put, scores
 
 from harness.report.__main__ import main
 

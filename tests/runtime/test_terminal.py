@@ -7,9 +7,8 @@ import re
 import sys
 
 import pytest
-from support.manifest_help import write_manifest
 from support.pseudo_terminal import child, terminal
-from support.row_help import board_row
+from support.written_runs import board_row, write_manifest
 
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build

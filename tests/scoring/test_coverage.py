@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.premise_sizes import SIZES
+from support.corr2cause_help import SIZES
 
 from harness.scoring.bootstrap import interval
 from harness.scoring.definitions import of_counts

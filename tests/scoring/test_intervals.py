@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
-from support.premise_sizes import SIZES
+from support.corr2cause_help import SIZES
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, ONE_CLUSTER, RESTS_ON_FEW

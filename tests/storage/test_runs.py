@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.charts_help import put, scores
-from support.manifest_help import write_manifest
+from support.written_runs import put, scores, write_manifest
 
 from harness.errors import DataError
 from harness.storage import runs

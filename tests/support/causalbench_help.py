@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import random
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 
-from harness.prompting import parsing
+from harness.prompting import parsing, prompts
 from harness.settings import build
-from harness.tasks.causalbench.networks import edges, load
+from harness.tasks.causalbench import networks
+from harness.tasks.causalbench.networks import edges
 from harness.types import Failure, Item, Record, Response
+from support.openai_server import chat_reply
 
 ROW_TO_COLUMN = "from row to column"
 
@@ -106,10 +109,10 @@ def values(row) -> dict:
 
 def matrices(name: str):
     """Return (the names, the true graph, its closure), computed by networkx."""
-    names = load(name).variables
+    names = networks.load(name).variables
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
-    graph.add_edges_from(edges(load(name)))
+    graph.add_edges_from(edges(networks.load(name)))
     closure = nx.transitive_closure_dag(graph)
     true, closed = (nx.to_numpy_array(g, nodelist=names, dtype=int) for g in (graph, closure))
     return names, true, closed
@@ -117,7 +120,7 @@ def matrices(name: str):
 
 def answers_of(found: list[Record], name: str, template: str, breakdown: str = "template") -> np.ndarray:
     """Return an n×n matrix: 1 where the answer was Yes."""
-    names = load(name).variables
+    names = networks.load(name).variables
     matrix = np.zeros((len(names), len(names)), dtype=int)
     for one in found:
         if one.groups["network"] == name and one.groups[breakdown] == template and one.answer:
@@ -153,3 +156,31 @@ FIVE = [
 
 
 HOLES = {"asia/cause/asia/tub": "Hard to say.", "asia/cause/smoke/lung": MISSED}
+
+
+SENTENCE = (
+    "You are a highly intelligent question-answering bot with profound knowledge of causal inference and causal "
+    "discovery."
+)
+RECEIVED = "The part has been received and appended to the matrix."
+
+
+def last(call: dict) -> str:
+    return call["messages"][-1]["content"]
+
+
+def is_part(call: dict) -> bool:
+    return "part" in last(call) and "of the matrix:\n" in last(call)
+
+
+def answers(path, body, number):
+    """Reply to a part in words of its own, and Yes to a question."""
+    return chat_reply(f"Noted: {last(body).count(chr(10)) - 1} rows." if is_part(body) else "Yes")
+
+
+def load(task, name: str, **settings) -> prompts.Prompt:
+    return prompts.load(task.name, name, task.examples(), format=task.prompt_format, **settings)
+
+
+def result_in(place: Path) -> dict:
+    return json.loads((place / "result.json").read_text())

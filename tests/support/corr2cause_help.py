@@ -24,3 +24,7 @@ def meaning(relation: str, i: Any, j: Any) -> tuple[str, Any]:
         Relation.COLLIDER: ("collider", frozenset((i, j))),
         Relation.CONFOUNDER: ("confounder", frozenset((i, j))),
     }[Relation(relation)]
+
+
+SIZES = (6, 12, 18, 18, 34, 36, 36, 60, 60, 60, 60, 60, 60, 60, 60, 72, 90, 90, 90, 90, 90)
+"""Items of the 21 premises of the public test split."""

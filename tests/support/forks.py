@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import importlib
 import json
+import math
 import os
 import runpy
 import select
@@ -132,6 +133,15 @@ def _server(modules: tuple[str, ...]) -> socket.socket:
     return ours
 
 
+def silence_remarks() -> None:
+    """Keep commands of this process from saying how far they are, which goes by the clock, unless a test asks."""
+    from harness.cost import plan
+    from harness.prompting import conversation
+    from harness.runtime import progress
+
+    progress.EVERY = plan.SAY_AFTER = conversation.SLOW = math.inf
+
+
 def serve(orders: socket.socket) -> tuple[str, str] | None:
     """Fork a command for every order; return its module and folder in the fork, None once orders end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal reaches the whole group
@@ -164,11 +174,8 @@ def serve(orders: socket.socket) -> tuple[str, str] | None:
 
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-    from support import remarks
-
     sys.path.pop(0)  # where -m has the working directory
-    remarks.silence()
+    silence_remarks()
     from harness.plugin import CommandFinder
 
     sys.meta_path.append(CommandFinder())

@@ -6,7 +6,7 @@ from harness.leaderboard.presets import preset
 from harness.leaderboard.presets.layout import lay_out
 from harness.tasks.causalbench import networks, questions
 from harness.types import Metric, Result, Scores, Usage
-from support.row_help import board_row
+from support.written_runs import board_row
 
 NETWORKS = networks.NETWORKS[:14]
 TEMPLATES = {"correlation": list(questions.CORRELATION), "causality": list(questions.CAUSALITY)}

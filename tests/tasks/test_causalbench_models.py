@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.causalbench_help import causalbench
-from support.causalbench_runs_help import RECEIVED, answers, is_part, last, load, result_in
+from support.causalbench_help import RECEIVED, answers, causalbench, is_part, last, load, result_in
 from support.conftest_models import lm_checkpoint
 from support.thinned import few
 

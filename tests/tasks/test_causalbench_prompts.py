@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.causalbench_help import causalbench
-from support.causalbench_runs_help import SENTENCE, load
+from support.causalbench_help import SENTENCE, causalbench, load
 from support.scripted import Scripted
 
 from harness.config_files import PROMPTS

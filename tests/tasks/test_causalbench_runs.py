@@ -6,8 +6,7 @@ import json
 from collections import Counter
 
 import pytest
-from support.causalbench_help import causalbench
-from support.causalbench_runs_help import RECEIVED, SENTENCE, answers, is_part, last, load, result_in
+from support.causalbench_help import RECEIVED, SENTENCE, answers, causalbench, is_part, last, load, result_in
 from support.cli_help import sentence
 from support.openai_server import KEY, error
 from support.scripted import Scripted

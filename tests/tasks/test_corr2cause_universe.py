@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import islice
 
 import pytest
-from support import one_by_one
+from support import brute_force
 from support.corr2cause_help import corr2cause
 from support.thinned import few
 
@@ -147,7 +147,7 @@ def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
         number = int(item.cluster.partition("-g")[2])
         dag = from_integer(n, number)
         relation, i, j = (item.fields[name] for name in ("relation", "var_i", "var_j"))
-        holds = one_by_one.common_relations(members(dag))[Relation(relation)]
+        holds = brute_force.common_relations(members(dag))[Relation(relation)]
         assert dict(item.labels) == {"audited": holds[ord(i) - 65] >> ord(j) - 65 & 1}
         read = read_premise(item.fields["premise"])
         assert read.independences == frozenset(independences(dag))

@@ -6,7 +6,7 @@ import json
 import tracemalloc
 
 import pytest
-from support.questions_help import items_of, questions, written
+from question_files import items_of, questions, written
 
 from harness.errors import ConfigError, DataError
 from harness.models.baselines import Baseline

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from question_files import written
 from support.openai_server import chat_reply, held_reply
 from support.page_help import Page
-from support.questions_help import written
 
 ROWS = [
     {"premise": f"Event {k}.", "ask-for": ("cause", "effect")[k % 2], "label": k % 2}

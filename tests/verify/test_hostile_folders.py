@@ -20,9 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import pseudo_terminal, reading
-from support.hostile_runs import SECRET, place
+import watched_reading
+from support import pseudo_terminal
 from support.resealing import change, lines, reseal, save_lines
+from watched_reading import SECRET, place
 
 from harness.errors import DataError
 from harness.storage import records
@@ -263,7 +264,7 @@ def surroundings(finished_runs, tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SECRET_VARIABLE", SECRET)
     monkeypatch.setattr("harness.verify.run.SPARE", 100)  # what is counted and no more, without a million lines
-    for module in (*dict.fromkeys(module for module, _ in reading.COMMANDS.values()), *reading.HEAVY):
+    for module in (*dict.fromkeys(module for module, _ in watched_reading.COMMANDS.values()), *watched_reading.HEAVY):
         importlib.import_module(module)  # once, so that no fork has to
     monkeypatch.setenv("MPLCONFIGDIR", str(finished_runs.parent / "matplotlib"))
     for folder in ("sent", "outside/asia", "out"):
@@ -291,7 +292,7 @@ def test_folders_a_thousand_levels_deep_are_looked_through(finished_runs, surrou
             os.chdir("d")
         os.fchdir(here)
         for command in ("verify", "leaderboard", "export csv"):
-            assert reading.read(command, ["sent"], surroundings).code == 0
+            assert watched_reading.read(command, ["sent"], surroundings).code == 0
     finally:
         os.fchdir(here)
         os.close(here)
@@ -310,7 +311,7 @@ def hostile(finished_runs: Path, name: str, kinds: dict[str, Kind], model: str =
     return run
 
 
-def check(reading_: reading.Reading, there: Path, before: set[Path], name: str) -> None:
+def check(reading_: watched_reading.Reading, there: Path, before: set[Path], name: str) -> None:
     """The command did nothing but to read what it may, and to write into out/."""
     assert reading_.sane, f"{name}: {reading_.code} {reading_.out[-500:]}{reading_.err[-3000:]}"
     assert not (there / "PWNED").exists() and not (there / "sent/PWNED").exists(), name
@@ -355,7 +356,7 @@ def test_no_hostile_run_holds_and_the_good_one_beside_all_of_them_does(finished_
     for name in RESULTS:
         hostile(finished_runs, f"result {name}", {f"result {name}": RESULTS[name]})
     before = snapshot(surroundings)
-    read = reading.read("verify", ["sent", "good"], surroundings)
+    read = watched_reading.read("verify", ["sent", "good"], surroundings)
     check(read, surroundings, before, "verify")
     verdict_of = verdicts(read.out)
     assert read.code == 1 and verdict_of.pop("good") == "holds"
@@ -386,7 +387,7 @@ def test_reading_again_changes_no_hostile_run_and_writes_nothing_outside(finishe
     for name, kind in KINDS.items():
         hostile(finished_runs, name, {name: _of_older_rules(kind)})
     before = {file: file.stat().st_mtime_ns for file in snapshot(surroundings)}
-    read = reading.read("reread", ["sent", "good"], surroundings)
+    read = watched_reading.read("reread", ["sent", "good"], surroundings)
     assert read.sane and read.code == 1, read.err[-3000:]
     assert not list(surroundings.rglob("PWNED"))
     assert not [module for module in read.modules if module.partition(".")[0] in FOREIGN or module in FOREIGN]
@@ -406,7 +407,7 @@ def test_reading_again_changes_no_hostile_run_and_writes_nothing_outside(finishe
             name,
             marks=pytest.mark.slow if name == "plot" or (name.startswith("export") and name != "export csv") else (),
         )
-        for name in reading.COMMANDS
+        for name in watched_reading.COMMANDS
         if name not in ("verify", "reread", "compare")
     ],
 )
@@ -418,7 +419,7 @@ def test_a_command_shows_the_good_run_beside_all_hostile_ones_and_nothing_that_t
         hostile(finished_runs, name, KINDS)
     before = snapshot(surroundings)
     fresh(surroundings)
-    read = reading.read(command, ["sent", "good"], surroundings)
+    read = watched_reading.read(command, ["sent", "good"], surroundings)
     check(read, surroundings, before, command)
     assert read.code == 0, read.err
 
@@ -428,7 +429,7 @@ def test_a_command_shows_the_good_run_beside_all_hostile_ones_and_nothing_that_t
 def test_a_comparison_with_a_hostile_run_is_made_or_refused_in_a_sentence(finished_runs, surroundings, name):
     run = hostile(finished_runs, name, KINDS)
     before = snapshot(surroundings)
-    read = reading.read("compare", [str(run), "good"], surroundings)
+    read = watched_reading.read("compare", [str(run), "good"], surroundings)
     check(read, surroundings, before, "compare")
     assert read.code == 0 or len(read.err.splitlines()) == 1
 
@@ -440,7 +441,7 @@ def test_what_is_no_result_ends_a_table_in_a_sentence(finished_runs, surrounding
     before = snapshot(surroundings)
     for command in ("leaderboard", "report", "compare", "export csv"):
         fresh(surroundings)
-        read = reading.read(command, [str(run), "good"], surroundings)
+        read = watched_reading.read(command, [str(run), "good"], surroundings)
         check(read, surroundings, before, command)
         assert read.code == 1 and len(read.err.splitlines()) == 1 and "result.json" in read.err, (command, read)
 
@@ -460,7 +461,7 @@ def test_a_folder_that_is_the_working_directory_is_read_as_any_other(finished_ru
     Path("sent/out").mkdir()
     before = snapshot(surroundings)
     for command in ("verify", "report", "leaderboard", "export eee"):
-        read = reading.read(command, [run.name], surroundings / "sent")
+        read = watched_reading.read(command, [run.name], surroundings / "sent")
         check(read, surroundings / "sent", before, command)
         assert read.code == 0, (command, read.out, read.err)
         assert not [module for module in read.modules if module.startswith(("evil", "sent"))]

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support import reading
-from support.hostile_runs import place
+import watched_reading
+from watched_reading import place
 
 VALUES = (None, True, -1, 0.5, 10**400, 1e308, "x", "", "\ud800", "a\nb\x1b[2A", [], {}, [1], {"a": [1]}, "9" * 5000)
 
@@ -37,8 +37,8 @@ def test_one_edit_ends_no_command_in_a_traceback(finished_runs, tmp_path, seed):
         inner = inner[name]
     inner[last] = lot.choice(VALUES)
     file.write_text("\n".join([json.dumps(content), *rest]) + "\n")
-    for name in reading.COMMANDS:
-        read = reading.read(name, ["changed", "good"], tmp_path)
+    for name in watched_reading.COMMANDS:
+        read = watched_reading.read(name, ["changed", "good"], tmp_path)
         assert read.sane, f"{name} {way} {last}: {read.code} {read.err[-2000:]}"
         if name == "verify":
             assert "good: holds" in read.out

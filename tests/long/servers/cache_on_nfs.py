@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[2])]
 
-from support.lone_writer import writer  # noqa: E402
+from support.cache_help import writer  # noqa: E402
 
 from harness.cache import Store, alone  # noqa: E402
 from harness.errors import StoreError  # noqa: E402

@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.batch_help import BatchServer, config, run
-from support.batch_torture import records, undisturbed
+from batch_runs import BatchServer, config, run
+from batch_torture import records, undisturbed
 
 from harness.cache import Store
 from harness.errors import RunStopped

@@ -11,8 +11,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.batch_help import FORMS, STEPS, BatchServer, config, forked, run
-from support.batch_torture import records, torture, undisturbed
+from batch_runs import FORMS, STEPS, BatchServer, config, forked, run
+from batch_torture import records, torture, undisturbed
 from support.cache_help import command, count
 
 from harness.cache import Store

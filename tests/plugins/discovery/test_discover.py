@@ -10,7 +10,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 import yaml
-from support.row_help import board_row
+from support.written_runs import board_row
 
 from harness.causal.learned_graph import Pattern
 from harness.config_files import CONFIGS

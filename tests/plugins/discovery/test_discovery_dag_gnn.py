@@ -8,7 +8,7 @@ from importlib import metadata
 
 import numpy as np
 import pytest
-from support.discovery_help import noisy_copies, skeleton_of
+from observed import noisy_copies, skeleton_of
 
 from harness.causal.dag import from_edges, topological_order
 from harness.errors import ConfigError

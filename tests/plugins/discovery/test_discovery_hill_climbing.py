@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from observed import class_of, noisy_copies, observations, skeleton_of
 from support.brute_force import dag_of, dags, graph_of
-from support.discovery_help import class_of, noisy_copies, observations, skeleton_of
 
 from harness.causal.dag import from_edges, topological_order
 from harness.causal.equivalence import pattern

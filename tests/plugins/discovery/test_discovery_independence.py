@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given as drawing
 from hypothesis import settings
 from hypothesis import strategies as st
+from observed import noisy_copies, observations
 from scipy.stats import chi2, chi2_contingency
-from support.discovery_help import noisy_copies, observations
 
 from harness.causal.dag import from_edges, mask_of
 from harness.plugins.discovery.mmhc import GSquare

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.discovery_help import class_of, distance, observations, skeleton_of
+from observed import class_of, distance, observations, skeleton_of
 
 from harness.causal.dag import from_edges
 from harness.causal.equivalence import pattern

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from observed import noisy_copies, observations, skeleton_of
 from support.brute_force import dags
-from support.discovery_help import noisy_copies, observations, skeleton_of
 
 from harness.causal.dag import bits
 from harness.causal.equivalence import pattern

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from observed import observations
 from support.brute_force import dags
-from support.discovery_help import observations
 
 from harness.causal.dag import bits, from_edges, mask_of
 from harness.causal.equivalence import members

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from observed import observations
 from support.brute_force import dags
-from support.discovery_help import observations
 
 from harness.causal.dag import bits, descendants, topological_order
 from harness.plugins.discovery import ensemble

@@ -7,7 +7,7 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-from support.charts_help import put, scores
+from support.written_runs import put, scores
 
 from harness.charts import charts_of
 from harness.charts.values import MARKS

@@ -1,7 +1,7 @@
 """Table VIII: which questions models understand; constants and models that echo do not."""
 
 import pytest
-from support.row_help import board_row
+from support.written_runs import board_row
 
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.presets import preset

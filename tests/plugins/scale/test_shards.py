@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inline_workers import ROWS, TASKS
 from support.openai_server import chat_reply
-from support.sharded_tasks import ROWS, TASKS
 from support.thinned import few
 
 from harness.plugins.answers.command import main as cache_command

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import inline_workers
 import pytest
+from inline_workers import ROWS, TASKS
 from support.openai_server import chat_reply, error
-from support.sharded_tasks import ROWS, TASKS
 
 from harness import evaluate
 from harness.errors import ConfigError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -11,18 +12,29 @@ from threading import Thread
 
 import pytest
 from support import forks
-from support.asking_served import CHOICES, MESSAGES, PROGRAM, served
 from support.openai_server import wait_for
 from support.outcomes import each
 
 from harness.errors import ConfigError, RunStopped
 from harness.plugins.serve import model, server
+from harness.plugins.serve.model import Served
 from harness.runtime import companions
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES
-from harness.types import ChatRequest, ChoiceRequest, Response
+from harness.types import ChatRequest, ChoiceRequest, Message, Response
 
+PROGRAM = f"{sys.executable} {Path(__file__).with_name('served_program.py')}"
+MESSAGES = (Message("user", "Is it so?"),)
+CHOICES = ("Yes", "No")
 REQUESTS = [ChatRequest(MESSAGES, max_tokens=tokens) for tokens in range(1, 9)]
+
+
+def served(*behaviour: str, **settings) -> Served:
+    """Return a model whose server behaves so (a word without dashes), or is told these arguments."""
+    own = [word for word in behaviour if not word.startswith("-")] if not any("-" in w for w in behaviour) else []
+    given = {"name": "tiny", "path": "tiny.gguf", "command": PROGRAM, "engine": "vllm", "flags": {"dtype": "--dtype"}}
+    given |= {"arguments": ["{port}", *own], "args": [word for word in behaviour if word not in own]}
+    return Served(**(given | settings))
 
 
 @pytest.fixture(autouse=True)

@@ -44,7 +44,7 @@ class Account:
     """The server, told what goes wrong and asked what it has."""
 
     def __init__(self) -> None:
-        command = [sys.executable, str(Path(__file__).parents[2] / "support" / "tuning_server.py")]
+        command = [sys.executable, str(Path(__file__).with_name("tuning_server.py"))]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         self.root = f"http://127.0.0.1:{int(self.process.stdout.readline())}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
+from support.brute_force import graph_of
 
 from harness.causal.dag import DAG, bits, topological_order
 from harness.causal.equivalence import members
 from harness.causal.learned_graph import Pattern
-from support.brute_force import graph_of
 
 
 def observations(dag: DAG, arities, rows: int, seed: int, strength: float = 0.3) -> np.ndarray:

@@ -30,7 +30,7 @@ from aiohttp import web
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program of its own, too
 
-from support.batch_inline_forms import InlineForms
+from batch_inline_forms import InlineForms
 
 ENDPOINTS = ("/v1/responses", "/v1/chat/completions", "/v1/embeddings", "/v1/completions", "/v1/moderations")
 MOST_LINES, MOST_BYTES = 50_000, 200_000_000

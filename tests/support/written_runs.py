@@ -1,13 +1,69 @@
-"""Results folders for charts: written by hand, with what a run's own code writes."""
+"""Manifests for results that tests write by hand: as the run that left such a result would have written them."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from harness.storage.result_json import result_json
+from harness.codec import digest
+from harness.prompting.version import reading_version
+from harness.storage.result_json import counts, result_json
+from harness.storage.runs import Run
 from harness.types import Metric, Result, Role, Scores, Usage
-from support.manifest_help import write_manifest
+
+
+def write_manifest(
+    folder: Path,
+    run: Mapping[str, str],
+    result: Result,
+    *,
+    complete: bool = True,
+    items: str | None = None,
+    configuration: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | None = None,
+    role: Role = "model",
+) -> None:
+    """Write manifest.json beside the result.json of `folder`; `items` is the SHA-256 of the items."""
+    item_digest = {"count": result.overall.items, **({"sha256": items} if items else {})}
+    manifest = {
+        "run": run,
+        "role": role,
+        "configuration": configuration or {},
+        "configuration_digest": digest(configuration or {}),
+        "items": item_digest,
+        "counts": counts(result),
+        "complete": complete,
+        "reading": reading_version(),
+        **({"config": config} if config else {}),
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def board_row(
+    task: str,
+    variant: str,
+    prompt: str,
+    model: str,
+    complete: bool,
+    result: Result,
+    items: str | None = None,
+    folder: str = "",
+    data: tuple[int, int] | None = None,
+) -> Run:
+    """A row with the settings that its variant names; `items` is the SHA-256 of what was asked.
+
+    Of an algorithm, `data` are the observations and the seed that it has learned from.
+    """
+    place = {"task": task, "variant": variant, "prompt": prompt, "model": model}
+    settings = dict(re.findall(r"(?:^|,)(\w+)=(.*?)(?=,\w+=|$)", variant))
+    manifest = {"items": {"sha256": items}, "configuration": {"task": settings}, "reading": reading_version()}
+    if data is not None:
+        manifest["configuration"]["data"] = dict(zip(("observations", "seed"), data, strict=True))
+        manifest |= {"role": "algorithm", "config": {"algorithm": {"name": model}}}
+    return Run(Path(folder), place, complete, result, manifest=manifest, source=folder)
 
 
 def scores(f1, *, items=100, positives=20, confusion=None, **more):

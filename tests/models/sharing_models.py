@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from support.conftest_models import lm_checkpoint
 
 from harness.models.local.causal_lm import CausalLM
 from harness.models.local.key_value_cache import Memory
 from harness.types import ChatRequest, ChoiceRequest, Message
-from support.conftest_models import lm_checkpoint
 
 SYSTEM = "Suppose there is a closed system of variables. "
 

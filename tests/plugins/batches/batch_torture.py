@@ -1,7 +1,7 @@
 """Runs in batches, killed with kill -9 after each step, over and over: each request is billed once, and none is lost.
 
-tests/support/batch_torture.py --kills 50  each of prepared, uploaded, created, polling, collecting fifty times
-tests/support/batch_torture.py --steps created --kills 200 --seed 7 --form anthropic
+tests/plugins/batches/batch_torture.py --kills 50  each of prepared, uploaded, created, polling, collecting fifty times
+tests/plugins/batches/batch_torture.py --steps created --kills 200 --seed 7 --form anthropic
 
 Every kill is followed by the same command, killed again now and then, until it says that the run is complete. The
 server (batch_server.py) lives on beside it, with its faults. Then each request has been billed exactly once, however
@@ -21,9 +21,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program of its own, too
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a program of its own, too
 
-from support.batch_help import FORMS, STEPS, BatchServer, config, forked
+from batch_runs import FORMS, STEPS, BatchServer, config, forked
 
 FAULTS = ("duplicate lines", "missing lines", "502 on files", "status 0", "lines that failed", "expired batches",
           "lost reply to create", "500 after a batch", "404 on fresh files", "429 before a batch", "503 on a look",
@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument("--steps", default=",".join(STEPS))
     parser.add_argument("--form", choices=FORMS, default="openai")
     options = parser.parse_args()
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # this checkout, whatever is installed
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))  # this checkout, whatever is installed
     began = time.monotonic()
     tally = torture(options.kills, options.seed, tuple(options.steps.split(",")), form=options.form)
     for name, count in sorted(tally.items()):

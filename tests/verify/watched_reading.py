@@ -153,3 +153,11 @@ def _be_the_command(main: Callable[[Sequence[str]], int], arguments: Sequence[st
         os.write(notes, json.dumps(vars(reading)).encode())
     finally:
         os._exit(0)
+
+
+SECRET = "the secret outside of what was sent 4711"
+
+
+def place(finished_runs: Path, model: str) -> Path:
+    (result,) = finished_runs.rglob(f"{model}/result.json")
+    return result.parent
