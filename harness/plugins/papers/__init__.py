@@ -18,7 +18,6 @@ PLUGIN = Plugin(
     },
     extends={
         "corr2cause": "harness.plugins.papers.benchmarks:corr2cause",
-        "cladder": "harness.plugins.papers.benchmarks:cladder",
         "causalbench": "harness.plugins.papers.benchmarks:causalbench",
     },
 )

@@ -32,11 +32,6 @@ def causalbench(benchmark: Benchmark) -> Benchmark:
     )
 
 
-def cladder(benchmark: Benchmark) -> Benchmark:
-    """Add what is wrong in the authors' sample questions."""
-    return replace(benchmark, statistics={**benchmark.statistics, "audit": _audit})
-
-
 def _graphs() -> Sequence[Part]:
     from harness.plugins.papers.universe import table_1
 
@@ -47,12 +42,6 @@ def _items() -> Sequence[Part]:
     from harness.plugins.papers.universe import table_3
 
     return table_3()
-
-
-def _audit() -> Sequence[Part]:
-    from harness.plugins.papers.cladder_audit import table
-
-    return table()
 
 
 def _stories() -> Sequence[Part]:

@@ -1,0 +1,221 @@
+"""The steps to an answer, in the layout of the authors' files: names, graph, query, estimand, numbers, sum, verdict.
+
+The sums are right where those of the files are not (a minus for a plus, a factor that is missing); what needs a formula
+that the graph does not bear out (an instrument, a mediator with an unobserved cause) has none. Then the number that the
+words come to, and what another number is worth beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import product
+
+from harness.plugins.cladder.graphs import Graph, X, Y
+from harness.plugins.cladder.models import FreshModel, SampleModel, model_of, sample
+from harness.plugins.cladder.queries import Ask, Query
+from harness.plugins.cladder.questions import Question, percents
+from harness.plugins.cladder.stated import XY, Printed, effect_range
+from harness.prompting.number import number_of
+from harness.types import JSON, Record
+
+_FORMAL: Mapping[Query, str] = {
+    "ate": "E[Y | do(X = 1)] - E[Y | do(X = 0)]",
+    "ett": "E[Y_{X = 1} - Y_{X = 0} | X = 1]",
+    "marginal": "P(Y)",
+    "correlation": "P(Y | X)",
+    "exp_away": "P(Y = 1 | X = 1, V3 = 1] - P(Y = 1 | V3 = 1)",
+    "collider_bias": "E[Y = 1 | do(X = 1), V3 = 1] - E[Y = 1 | do(X = 0), V3 = 1]",
+}
+_DIFFERENCE = "P(Y=1|X=1) - P(Y=1|X=0)"
+_FRONT = (
+    "\\sum_{V3 = v} [P(V3 = v|X = 1) - P(V3 = v|X = 0)] * [\\sum_{X = h} P(Y = 1|X = h,V3 = v)*P(X = h)]",
+    "({m1} - {m0}) * ({q} * ({y01} - {y00}) + {p} * ({y11} - {y10}))",
+)
+_TOTAL = (_DIFFERENCE, "{y1} - {y0}")
+_ADJUSTED = (
+    "\\sum_{V1=v} P(V1=v)*[P(Y=1|V1=v,X=1) - P(Y=1|V1=v, X=0)]",
+    "{q} * ({y01} - {y00}) + {p} * ({y11} - {y10})",
+)
+_MARGINAL = ("P(Y | X=1)*P(X=1) + P(Y | X=0)*P(X=0)", "{p} * {y1} + {q} * {y0}")
+_CORRELATION = ("P(X = 1, Y = 1)/P(X = 1) - P(X = 0, Y = 1)/P(X = 0)", "{b1}/{p} - {b0}/{q}")
+_SUMS: Mapping[tuple[Query, str], tuple[str, str]] = {
+    **{(query, graph): _TOTAL for query in ("ate", "ett") for graph in ("chain", "mediation", "diamond", "arrowhead")},
+    ("ate", "fork"): ("P(Y|X)", "{y1} - {y0}"),
+    ("ett", "fork"): _TOTAL,
+    ("ate", "confounding"): _ADJUSTED,
+    ("ate", "diamondcut"): _ADJUSTED,
+    ("ate", "frontdoor"): _FRONT,
+    ("ett", "diamondcut"): (
+        "\\sum_{V3=v} P(V3=v|X=1)*[P(Y=1|X=1,V3=v) - P(Y=1|X=0,V3=v)]",
+        "{n1} * ({y10} - {y00}) + {m1} * ({y11} - {y01})",
+    ),
+    ("ett", "frontdoor"): (
+        "\\sum_{V3=v}P(Y=1|X=1,V3=v)*[P(V3=v|X=1)-P(V3=v|X=0)]",
+        "{y11} * ({m1} - {m0}) + {y10} * ({n1} - {n0})",
+    ),
+    ("nie", "chain"): _TOTAL,
+    ("nie", "diamond"): _TOTAL,
+    ("nie", "frontdoor"): _FRONT,
+    ("nie", "mediation"): (
+        "\\sum_{V2 = v} P(Y=1|X =0,V2 = v)*[P(V2 = v | X = 1) − P(V2 = v | X = 0)]",
+        "({m1} - {m0}) * ({y01} - {y00})",
+    ),
+    ("nde", "mediation"): (
+        "\\sum_{V2=v} P(V2=v|X=0)*[P(Y=1|X=1,V2=v) - P(Y=1|X=0, V2=v)]",
+        "{n0} * ({y10} - {y00}) + {m0} * ({y11} - {y01})",
+    ),
+}
+"""Estimand, and the sum over the numbers: p and q of a single probability and its complement, m and n of a mediator's
+(or V3's) by X, y of the outcome by its conditions in their order, b of X and Y together."""
+
+
+def steps(question: Question) -> tuple[str, ...] | None:
+    """Return the seven steps; None for a question that has none (a back-door set) or whose formula does not hold."""
+    ask, graph = question.ask, question.model.scm.graph
+    words = question.model.story.words
+    names = "; ".join(f"{node} = {words[node].name}" for node in graph.nodes)
+    edges = ",".join(f"{cause}->{effect}" for cause, effect in graph.edges)
+    first = (f"Let {names}.", edges, formal(ask, graph))
+    if ask.query == "collider_bias":
+        return (*first, "X and Y do not affect each other.", "", "0", "no" if ask.polarity else "yes")
+    tables = percents(question.model.facts(ask.query).tables)
+    if (told := sum_of(ask, graph, tables)) is None:
+        return None
+    estimand, arithmetic = told
+    value = round(question.value, 2) + 0.0  # no minus before a zero
+    middle = 0.5 if ask.query == "marginal" else 0.0
+    sign = ">" if value > middle else "<" if value < middle else "="
+    against = f"{middle:.2f}" if middle else "0"
+    return (*first, estimand, numbers_told(tables), f"{arithmetic} = {value:.2f}", f"{value:.2f} {sign} {against}")
+
+
+def sum_of(ask: Ask, graph: Graph, printed: Printed) -> tuple[str, str] | None:
+    """Return the estimand and its sum over the printed numbers; None where no formula holds in the graph."""
+    fixed = {"marginal": _MARGINAL, "correlation": _CORRELATION}
+    found = fixed.get(ask.query) or _SUMS.get((ask.query, graph.name))
+    if found is None:
+        return None
+    try:
+        return found[0], found[1].format(**_cells(printed))
+    except KeyError:  # the text gives other tables than the benchmark's
+        return None
+
+
+def formal(ask: Ask, graph: Graph) -> str:
+    """Return what is asked for as a formula."""
+    if ask.query in ("nie", "nde"):
+        at = [", ".join(f"{node}={value}" for node in graph.mediators) for value in (0, 1)]
+        if ask.query == "nie":
+            return f"E[Y_{{X=0, {at[1]}}} - Y_{{X=0, {at[0]}}}]"
+        return f"E[Y_{{X=1, {at[0]}}} - Y_{{X=0, {at[0]}}}]"
+    if ask.query == "det-counterfactual":
+        seen = ", ".join(f"{node}={value}" for node, value in ask.observed)
+        return f"Y_{{X={ask.action}}} = {int(ask.polarity)} | {seen}"
+    if ask.query == "backadj":
+        return "[backdoor adjustment set for Y given X]"
+    return _FORMAL[ask.query]
+
+
+def numbers_told(printed: Printed) -> str:
+    """Return the printed numbers, a line each."""
+    lines = []
+    for (node, causes), table in printed.items():
+        for values, percent in zip(product((0, 1), repeat=max(len(causes), node == XY)), table, strict=True):
+            chance = f"{percent / 100:.2f}"
+            if node == XY:
+                lines.append(f"P(Y=1, X={values[0]}) = {chance}")
+            elif causes:
+                given = ", ".join(f"{cause}={value}" for cause, value in zip(causes, values, strict=True))
+                lines.append(f"P({node}=1 | {given}) = {chance}")
+            else:
+                lines.append(f"P({node}=1) = {chance}")
+    return "\n".join(lines)
+
+
+def _cells(printed: Printed) -> dict[str, str]:
+    """Return the printed numbers by the names that the sums call them."""
+    cells: dict[str, str] = {}
+    for (node, causes), table in printed.items():
+        for place, percent in enumerate(table):
+            chance, rest = f"{percent / 100:.2f}", f"{1 - percent / 100:.2f}"
+            if node == XY:
+                cells[f"b{place}"] = chance
+            elif node == Y:
+                cells[f"y{place:0{len(causes)}b}"] = chance
+            elif causes == (X,):
+                cells[f"m{place}"], cells[f"n{place}"] = chance, rest
+            else:
+                cells["p"], cells["q"] = chance, rest
+    return cells
+
+
+CHOSEN = (
+    "college_salary-chain-correlation-model26-spec0-q0",
+    "simpson_drug-confounding-ate-model54-spec0-q1",
+    "candle-fork-ett-model2-spec0-q0",
+    "blood_pressure-mediation-nie-model20-spec0-q0",
+)
+"""Two are a Yes, and all follow from their words."""
+
+
+@cache
+def solved() -> Sequence[Mapping[str, JSON]]:
+    """Return the fields of the examples, with the steps to the answer and the answer."""
+    found = {}
+    for model in sample():
+        for name, question in model.questions():
+            if name in CHOSEN:
+                told = (question.model.background, question.given, question.text)
+                found[name] = {
+                    "text": " ".join(told),
+                    "background": told[0],
+                    "given": told[1],
+                    "question": told[2],
+                    "steps": "\n".join(steps(question) or ()),
+                    "answer": "Yes" if question.stated else "No",
+                }
+    return tuple(found[name] for name in CHOSEN)
+
+
+MEASURES = ("within", "value_error")
+NEAR = 0.01
+"""How near to the value a number has to be."""
+VALUED: tuple[Query, ...] = ("marginal", "correlation", "ate", "ett", "nde", "nie")
+"""Kinds of questions with a number to ask for."""
+
+
+def has_value(question: Question) -> bool:
+    """Test whether the words of a question settle a number, but for rounding; of a pair the first one stands for it."""
+    ask, model = question.ask, question.model
+    if ask.query not in VALUED or not ask.polarity or question.misleading:
+        return False
+    return sum_of(ask, model.scm.graph, percents(model.facts(ask.query).tables)) is not None
+
+
+def value_of(question: Question) -> float:
+    """Return what the printed percents come to, taken as they are."""
+    model, query = question.model, question.ask.query
+    return effect_range(query, model.scm.graph, percents(model.facts(query).tables), slack=0.0)[0]
+
+
+def item_values(record: Record) -> dict[str, float | None]:
+    """Return what a number is worth: within 0.01 of the value, and its distance, which is None where there is none."""
+    question = _questions(record.cluster).get(record.item)
+    if question is None:
+        return dict.fromkeys(MEASURES)
+    said = number_of(record.answer)
+    if said is None:
+        return {"within": 0.0, "value_error": None}
+    distance = abs(said - value_of(question))
+    return {"within": float(distance <= NEAR + 1e-9), "value_error": distance}
+
+
+@lru_cache(maxsize=512)
+def _questions(cluster: str) -> Mapping[str, Question]:
+    """Return the questions of the model that a cluster names, by the item's id; none where it names no model."""
+    model: FreshModel | SampleModel | None = model_of(cluster)
+    if model is None:
+        story, _, number = cluster.rpartition("-model")
+        model = next((one for one in sample() if str(one.id) == number and one.story.name == story), None)
+    return {} if model is None else dict(model.questions())

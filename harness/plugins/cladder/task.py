@@ -1,0 +1,150 @@
+"""CLadder: can a model climb from association to intervention to counterfactuals? (Jin et al., NeurIPS 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from harness.errors import ConfigError, unknown
+from harness.plugins.cladder import sources
+from harness.plugins.cladder.benchmark import BENCHMARK
+from harness.plugins.cladder.graphs import GRAPHS
+from harness.plugins.cladder.items import (
+    Perturbation,
+    QuestionChoice,
+    QuestionSource,
+    fresh_items,
+    listed,
+    sample_candidates,
+)
+from harness.plugins.cladder.models import Variant
+from harness.plugins.cladder.queries import RUNGS, TITLES, Query, asked_of
+from harness.plugins.cladder.reasoning import solved
+from harness.tasks.base import LazyItems, OneOrMore, SourcedTask, in_brackets
+from harness.types import JSON, Item
+
+ORDERS: Mapping[str, Sequence[str]] = {
+    "rung": ("1", "2", "3"),
+    "query": tuple(TITLES.values()),
+    "graph": tuple(GRAPHS),
+    "variant": ("commonsense", "anticommonsense", "nonsense"),
+    "difficulty": ("easy", "hard", "random"),
+}
+AS_MANY_AS_PUBLISHED = 10_112
+"""Fresh items where no limit says otherwise."""
+BUILTIN = ("fresh", "sample")
+"""What is built in: made from the seed, and the questions of the authors' repository."""
+
+GraphName = Literal[
+    "chain", "fork", "collision", "confounding", "mediation", "diamond", "diamondcut", "frontdoor", "IV", "arrowhead"
+]
+
+
+@dataclass(frozen=True)
+class CLadder(SourcedTask):
+    """The benchmark; configs/task/cladder.yaml says what each setting means."""
+
+    prompts: tuple[str, ...]
+    split: str | None = None
+    variants: Annotated[tuple[Variant, ...], OneOrMore, Field(min_length=1)] = (
+        "commonsense",
+        "anticommonsense",
+        "nonsense",
+    )
+    labels: Literal["published", "exact", "stated"] | None = None
+    perturbation: Perturbation = "none"
+    queries: Annotated[tuple[Query, ...] | None, OneOrMore] = None
+    graphs: Annotated[tuple[GraphName, ...] | None, OneOrMore] = None
+
+    benchmark = BENCHMARK
+    orders = ORDERS
+    hub_path = sources.HUB_PATH
+    file_kind = "the authors' JSON, or the Hub's columns"
+
+    def __post_init__(self) -> None:
+        """Refuse combinations of settings that mean nothing."""
+        self._check_origin()
+        if self.labels == "published" and self._fresh:
+            raise ConfigError(
+                "task.labels=published: nobody has published answers to fresh questions; use task.split=sample, "
+                "task.source=file or hub, or one of task.labels=stated and exact."
+            )
+        halves = {"easy", "hard"} & set(self.variants)
+        if len(set(self.variants)) < len(self.variants) or ("commonsense" in self.variants and halves):
+            raise ConfigError(
+                f"task.variants=[{','.join(self.variants)}] names items twice: commonsense is easy and hard together."
+            )
+        graphs = [GRAPHS[name] for name in self.graphs or GRAPHS]
+        if not any(asked_of(query, graph) for query in self.queries or RUNGS for graph in graphs):
+            raise ConfigError(
+                f"no item is left: task.queries={in_brackets(self.queries)} are not asked of task.graphs="
+                f"{in_brackets(self.graphs)}."
+            )
+
+    def _check_origin(self) -> None:
+        if self.source == "builtin" and self.split not in (None, *BUILTIN):
+            raise ConfigError(unknown("task.split", str(self.split), BUILTIN))
+        self.check_source()
+        if self.source == "file" and self.split:
+            raise ConfigError(f"task.source=file takes all rows of the file: leave out task.split={self.split}.")
+        if self.source != "builtin" and self.perturbation != "none":
+            raise ConfigError(
+                f"task.perturbation={self.perturbation} needs task.source=builtin; questions from elsewhere are taken "
+                "as they are."
+            )
+
+    @property
+    def headline(self) -> str:
+        if self.labels:
+            return self.labels
+        return "stated" if self._fresh else "published"
+
+    def digest(self, path: str) -> str:
+        return sources.digest_of(path) if self.source == "file" else super().digest(path)
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """How many questions the label set leaves out."""
+        if self._fresh or self.headline == "published":
+            return ()
+        left_out, why = self._listed[1], {"stated": "their words leave the answer open", "exact": "no model tells it"}
+        if not left_out:
+            return ()
+        return (f"{left_out:,} questions are left out of task.labels={self.headline}: {why[self.headline]}.",)
+
+    @property
+    def _fresh(self) -> bool:
+        return self.source == "builtin" and self.split in (None, "fresh")
+
+    def items(self) -> Iterable[Item]:
+        """Return the questions, one at a time."""
+        if self._fresh:
+            number = self.limit or AS_MANY_AS_PUBLISHED
+            return LazyItems(lambda: fresh_items(self._choice, number), number)
+        questions, _ = self._listed
+        return LazyItems(lambda: (question.item(self._choice) for question in questions), len(questions))
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        """Return four of the authors' questions, solved; with task.split=sample they are among the questions too."""
+        return solved()
+
+    @cached_property
+    def _choice(self) -> QuestionChoice:
+        return QuestionChoice(self.variants, self.queries, self.graphs, self.headline, self.perturbation, self.seed)
+
+    @cached_property
+    def _listed(self) -> tuple[list[QuestionSource], int]:
+        """The questions that there are, and how many the label set leaves out."""
+        rows: Sequence[QuestionSource]
+        if self.source == "builtin":
+            everything = list(sample_candidates())
+            rows = everything if self._choice.extra is None else [one for one in everything if one.wanted(self._choice)]
+        elif self.source == "file":
+            rows = sources.from_file(str(self.path))
+        else:
+            rows = sources.from_hub(*self.hub_place, self.split or sources.HUB_SPLIT)
+        return listed(rows, self._choice, self.limit)
