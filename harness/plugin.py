@@ -70,6 +70,8 @@ class Plugin:
     """Functions from a benchmark that is there without this plug-in to the same with more in it, by its name."""
     models: tuple[str, ...] = ()
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
+    views: Mapping[str, str] = field(default_factory=dict)
+    """Functions that make a task's tables `by` or `over` a setting of its runs (`harness.leaderboard.build`)."""
     jobs: Mapping[str, str] = field(default_factory=dict)
     """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
     importers: tuple[str, ...] = ()
@@ -140,6 +142,14 @@ def exporters() -> dict[str, Exporter]:
 def engines() -> dict[str, str]:
     """Return the paths of all plug-ins' engines by name."""
     return {name: path for plugin in plugins() for name, path in plugin.engines.items()}
+
+
+def view(name: str, value: str) -> Any:
+    """Return what makes the leaderboard's tables `by` or `over` a setting. Raises ConfigError where nothing does."""
+    for plugin in plugins():
+        if path := plugin.views.get(name):
+            return load(path)
+    raise ConfigError(f"{name}={value}: there is no plug-in for tables {name} a setting. {absent()}".rstrip())
 
 
 def wrappers() -> list[Any]:

@@ -15,7 +15,6 @@ COMMANDS = {
     RUN: "ask a model, record and score its answers; the word may be left out",
     "leaderboard": "tables of runs: of everything below results/, or of what you choose, also as LaTeX",
     "report": "one page for people: scores, charts, and the answers behind them",
-    "compare": "two runs or more item by item: difference, interval, tests",
     "verify": "every score made again from its records, every digest checked",
     "export": "records for other programs: csv, parquet, hf, inspect, eee, lm_eval",
     "items": "the items of a task as JSON lines, for your own tools",

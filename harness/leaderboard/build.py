@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from harness import plugin
 from harness.errors import ConfigError, unknown
-from harness.leaderboard import by_setting, over_setting
 from harness.leaderboard.chains import RunSetting, find_setting, setting_names
 from harness.leaderboard.columns import OF_RUNS, NumberColumn, constants, not_ranked, number_notes, readings_notes
 from harness.leaderboard.comparable import (
@@ -60,12 +60,12 @@ def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOption
     """Return the tables by or over a setting; of a task whose runs do not differ in it, a note."""
     tables: list[Table] = []
     missing: list[tuple[str, ConfigError]] = []
-    view = over_setting if choice.over else by_setting
+    tables_of = plugin.view("over" if choice.over else "by", name)
     for task, rows in sorted(by_task.items()):
         try:
             setting = find_setting(name, [row for row in rows if row.sound]) or RunSetting("task", name)
             more = {"metrics": choice.metrics, "intervals": choice.intervals, "notes": _notes(rows)}
-            tables += view.tables(task, rows, setting, **more)
+            tables += tables_of(task, rows, setting, **more)
         except ConfigError as error:
             missing.append((task, error))
     if not tables:

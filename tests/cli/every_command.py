@@ -18,7 +18,7 @@ NEEDED = (
     "numpy",
     "hydra",
     "harness.leaderboard.__main__",
-    "harness.compare.__main__",
+    "harness.plugins.compare.command",
     "harness.items",
     "harness.sweep",
 )

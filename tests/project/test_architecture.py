@@ -28,7 +28,6 @@ ROOMS = (
     ("cache", "cost"),
     ("run",),
     ("prepare",),
-    ("compare",),
     ("leaderboard",),
     ("charts", "export"),
     ("report", "verify", "published"),

@@ -163,6 +163,7 @@ def test_without_plug_ins_the_core_does_its_work_and_says_what_is_missing(bare, 
     assert "5 of 5 runs hold" in ended("harness", "verify", "results")
     for arguments in (
         ("discover",), ("finetune",), ("plot",), ("stories",), ("cache", "stats"), ("export", "results", "to=eee"),
+        ("compare", "a", "b"), ("leaderboard", "results", "by=prompt", "out=-"),
         ("model=vllm", "model.path=x"), ("-m", "model=reasoner,always_no", "parallel=2"), ("workers=processes",),
         ("model=openai", "model.model=m", "model.batch=true"),
     ):  # fmt: skip

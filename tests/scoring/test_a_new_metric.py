@@ -11,9 +11,9 @@ from sklearn.metrics import matthews_corrcoef
 
 import harness.plugin
 from harness import evaluate
-from harness.compare.__main__ import main as compare
 from harness.export.__main__ import main as export
 from harness.leaderboard.__main__ import main as leaderboard
+from harness.plugins.compare.command import main as compare
 from harness.scoring import definitions
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.intervals import RowData, intervals

@@ -26,7 +26,7 @@ from typing import IO
 
 EVERY = (
     "hydra", "hydra.core.plugins", "numpy", "openai", "aiohttp", "filelock",
-    "harness.plugins.answers.command", "harness.compare.measure", "harness.compare.tables",
+    "harness.plugins.answers.command", "harness.plugins.compare.measure", "harness.plugins.compare.tables",
     "harness.plugins.discovery.discover",
     "harness.runtime.interrupt", "harness.items", "harness.leaderboard.__main__", "harness.models.baselines",
     "harness.models.api.openai",

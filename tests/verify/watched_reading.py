@@ -34,7 +34,7 @@ COMMANDS: dict[str, Command] = {
     "leaderboard": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=-"]),
     "leaderboard by": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=out/board.html", "by=relation"]),
     "compare": (
-        "harness.compare.__main__",
+        "harness.plugins.compare.command",
         lambda folders: [*folders, "by=relation", "resamples=100", "out=out/compare.json"],
     ),
     "plot": ("harness.plugins.figures.plot.__main__", lambda folders: [*folders, "out=out/figures", "format=svg"]),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness import evaluate
-from harness.compare import __main__ as compare
 from harness.errors import ConfigError
 from harness.plugins.cladder.reasoning import item_values
+from harness.plugins.compare import command as compare
 from harness.settings import build
 from harness.types import Answer, Record, Response
 from harness.verify import __main__ as verify

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean, median, stdev
 
-from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.chains import RunSetting, Series, chain_columns, chains_of, sets_of, steps_of, view_heading
+from harness.leaderboard.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import runs_text
+from harness.plugins.compare.runs import load
+from harness.plugins.compare.setting_names import chain_columns, view_heading
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, metric_text

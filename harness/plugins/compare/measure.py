@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from harness.compare import pairs, runs
-from harness.compare.pairs import OVERALL, Group, Pairing
-from harness.compare.runs import Replies
+from harness.plugins.compare import pairs, runs
+from harness.plugins.compare.pairs import OVERALL, Group, Pairing
+from harness.plugins.compare.runs import Replies
 from harness.prompting.version import other_rules_note
 from harness.scoring.bootstrap import FEWEST
 from harness.scoring.definitions import definition

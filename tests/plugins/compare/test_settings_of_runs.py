@@ -16,11 +16,11 @@ from support import forks
 from support.written_runs import board_row
 
 from harness.charts import charts_of
-from harness.compare.__main__ import main as compare
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import find_runs
+from harness.plugins.compare.command import main as compare
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.types import Metric, Result, Scores, Usage
 

@@ -13,8 +13,8 @@ import pytest
 from omegaconf import OmegaConf
 from support.compared_runs import always, put, record, right
 
-from harness.compare import __main__ as compare
 from harness.models.baselines import Baseline
+from harness.plugins.compare import command as compare
 from harness.prompting.prompts import load as prompt_named
 from harness.run import ask
 from harness.settings import build
@@ -23,7 +23,7 @@ from harness.storage.run_folder import RECORDS, RESULT
 from harness.tables.markdown_csv_json import csv_text
 from harness.types import Answer, ChatRequest, Failure
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 CONFIG = OmegaConf.load("configs/task/corr2cause.yaml")
 

@@ -13,10 +13,10 @@ from pydantic import Field
 
 from harness.cli import key_value
 from harness.cli.key_value import Words
-from harness.compare.measure import Comparison, compare
-from harness.compare.runs import Replies, load
-from harness.compare.tables import as_json, parts
 from harness.errors import ConfigError, unknown
+from harness.plugins.compare.measure import Comparison, compare
+from harness.plugins.compare.runs import Replies, load
+from harness.plugins.compare.tables import as_json, parts
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, leading_first, of_counts
 from harness.scoring.significance import detectable

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from harness.compare.runs import Replies, Reply
 from harness.errors import ConfigError, DataError, unknown
+from harness.plugins.compare.runs import Replies, Reply
 from harness.scoring.significance import McNemar
 from harness.scoring.tally import named_units, unordered
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.compare import pairs
-from harness.compare.measure import paired_row
-from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.chains import RunSetting, Series, chain_columns, chains_of, sets_of, steps_of, view_heading
+from harness.leaderboard.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
+from harness.plugins.compare import pairs
+from harness.plugins.compare.measure import paired_row
+from harness.plugins.compare.runs import load
+from harness.plugins.compare.setting_names import chain_columns, view_heading
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.paired import Difference

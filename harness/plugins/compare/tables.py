@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.compare.measure import Comparison, MetricRow, Row, reasons, remarks
-from harness.compare.pairs import Differing
+from harness.plugins.compare.measure import Comparison, MetricRow, Row, reasons, remarks
+from harness.plugins.compare.pairs import Differing
 from harness.runtime.console import shortened
 from harness.scoring.definitions import definition
 from harness.scoring.significance import detectable

@@ -1,1 +1,0 @@
-"""Runs on the same items, compared in pairs."""

@@ -1,0 +1,20 @@
+"""Runs in pairs on the same items: the command `compare`, and the leaderboard by or over a setting of runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.plugin import Command, Plugin
+
+_HERE = "harness.plugins.compare"
+
+PLUGIN = Plugin(
+    name="compare",
+    home=Path(__file__).parent,
+    commands={
+        "compare": Command(
+            summary="two runs or more item by item: difference, interval, tests", module=f"{_HERE}.command"
+        )
+    },
+    views={"by": f"{_HERE}.by_setting:tables", "over": f"{_HERE}.over_setting:tables"},
+)
