@@ -123,9 +123,9 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     )
     progress = Progress(f"{task.name} {model.name}{f' {task}' if is_shard else ''}", spending.so_far)
     prepared = Prepared(settings, task, prompt, model, spending, folder, progress, own)
-    if settings.cache.mode == "off":
-        for asked in filter(None, (model, judge)):
-            _wrapped(asked, prepared, None)  # refuses what needs the cache
+    for asked in filter(None, (model, judge)):
+        if settings.cache.mode == "off" or (_in_batches(asked) and not plugin.wrappers()):
+            _wrapped(asked, prepared, None)  # refuses what needs the cache, or a plug-in
     return prepared
 
 
@@ -226,10 +226,19 @@ def planned(prepared: Prepared, elsewhere: set[int] | None = None) -> Plan:
 
 
 def _wrapped(model: Model, prepared: Prepared, store: Store | None) -> Model:
-    """Return the model with what plug-ins put around it: batches."""
+    """Return the model with what plug-ins put around it. Raises ConfigError for batches that none of them makes."""
+    wrapped = model
     for wrap in plugin.wrappers():
-        model = wrap(prepared, model, store) or model
-    return model
+        wrapped = wrap(prepared, wrapped, store) or wrapped
+    if wrapped is model and _in_batches(model):
+        raise ConfigError(
+            "model.batch needs the plug-in batches, which is not installed: without it model.batch=null asks live."
+        )
+    return wrapped
+
+
+def _in_batches(model: Model) -> bool:
+    return (service := model.traits.service) is not None and service.batch_window is not None
 
 
 def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Model:
