@@ -68,12 +68,12 @@ class Sending:
 
     def _written(self, batch: Batch, endpoint: Endpoint) -> IO[bytes]:
         """Return the lines of a batch as a file without a name."""
-        notes = self._journal.notes
-        file = tempfile.TemporaryFile(dir=notes.store.path.parent)  # noqa: SIM115
+        journal = self._journal
+        file = tempfile.TemporaryFile(dir=journal.store.path.parent)  # noqa: SIM115
         for key in self._journal.keys(batch.digest):
-            written = notes.written(key)
+            written = journal.written(key)
             if written is not None:
-                line = self._form.line(key, *endpoint.call(notes.request(written)))
+                line = self._form.line(key, *endpoint.call(journal.request(written)))
                 file.write(line.encode() + b"\n")
         return file
 
@@ -117,10 +117,9 @@ class Sending:
         return True
 
     def _any_request(self, batch: Batch) -> Request:
-        notes = self._journal.notes
-        written = notes.written(self._journal.keys(batch.digest)[0])
+        written = self._journal.written(self._journal.keys(batch.digest)[0])
         assert written is not None
-        return notes.request(written)
+        return self._journal.request(written)
 
 
 class Collecting:
@@ -182,10 +181,10 @@ class Collecting:
                 continue
             request = self._awaited.get(key)
             if request is None:
-                written = self._journal.notes.written(key)
+                written = self._journal.written(key)
                 if written is None:
                     continue
-                request, task = self._journal.notes.request(written), written.task
+                request, task = self._journal.request(written), written.task
             outcome = outcome_of(content, self._endpoint, request)
             if isinstance(outcome, Failure):
                 failures[key] = outcome

@@ -22,8 +22,7 @@ from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError
 from harness.models.api.server import Server, object_of
 from harness.plugins.batches.forms import EARLIER, Files, Mistral, Remote, Sought, Together, id_of
-from harness.plugins.batches.lines import names_of
-from harness.plugins.batches.nested_results import NestedResults
+from harness.plugins.batches.lines import NestedResults, names_of
 from harness.types import JSON
 
 _IGNORED = frozenset((

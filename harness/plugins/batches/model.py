@@ -15,12 +15,10 @@ from harness.cache.store import Store
 from harness.errors import Interrupted, RunStopped
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.server import Server, rest
-from harness.plugins.batches import endpoints
 from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import Files, Remote
 from harness.plugins.batches.inline_forms import form_of
-from harness.plugins.batches.journal import Batch, Journal, in_words
-from harness.plugins.batches.tables import Notes
+from harness.plugins.batches.journal import Batch, Journal, in_words, noted
 from harness.protocols import Admission, Outcomes, Wrapper
 from harness.runtime.signals import STOP
 from harness.types import Failure, Request
@@ -64,9 +62,8 @@ class _Call:
         assert model.endpoint.batch is not None
         self._model, self._settings = model, model.endpoint.batch
         self._requests, self._source = requests, iter(requests)
-        notes = Notes(model.store)
-        notes.prepare()
-        self._journal = Journal(notes)
+        self._journal = Journal(model.store)
+        self._journal.make_tables()
         self._awaited: dict[str, Request] = {}
         self._mine: dict[str, None] = {}
         """The digests of batches that hold something awaited, in the order in which they were met."""
@@ -77,7 +74,7 @@ class _Call:
         self._size = min(self._settings.size, form.most_requests)
         self._megabytes = min(self._settings.megabytes, form.most_megabytes)
         self._said = ""
-        self._digest, self._noted = endpoints.noted(model.endpoint)
+        self._digest, self._noted = noted(model.endpoint)
 
     def outcomes(self) -> Iterator[Outcomes]:
         """Yield what lands. Raises RunStopped where the rest is to be collected later."""
@@ -131,7 +128,7 @@ class _Call:
                 continue
             key = self._model.key(request)
             self._awaited[key] = request
-            written = self._journal.notes.written(key)
+            written = self._journal.written(key)
             if written is not None and written.batch:
                 self._mine[written.batch] = None
             else:
@@ -165,10 +162,10 @@ class _Call:
         return sum(len(text) for text in self._model.endpoint.texts(getattr(request, "messages", ()))) // 4 + 1
 
     def _prepare(self, lot: list[tuple[str, Request]]) -> None:
-        self._journal.notes.add_model(self._digest, self._model.name, self._noted)
+        self._journal.add_model(self._digest, self._model.name, self._noted)
         batch = self._journal.prepare(self._digest, self._model.task, lot)
         for key, _ in lot:  # another process may have been sooner with some
-            written = self._journal.notes.written(key)
+            written = self._journal.written(key)
             if written is not None:
                 self._mine[written.batch] = None
         if batch is not None:
@@ -223,7 +220,7 @@ class _Call:
         gone: list[tuple[Request, Failure]] = []
         found = []
         for key, request in list(self._awaited.items()):
-            written = self._journal.notes.written(key)
+            written = self._journal.written(key)
             if written is not None and written.batch:
                 self._mine[written.batch] = None
             elif (response := self._model.store.get(key)) is not None:

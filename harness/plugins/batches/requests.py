@@ -15,9 +15,8 @@ from harness.cache.store import Store
 from harness.codec import canonical, request_digest
 from harness.errors import ConfigError, DataError
 from harness.models.api.endpoint import Endpoint
-from harness.plugins.batches import endpoints
+from harness.plugins.batches.journal import Journal, Written, endpoint_of, forget, made_again, noted
 from harness.plugins.batches.lines import content_of, groups_of, line_of, outcome_of, read_lines
-from harness.plugins.batches.tables import Notes, Written, forget
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.protocols import Task
@@ -150,20 +149,20 @@ class Source:
         if settings.judge is not None:
             raise ConfigError("judge=: what a judge reads is known when the answers are there: leave it to the run.")
         task, model, prompt = parts_of(settings)
-        endpoint = endpoints.endpoint_of(model)
+        endpoint = endpoint_of(model)
         cached = CachedModel(endpoint, store)
         missing = Missing(task, prompt, endpoint, cached.peek, settings.samples)
         return cls(store, endpoint, task.name, missing, cached)
 
     def noted(self) -> Iterator[tuple[str, Request]]:
         """Yield each missing request with its key, noted in the cache; those that are in a batch already are not."""
-        notes = Notes(self.store)
-        notes.prepare()
-        model, settings = endpoints.noted(self.endpoint)
-        notes.add_model(model, self.endpoint.name, settings)
+        journal = Journal(self.store)
+        journal.make_tables()
+        model, settings = noted(self.endpoint)
+        journal.add_model(model, self.endpoint.name, settings)
         requests = self.missing.requests()
         while chunk := [(self.cached.key(request), request) for request in islice(requests, _CHUNK)]:
-            new = set(notes.write_out(model, self.task, chunk))
+            new = set(journal.write_out(model, self.task, chunk))
             self.under_way += len(chunk) - len(new)
             yield from ((key, request) for key, request in chunk if key in new)
 
@@ -187,8 +186,8 @@ class Taking:
 
     def __init__(self, store: Store) -> None:
         """Read replies by the settings that stand beside their requests."""
-        self.store, self.notes, self.taken = store, Notes(store), Taken()
-        self.notes.prepare()
+        self.store, self.journal, self.taken = store, Journal(store), Taken()
+        self.journal.make_tables()
         self._endpoints: dict[str, Endpoint] = {}
 
     def file(self, path: Path) -> Iterator[int]:
@@ -202,9 +201,9 @@ class Taking:
 
     def strays(self) -> None:
         """Take in what was set apart before and has been asked for since."""
-        while rows := list(islice(self.notes.strays(), _CHUNK)):
+        while rows := list(islice(self.journal.strays(), _CHUNK)):
             self._take([line.encode() for _, line in rows], "")
-            self.notes.take_back(key for key, _ in rows)
+            self.journal.take_back(key for key, _ in rows)
 
     def _take(self, lines: Sequence[bytes | None], path: str) -> None:
         answers: dict[str, tuple[Written, Request, Response]] = {}
@@ -215,7 +214,7 @@ class Taking:
                 self.taken.unreadable += 1
                 continue
             key = content["custom_id"]
-            written = None if key in answers else self.notes.written(key)
+            written = None if key in answers else self.journal.written(key)
             if written is None and (key in answers or self._stored(key)):
                 self.taken.known += 1
             elif written is None:
@@ -230,7 +229,7 @@ class Taking:
         self._store(answers)
         if strays:
             self.taken.strays += len(strays)
-            self.notes.set_apart(strays, path)
+            self.journal.set_apart(strays, path)
 
     def _stored(self, key: str) -> bool:
         return next(self.store.query("SELECT 1 FROM answers WHERE key = ?", key), None) is not None
@@ -238,11 +237,11 @@ class Taking:
     def _request_of(self, key: str, written: Written) -> tuple[Request, Endpoint]:
         """Return the request that a key means, and whose it is. Raises DataError where they do not make that key."""
         if written.model not in self._endpoints:
-            models = self.notes.models()
-            self._endpoints[written.model] = endpoints.made_again(models.get(written.model, ("", "{}"))[1])
+            models = self.journal.models()
+            self._endpoints[written.model] = made_again(models.get(written.model, ("", "{}"))[1])
         endpoint = self._endpoints[written.model]
         try:
-            request = self.notes.request(written)
+            request = self.journal.request(written)
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"what {key} asked for cannot be read ({error}): give model=… and task=… too.") from None
         if key_of(canonical(endpoint.identity), written.request) != key:

@@ -17,11 +17,10 @@ from harness.cache import Store
 from harness.errors import RunStopped
 from harness.models.api.batch_settings import BatchSettings
 from harness.models.api.openai import Chat, Completions
-from harness.plugins.batches import nested_results
+from harness.plugins.batches import lines as nested_results
 from harness.plugins.batches.inline_forms import Anthropic, OpenRouter, form_of
 from harness.plugins.batches.journal import Batch, Journal
 from harness.plugins.batches.lines import content_of, outcome_of
-from harness.plugins.batches.tables import Notes
 from harness.types import ChatRequest, Failure, Message
 
 REQUEST = ChatRequest((Message("system", "Be brief."), Message("user", "Why?")), 16, ("\n", "END"))
@@ -43,7 +42,7 @@ def server(remote, key, monkeypatch, tmp_path) -> BatchServer:
 
 def batches(folder: Path) -> list[Batch]:
     with closing(Store(folder / "answers.sqlite", readonly=True)) as store:
-        return Journal(Notes(store)).batches()
+        return Journal(store).batches()
 
 
 def strangers(server: BatchServer, form: str, size: int) -> None:
@@ -72,7 +71,7 @@ def asked_until_complete(settings: dict) -> None:
 @pytest.mark.parametrize("form", ["openrouter", "anthropic"])
 def test_a_strangers_batch_of_the_same_size_is_neither_taken_nor_ended(server, tmp_path, form, capsys):
     """The reply to the making is lost, and in the list stands another batch, made since, that is as large."""
-    from harness.plugins.batches.admin import batches as command
+    from harness.plugins.batches.commands import batches as command
 
     server.set(looks=4, faults={"lost before a batch": 1.0})
     settings = config(server.address(form), tmp_path, dialect=form)
@@ -93,7 +92,7 @@ def test_a_strangers_batch_of_the_same_size_is_neither_taken_nor_ended(server, t
 
 
 def test_whoever_knows_that_a_batch_is_not_theirs_says_so(server, tmp_path):
-    from harness.plugins.batches.admin import batches as command
+    from harness.plugins.batches.commands import batches as command
 
     server.set(looks=10**6, faults={"lost before a batch": 1.0})
     settings = config(server.address("anthropic"), tmp_path, dialect="anthropic", wait=False)

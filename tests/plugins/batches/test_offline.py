@@ -13,7 +13,7 @@ from support.openai_server import KEY, chat_reply, error
 
 from harness.models.api.batch_settings import BatchSettings
 from harness.models.api.openai import Chat, Completions
-from harness.plugins.batches.endpoints import made_again, noted
+from harness.plugins.batches.journal import made_again, noted
 from harness.plugins.batches.lines import LONGEST, outcome_of, read_lines
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message
 

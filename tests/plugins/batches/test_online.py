@@ -23,7 +23,6 @@ from harness.models.api.openai import Chat
 from harness.plugins.batches.forms import Files, Mistral, Together
 from harness.plugins.batches.inline_forms import form_of
 from harness.plugins.batches.journal import Journal
-from harness.plugins.batches.tables import Notes
 from harness.prepare import prepare, rehearse
 from harness.runtime.signals import STOP
 from harness.tasks.check import parts_of
@@ -45,8 +44,8 @@ def server(remote, key, monkeypatch, tmp_path) -> BatchServer:
 
 def journal(folder: Path) -> list:
     with closing(Store(folder / "answers.sqlite", readonly=True)) as store:
-        notes = Notes(store)
-        return Journal(notes).batches() if notes.there else []
+        journal = Journal(store)
+        return journal.batches() if journal.there else []
 
 
 def test_a_run_in_batches_is_a_live_run_for_half_the_price(server, tmp_path, capsys):
