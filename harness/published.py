@@ -28,17 +28,17 @@ Numbers that the papers print, marked as such, with their data version.
 
 
 @dataclass(frozen=True)
-class Settings:
+class PublishedSettings:
     """The settings of the command, as HELP describes them."""
 
     table: str | None = None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    return key_value.command(HELP, Settings, job, arguments)
+    return key_value.command(HELP, PublishedSettings, job, arguments)
 
 
-def job(arguments: list[str], settings: Settings) -> list[Part]:
+def job(arguments: list[str], settings: PublishedSettings) -> list[Part]:
     """Return a published table, and the leaderboard of the runs below the folders if any are named."""
     name, folders = settings.table, arguments
     if name is None and arguments and not Path(arguments[0]).is_dir():

@@ -58,7 +58,7 @@ Texts = Callable[[Iterable[str]], Iterator[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
-class Answer:
+class StoredAnswer:
     """An answer that is what its key says."""
 
     row: tuple[str, str, str, str, float, str, str]
@@ -83,7 +83,7 @@ def no_texts(names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def merge(
-    store: Store, answers: Iterator[Answer | None], texts: Texts, counts: ImportCounts, *, replace: bool
+    store: Store, answers: Iterator[StoredAnswer | None], texts: Texts, counts: ImportCounts, *, replace: bool
 ) -> Iterator[int]:
     """Store the answers and count them in `counts`; yield the number of those done, None for one left out included.
 
@@ -93,7 +93,7 @@ def merge(
     done = 0
     _prepare(store)
     while True:
-        batch: list[Answer] = []
+        batch: list[StoredAnswer] = []
         error_at_end: DataError | None = None
         before, size = done, 0
         try:
@@ -126,7 +126,7 @@ def _prepare(store: Store) -> None:
     store.connection.execute(f"PRAGMA wal_autocheckpoint={_LOG}")
 
 
-def of_cache(db: sqlite3.Connection, counts: ImportCounts) -> Iterator[Answer | None]:
+def of_cache(db: sqlite3.Connection, counts: ImportCounts) -> Iterator[StoredAnswer | None]:
     """Yield the answers of a sound cache, all as of one moment, without their texts. Raises sqlite3.Error."""
     identities: dict[str, str] = {}
     db.execute("BEGIN")
@@ -137,7 +137,7 @@ def of_cache(db: sqlite3.Connection, counts: ImportCounts) -> Iterator[Answer | 
         db.rollback()
 
 
-def _of_row(row: tuple[Any, ...], identities: dict[str, str], counts: ImportCounts) -> Answer | None:
+def _of_row(row: tuple[Any, ...], identities: dict[str, str], counts: ImportCounts) -> StoredAnswer | None:
     """Return the answer of a row; `identities` holds the digests of those that were looked at."""
     key, name, task, stored, identity, request, response_text, digest_of_row = row
     if (sound := sound_response(key, response_text, digest_of_row, counts)) is None:
@@ -157,7 +157,7 @@ def _of_row(row: tuple[Any, ...], identities: dict[str, str], counts: ImportCoun
         counts.refused += 1
         return None
     values = (key, identities[identity], request, response_text, stored, labels[0], digest_of(key, response_text))
-    return Answer(values, response, identity, labels[1], names, {})
+    return StoredAnswer(values, response, identity, labels[1], names, {})
 
 
 def texts_of_cache(db: sqlite3.Connection) -> Texts:
@@ -200,7 +200,7 @@ def sound_response(key: str, text: str, digest_of_text: str, counts: ImportCount
     return response, text
 
 
-def _store(db: sqlite3.Connection, batch: list[Answer], texts: Texts, counts: ImportCounts, *, replace: bool) -> None:
+def _store(db: sqlite3.Connection, batch: list[StoredAnswer], texts: Texts, counts: ImportCounts, *, replace: bool) -> None:
     """Store answers within a transaction: a few statements for all of them."""
     words = _store_words(db, batch, texts)
     keys = _json(answer.row[0] for answer in batch)
@@ -209,7 +209,7 @@ def _store(db: sqlite3.Connection, batch: list[Answer], texts: Texts, counts: Im
         for key, *stored in db.execute(f"SELECT key, response, digest FROM answers WHERE key IN {_LISTED}", (keys,))
         if (response := _readable(key, *stored)) is not None
     }
-    stored: list[Answer] = []
+    stored: list[StoredAnswer] = []
     for answer in batch:
         key, known = answer.row[0], there.get(answer.row[0])
         if known is not None and _gist(known) == _gist(answer.response):
@@ -227,7 +227,7 @@ def _store(db: sqlite3.Connection, batch: list[Answer], texts: Texts, counts: Im
     db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", [answer.row for answer in stored])
 
 
-def _store_words(db: sqlite3.Connection, batch: list[Answer], texts: Texts) -> set[str]:
+def _store_words(db: sqlite3.Connection, batch: list[StoredAnswer], texts: Texts) -> set[str]:
     """Store the texts of answers that are not stored yet; return the digests of those that are there then."""
     for answer in batch:
         store_texts(db, answer.texts)

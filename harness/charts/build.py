@@ -18,7 +18,7 @@ from harness.tasks.find import benchmark_of
 
 
 @dataclass(frozen=True)
-class _Steps:
+class _ChartKind:
     """A kind of chart: which setting makes its steps, and what it shows."""
 
     chart: type[RobustnessChart]
@@ -31,9 +31,9 @@ class _Steps:
 
 
 _KINDS = (
-    _Steps(RobustnessChart, RunSetting("task", PERTURBATION), "when the questions are perturbed"),
-    _Steps(NamesChart, RunSetting("task", "names"), "with original and with readable names"),
-    _Steps(DirectnessChart, RunSetting("task", "kind"), "on pairs directly related, and not"),
+    _ChartKind(RobustnessChart, RunSetting("task", PERTURBATION), "when the questions are perturbed"),
+    _ChartKind(NamesChart, RunSetting("task", "names"), "with original and with readable names"),
+    _ChartKind(DirectnessChart, RunSetting("task", "kind"), "on pairs directly related, and not"),
 )
 
 
@@ -71,7 +71,7 @@ def _headings(sets: Sequence[Sequence[Series]], setting: RunSetting) -> list[str
 
 
 def _charts(
-    task: str, prefix: str, heading: str, chains: Sequence[Series], names: Mapping[int, str], kind: _Steps
+    task: str, prefix: str, heading: str, chains: Sequence[Series], names: Mapping[int, str], kind: _ChartKind
 ) -> Iterator[Chart]:
     chains = sorted(chains, key=lambda chain: sort_key(chain.first))
     firsts = [chain.first for chain in chains]

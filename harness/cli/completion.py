@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_args, get_type_hints
 
 from harness import plugin
@@ -132,11 +133,17 @@ def _own_settings(command: str, before: Sequence[str]) -> dict[str, tuple[str, .
     named = [jobs[name] for name in before if name in jobs]
     if jobs and not named:
         return {}
-    form = named[0].settings if named else getattr(module, "Settings", None)
+    form = named[0].settings if named else _settings_class(module)
     if not is_dataclass(form):
         return {}
     hints: dict[str, Any] = get_type_hints(form)
     return {f.name: ("true", "false") if hints[f.name] is bool else tuple(_words(hints[f.name])) for f in fields(form)}
+
+
+def _settings_class(module: ModuleType) -> Any:
+    """Return the class that a command's module defines for its settings, such as ReportSettings; None without one."""
+    named = (value for name, value in vars(module).items() if name.endswith("Settings"))
+    return next((value for value in named if value.__module__ == module.__name__), None)
 
 
 def _words(kind: Any) -> Iterator[str]:

@@ -41,7 +41,7 @@ the extra harness[hub]. In eee, source_organization_name is "unknown": fill in w
 
 
 @dataclass(frozen=True)
-class Settings:
+class ExportSettings:
     """The command's settings; HELP says what each one means."""
 
     to: str = ""
@@ -49,7 +49,7 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    return key_value.command(_help(), Settings, job, arguments)
+    return key_value.command(_help(), ExportSettings, job, arguments)
 
 
 def targets() -> dict[str, Exporter]:
@@ -66,7 +66,7 @@ def _help() -> str:
     return text.replace("{names}", ", ".join(known))
 
 
-def job(folders: list[str], settings: Settings) -> str:
+def job(folders: list[str], settings: ExportSettings) -> str:
     """Write what the settings ask for and return the sentence that says so."""
     if not settings.to:
         raise ConfigError(f"say what to write: to= one of {', '.join(targets())} (--help for the rest).")
@@ -96,7 +96,7 @@ def _with_manifest(run: Run) -> None:
     _ = run.records_file
 
 
-def _write_whole(runs: Sequence[Run], folders: Collection[str], settings: Settings) -> str:
+def _write_whole(runs: Sequence[Run], folders: Collection[str], settings: ExportSettings) -> str:
     """Write the runs; where the records of one cannot be read, once more without those that cannot.
 
     Raises DataError for one that was asked for by its own folder, and where all are so.
@@ -137,7 +137,7 @@ def _with_records(runs: Sequence[Run]) -> list[Run]:
     return with_records
 
 
-def _write(runs: Sequence[Run], settings: Settings) -> str:
+def _write(runs: Sequence[Run], settings: ExportSettings) -> str:
     message: str = import_module(targets()[settings.to].module).write(runs, settings.out)
     return message
 

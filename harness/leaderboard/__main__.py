@@ -64,7 +64,7 @@ RENDERERS: Mapping[Format, Callable[[Sequence[Table]], str]] = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class LeaderboardSettings:
     """Settings of the command, each explained in HELP."""
 
     task: str | None = None
@@ -84,10 +84,10 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    return key_value.command(HELP, Settings, job, arguments)
+    return key_value.command(HELP, LeaderboardSettings, job, arguments)
 
 
-def job(arguments: list[str], settings: Settings) -> str | list[Part]:
+def job(arguments: list[str], settings: LeaderboardSettings) -> str | list[Part]:
     """Write the leaderboard, and return its tables, or their text where `format=` is given."""
     folders = arguments or ["results"]
     format_ = _format(settings)
@@ -106,7 +106,7 @@ def job(arguments: list[str], settings: Settings) -> str | list[Part]:
             Path(str(settings.out)),
             f"# Leaderboard\n\n{markdown(tables)}" if format_ == "markdown" else RENDERERS[format_](tables),
         )
-    elif settings == Settings() and len(folders) == 1:
+    elif settings == LeaderboardSettings() and len(folders) == 1:
         try:
             write(markdown(tables), Path(folders[0]) / "LEADERBOARD.md")
         except StoreError as error:  # somebody else's folder: the table is what was asked for
@@ -114,7 +114,7 @@ def job(arguments: list[str], settings: Settings) -> str | list[Part]:
     return [*tables] if settings.format is None else RENDERERS[settings.format](tables)
 
 
-def _leaderboard(folders: Sequence[str], settings: Settings) -> list[Table]:
+def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[Table]:
     """Return the tables of the runs below the folders, as the settings ask."""
     rows = _rows(find_runs(folders), settings)
     choice = BoardOptions(
@@ -129,14 +129,14 @@ def _leaderboard(folders: Sequence[str], settings: Settings) -> list[Table]:
     return _with_published(tables, rows, choice) if settings.published else tables
 
 
-def _preset_tables(arguments: Sequence[str], settings: Settings) -> list[Table]:
+def _preset_tables(arguments: Sequence[str], settings: LeaderboardSettings) -> list[Table]:
     """Return the tables of a paper's preset; with published rows alone where there are no runs."""
     from harness.leaderboard import presets
     from harness.leaderboard.presets.layout import lay_out
     from harness.tasks.benchmark import PaperTable
 
     preset = presets.preset(str(settings.preset))
-    defaults = Settings()
+    defaults = LeaderboardSettings()
     for name in ("task", "metrics", "by", "over", "sort", "groups", "published"):
         if getattr(settings, name) != getattr(defaults, name):
             raise ConfigError(f"{name}= and preset= do not go together: a preset has the paper's columns and rows.")
@@ -147,11 +147,11 @@ def _preset_tables(arguments: Sequence[str], settings: Settings) -> list[Table]:
     return lay_out(preset, rows, settings.intervals)
 
 
-def _rows(rows: Sequence[Run], settings: Settings) -> list[Run]:
+def _rows(rows: Sequence[Run], settings: LeaderboardSettings) -> list[Run]:
     return select_runs(rows, task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant)
 
 
-def _format(settings: Settings) -> Format:
+def _format(settings: LeaderboardSettings) -> Format:
     """Return the format that the file is written in."""
     if settings.out == "":
         raise ConfigError("out= needs the name of a file, or - for none.")

@@ -37,7 +37,7 @@ as such, and ranked nowhere.
 
 
 @dataclass(frozen=True)
-class Settings:
+class ReportSettings:
     """Settings of the command, each explained in HELP."""
 
     out: str = "report.html"
@@ -48,10 +48,10 @@ class Settings:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the page; return the exit code."""
-    return key_value.command(HELP, Settings, job, arguments)
+    return key_value.command(HELP, ReportSettings, job, arguments)
 
 
-def job(arguments: list[str], settings: Settings) -> str:
+def job(arguments: list[str], settings: ReportSettings) -> str:
     """Write the page; return the sentences that tell of it."""
     out = Path(settings.out)
     if out.suffix != ".html":

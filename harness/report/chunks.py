@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.errors import DataError, HarnessError
 from harness.report.bundle import pack
-from harness.report.items import Answers, Items, RequestTexts, items_of
+from harness.report.items import Answers, ItemColumns, RequestTexts, items_of
 from harness.storage.files import inside, read_bytes
 from harness.storage.rebuild import task_of
 from harness.storage.run_folder import RECORDS
@@ -33,7 +33,7 @@ class ChunkBuilder:
         self.parts_of_runs: list[dict[str, JSON]] = []
         """For each run: answers, no_answers, graphs."""
         self._with_answers = answers
-        self._items: dict[tuple[str, ...], tuple[str, Items]] = {}
+        self._items: dict[tuple[str, ...], tuple[str, ItemColumns]] = {}
         self._names: dict[tuple[str, str], str] = {}
 
     def steps(self, runs: Sequence[Run]) -> int:
@@ -82,7 +82,7 @@ class ChunkBuilder:
             "count": len(answers),
         }
 
-    def _items_of(self, run: Run) -> Generator[None, None, tuple[str, Items]]:
+    def _items_of(self, run: Run) -> Generator[None, None, tuple[str, ItemColumns]]:
         """Return the name and the items of a run's chunk, which runs on the same items and label set share."""
         key = _key(run)
         if key not in self._items:

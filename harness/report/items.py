@@ -17,7 +17,7 @@ _IN_WORDS = ("hypothesis", "question", "statement")
 """Fields of an item that say in short what is asked, the first that it has."""
 
 
-class Items:
+class ItemColumns:
     """The items that some runs share, each in its row."""
 
     def __init__(self, task: str, headline: str, choices: tuple[str, ...] = ()) -> None:
@@ -80,12 +80,12 @@ class Items:
             column.append(label)
 
 
-def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, Items]:
+def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, ItemColumns]:
     """Return the items of a run, made again from its settings; none where they cannot be made, or are others today.
 
     Items that come from outside of harness are made only where `trust` names what they come from. Yield after each.
     """
-    items = Items(run.place["task"], run.result.headline, run.result.choices)
+    items = ItemColumns(run.place["task"], run.result.headline, run.result.choices)
     try:
         traced = TracedItems(task_of(run.manifest, trust).items())
         yield from items.add_all(traced)
@@ -93,7 +93,7 @@ def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, Items]:
             return items
     except (KeyError, TypeError, ValueError, AttributeError, OSError, ImportError, HarnessError):
         pass
-    return Items(items.task, items.headline, items.choices)
+    return ItemColumns(items.task, items.headline, items.choices)
 
 
 class Codes:

@@ -15,7 +15,7 @@ _NAMES = tuple(part.name for part in fields(Response) if part.type == "str" and 
 """What a server says in a word or two beside its reply."""
 
 
-class Run(Protocol):
+class RecordSource(Protocol):
     """What the table needs of a run."""
 
     @property
@@ -29,7 +29,7 @@ class Run(Protocol):
         """Return the headline label of a line."""
 
 
-def frame(runs: Sequence[Run]) -> Any:
+def frame(runs: Sequence[RecordSource]) -> Any:
     """Return a pandas.DataFrame with a line for each record. Raises ConfigError where pandas is not installed."""
     try:
         pandas = import_module("pandas")
@@ -44,7 +44,7 @@ def frame(runs: Sequence[Run]) -> Any:
     return table.astype({name: nullable[kind] for name, kind in types.items()})
 
 
-def columns(runs: Sequence[Run]) -> dict[str, type]:
+def columns(runs: Sequence[RecordSource]) -> dict[str, type]:
     """Return name and type of each column, among them the unit and every group and label set that any record has.
 
     Reads all records.
@@ -76,7 +76,7 @@ def columns(runs: Sequence[Run]) -> dict[str, type]:
     }
 
 
-def rows(runs: Sequence[Run], types: Mapping[str, type]) -> Iterator[dict[str, Any]]:
+def rows(runs: Sequence[RecordSource], types: Mapping[str, type]) -> Iterator[dict[str, Any]]:
     """Yield a dictionary with all columns for each record; None where there is nothing."""
     for run in runs:
         for line in run.lines():
@@ -84,7 +84,7 @@ def rows(runs: Sequence[Run], types: Mapping[str, type]) -> Iterator[dict[str, A
             yield {name: None if row[name] is None else kind(row[name]) for name, kind in types.items()}
 
 
-def _row(run: Run, line: Line) -> dict[str, Any]:
+def _row(run: RecordSource, line: Line) -> dict[str, Any]:
     failure, response, answer = (line.get(part) or {} for part in ("failure", "response", "answer"))
     usage = response.get("usage", {})
     messages = turns(line)

@@ -53,7 +53,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Source:
+class RunSelection:
     """Runs that belong in a table."""
 
     prompts: tuple[str, ...]
@@ -81,7 +81,7 @@ class Preset:
     rows: tuple[Literal["model", "axis"], ...]
     """Columns of text, in their order: what tells the rows apart."""
     columns: tuple[Number, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[RunSelection, ...]
     axis: Axis | None = None
     tables: tuple[str, ...] = ()
     """Names of the published tables; its own where none are named."""

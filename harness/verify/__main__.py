@@ -50,7 +50,7 @@ from outside of harness, the run is NOT CHECKED until you say that you trust wha
 
 
 @dataclass(frozen=True)
-class Settings:
+class VerifySettings:
     """The settings of the command, as HELP describes them."""
 
     trust: Words = ()
@@ -58,10 +58,10 @@ class Settings:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for each run; return 1 where something does not hold."""
-    return key_value.command(HELP, Settings, job, arguments)
+    return key_value.command(HELP, VerifySettings, job, arguments)
 
 
-def job(folders: list[str], settings: Settings) -> int:
+def job(folders: list[str], settings: VerifySettings) -> int:
     """Verify the runs below the folders and return the exit code."""
     verdicts = _verify([*runs.find(folders or ["results"])], frozenset(settings.trust))
     print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[UNTRUSTED]} runs hold.")

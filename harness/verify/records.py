@@ -64,7 +64,7 @@ class RecordCheck:
         self.openings = prompt is not None and bool(prompt.words.opening)
         self.readings = Readings(prompt, judge)
         self._judge, self._complete = judge, False
-        self._items = Items(items)
+        self._items = ItemsById(items)
         self._prompt, self._headline, self._samples, self._price = prompt, headline, samples, price
         self._kind = fitting(prompt, model) if prompt is not None and model is not None else None
         self._own = model if model is not None and model.traits.instant else None
@@ -291,7 +291,7 @@ def _differ(there: Any, expected: Any) -> bool:
     return there != expected or (type(there) is not type(expected) and bool in (type(there), type(expected)))
 
 
-class Items:
+class ItemsById:
     """The items of a task by their ids, as far as records have asked for them: records come in nearly their order."""
 
     def __init__(self, items: Iterable[Item]) -> None:

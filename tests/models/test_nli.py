@@ -11,7 +11,7 @@ from support.outcomes import each
 from harness.cli import hydra_app
 from harness.codec import content_digest
 from harness.errors import ConfigError, RunStopped
-from harness.models.local.loading import Budget, in_batches
+from harness.models.local.loading import TokenBudget, in_batches
 from harness.models.local.nli import NLI
 from harness.prepare import carry_out, prepare
 from harness.prompting.prompts import load
@@ -148,7 +148,7 @@ def test_the_pair_prompt_reads_entailment_as_yes(nli_path):
 
 def test_batches_stay_within_the_token_budget_longest_first():
     lengths = [5, 30, 7, 7, 12, 100, 3]
-    found = list(in_batches(lengths, lambda length: length, Budget(40), len))
+    found = list(in_batches(lengths, lambda length: length, TokenBudget(40), len))
     assert sorted(length for batch, _ in found for length in batch) == sorted(lengths)
     assert found[0] == ([100], 1)
     assert all(count == len(batch) and (count == 1 or max(batch) * count <= 40) for batch, count in found)
@@ -164,7 +164,7 @@ def test_a_batch_that_does_not_fit_is_cut_and_nothing_is_computed_twice(capsys):
             raise torch.OutOfMemoryError("CUDA out of memory")
         done.extend(batch)
 
-    budget = Budget(100)
+    budget = TokenBudget(100)
     assert len(list(in_batches([10] * 12, lambda length: length, budget, work))) == 6
     assert done == [10] * 12 and budget.tokens == 25
     assert capsys.readouterr().err.count("out of memory with") == 2
@@ -177,7 +177,7 @@ def test_other_errors_of_torch_are_not_taken_for_a_lack_of_memory():
         raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
 
     with pytest.raises(RuntimeError, match="mat1"):
-        list(in_batches([1, 2], lambda length: length, Budget(9), work))
+        list(in_batches([1, 2], lambda length: length, TokenBudget(9), work))
 
 
 def test_a_manifest_quotes_the_record_of_a_checkpoints_training_which_changes_nothing_else(

@@ -13,7 +13,7 @@ from harness.storage.configuration import setting_text
 from harness.storage.runs import Run
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of
-from harness.tasks.presets import Number, Preset, Source
+from harness.tasks.presets import Number, Preset, RunSelection
 from harness.tasks.published import PublishedRow
 from harness.types import Metric, Role, Scores
 
@@ -143,7 +143,7 @@ def settings(row: Run) -> dict[str, str]:
     return {name: setting_text(value) for name, value in row.settings.items()}
 
 
-def source(preset: Preset, row: Run) -> Source | None:
+def source(preset: Preset, row: Run) -> RunSelection | None:
     """Return the kind of run that a row is; None where it does not belong in the table."""
     if row.task != preset.task:
         return None
@@ -187,7 +187,7 @@ def entries(preset: Preset, rows: Sequence[Run]) -> list[Entry]:
     return sorted(selection, key=lambda entry: (_sort_key(preset, entry.data), *entry.sort_key))
 
 
-def _data(preset: Preset, row: Run, kind: Source, where: str) -> tuple[str, Data]:
+def _data(preset: Preset, row: Run, kind: RunSelection, where: str) -> tuple[str, Data]:
     """Return the slot of a run and what it has in common with the others of its set."""
     own_settings, benchmark = settings(row), benchmark_of(preset.benchmark)
     slot = kind.slot or row.model
@@ -206,11 +206,11 @@ def _data(preset: Preset, row: Run, kind: Source, where: str) -> tuple[str, Data
     return slot, Data(tuple(in_common.items()), labels, f"samples={observations}{where}", (observations,))
 
 
-def _usual(row: Run, kind: Source) -> bool:
+def _usual(row: Run, kind: RunSelection) -> bool:
     return row.prompt in kind.prompts[:1]
 
 
-def _model_title(row: Run, kind: Source) -> str:
+def _model_title(row: Run, kind: RunSelection) -> str:
     return row.model if _usual(row, kind) else f"{row.model} ({row.prompt})"
 
 

@@ -49,7 +49,7 @@ def answer_all(
     retry any more), the calls under way are handed out as they end, and then the exception is raised: what has been
     paid for can be stored, whatever went wrong.
     """
-    calls = _Calls(requests, call, gate, stopping)
+    calls = _OpenCalls(requests, call, gate, stopping)
     at_hand: list[Outcome] = []
     try:
         while calls.begin():
@@ -73,7 +73,7 @@ def answer_all(
         raise calls.stopped
 
 
-class _Calls:
+class _OpenCalls:
     """The calls that are open, and the loop in which they are under way."""
 
     def __init__(self, requests: Iterable[Request], call: Call, gate: Room, stopping: asyncio.Event) -> None:

@@ -28,7 +28,7 @@ _FRESH = frozenset({404})
 """What servers say for some seconds of a file, a batch or a job that they have just made."""
 
 
-class Server:
+class EndpointServer:
     """The server of an endpoint, asked for files and what is made of them. No other address is sent its key."""
 
     subject = "files or jobs"

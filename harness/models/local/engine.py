@@ -41,7 +41,7 @@ Ended = Callable[[Writing, list[int]], bool]
 """Whether what has been written needs no further token."""
 
 
-class Engine(Protocol):
+class Backend(Protocol):
     """One way to compute. What has been computed is handed out before more is; nothing is begun after STOP."""
 
     def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:

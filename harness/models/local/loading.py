@@ -66,10 +66,10 @@ class Checkpoint:
         return training_record(self.folder)
 
     @cached_property
-    def _budget(self) -> Budget:
+    def _budget(self) -> TokenBudget:
         """The part of `batch_tokens` that has fitted into memory; on a CPU no more than keeps its cores busy."""
         most = CPU_TOKENS * cores() if device_of(self.device) == "cpu" else self.batch_tokens
-        return Budget(min(self.batch_tokens, most))
+        return TokenBudget(min(self.batch_tokens, most))
 
     def _identity(self, kind: str) -> dict[str, JSON]:
         return {
@@ -181,7 +181,7 @@ def use_threads() -> None:
         torch.set_num_threads(min(torch.get_num_threads(), cores()))
 
 
-class Budget:
+class TokenBudget:
     """The number of tokens that go into a model at once, halved each time that memory does not suffice."""
 
     def __init__(self, tokens: int) -> None:
@@ -228,7 +228,7 @@ def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def in_batches(
-    values: Iterable[T], length: Callable[[T], int], budget: Budget, work: Callable[[list[T]], R]
+    values: Iterable[T], length: Callable[[T], int], budget: TokenBudget, work: Callable[[list[T]], R]
 ) -> Iterator[tuple[list[T], R]]:
     """Yield batches of the values, longest first, each with its `work`; their padded size is within the budget.
 

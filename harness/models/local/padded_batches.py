@@ -10,13 +10,13 @@ from typing import Any
 import torch
 
 from harness.models.local.engine import Ended, Sequence, Writing, same_up_to
-from harness.models.local.loading import Budget, in_batches
+from harness.models.local.loading import TokenBudget, in_batches
 
 
 class Padded:
     """An engine that computes every prompt as a whole."""
 
-    def __init__(self, model: Any, budget: Budget) -> None:
+    def __init__(self, model: Any, budget: TokenBudget) -> None:
         self.model = model
         self.budget = budget
         # Its state (rows, size) is broadcast as if the rows of a batch were tokens (transformers 5.23).

@@ -67,14 +67,14 @@ def _date(text: str) -> float:
 
 
 @dataclass(frozen=True)
-class Settings:
+class AnswersSettings:
     """HELP says what each one means."""
 
     cache: Path = CACHE
 
 
 @dataclass(frozen=True)
-class ImportSettings(Settings):
+class ImportSettings(AnswersSettings):
     """HELP says what each one means."""
 
     replace: bool = False
@@ -82,7 +82,7 @@ class ImportSettings(Settings):
 
 
 @dataclass(frozen=True)
-class PruneSettings(Settings):
+class PruneSettings(AnswersSettings):
     """HELP says what each one means."""
 
     model: str | None = None
@@ -102,13 +102,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return key_value.commands(HELP, COMMANDS, words, interrupted=message)
 
 
-def stats(names: list[str], settings: Settings) -> int:
+def stats(names: list[str], settings: AnswersSettings) -> int:
     """Show what is in the cache."""
     _no_names("stats", names)
     return upkeep.stats(settings.cache)
 
 
-def export(names: list[str], settings: Settings) -> int:
+def export(names: list[str], settings: AnswersSettings) -> int:
     """Write every answer as a line."""
     if len(names) != 1:
         raise ConfigError("export takes one file to write, or - for standard output: export answers.jsonl")
@@ -129,7 +129,7 @@ def prune(names: list[str], settings: PruneSettings) -> int:
     return upkeep.prune(settings.cache, selection, confirmed=settings.yes)
 
 
-def verify(names: list[str], settings: Settings) -> int:
+def verify(names: list[str], settings: AnswersSettings) -> int:
     """Check every answer."""
     _no_names("verify", names)
     return upkeep.verify(settings.cache)
@@ -144,12 +144,12 @@ def _no_names(command: str, names: Sequence[str]) -> None:
 
 _OF_PLUGINS: dict[str, Choice] = plugin.jobs("cache")
 COMMANDS = {
-    "stats": Choice(Settings, stats),
-    "export": Choice(Settings, export),
+    "stats": Choice(AnswersSettings, stats),
+    "export": Choice(AnswersSettings, export),
     "import": Choice(ImportSettings, import_, composed=bool(plugin.importers())),
     **_OF_PLUGINS,
     "prune": Choice(PruneSettings, prune),
-    "verify": Choice(Settings, verify),
+    "verify": Choice(AnswersSettings, verify),
 }
 HELP = "\n".join([_HELP, *(choice.help for choice in _OF_PLUGINS.values() if choice.help)])
 

@@ -24,7 +24,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from harness.cache.merging import ANSWERS, Answer, ImportCounts, names_of, sound_response
+from harness.cache.merging import ANSWERS, StoredAnswer, ImportCounts, names_of, sound_response
 from harness.cache.schema import SCHEMA, UNREADABLE, digest_of, key_of, moment, oddities, response_of, utf8, words_of
 from harness.cache.store import text_of
 from harness.codec import canonical, digest, response_json, text_digest
@@ -117,13 +117,13 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
             yield line
 
 
-def answers_of(lines: Iterable[Any], counts: ImportCounts) -> Iterator[Answer | None]:
+def answers_of(lines: Iterable[Any], counts: ImportCounts) -> Iterator[StoredAnswer | None]:
     """Yield the answers of exported lines, None for one that cannot be read. Raises DataError for what is no line."""
     for number, line in enumerate(lines, start=1):
         yield _answer_of(line, number, counts)
 
 
-def _answer_of(line: Any, number: int, counts: ImportCounts) -> Answer | None:
+def _answer_of(line: Any, number: int, counts: ImportCounts) -> StoredAnswer | None:
     try:
         if line["schema"] != SCHEMA:
             raise DataError(
@@ -154,4 +154,4 @@ def _answer_of(line: Any, number: int, counts: ImportCounts) -> Answer | None:
         return None
     response, response_text = sound
     row = (key, digest(line["identity"]), request, response_text, stored, labels[0], digest_of(key, response_text))
-    return Answer(row, response, identity, labels[1], names, texts)
+    return StoredAnswer(row, response, identity, labels[1], names, texts)

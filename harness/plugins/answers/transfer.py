@@ -93,7 +93,7 @@ def _import(store: Store, path: Path, *, replace: bool) -> None:
 
 def _source(
     path: Path, counts: merging.ImportCounts, *, with_log: bool
-) -> tuple[Iterator[merging.Answer | None], merging.Texts]:
+) -> tuple[Iterator[merging.StoredAnswer | None], merging.Texts]:
     """Return the answers of a file and what reads their texts. Raises DataError."""
     with path.open("rb") as file:
         beginning = file.read(_SNIFFED)

@@ -10,7 +10,7 @@ from typing import IO
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.faults import RefusedError, status
 from harness.models.api.replies import LostError
-from harness.models.api.server import Server, passes, rest
+from harness.models.api.server import EndpointServer, passes, rest
 from harness.plugins.batches.forms import Files, Remote, Sought
 from harness.plugins.batches.journal import Batch, Journal
 from harness.plugins.batches.lines import GONE, content_of, groups_of, outcome_of
@@ -22,7 +22,7 @@ _SETTLES = 60.0
 _GROUP = 500
 
 
-class BatchServer(Server):
+class BatchServer(EndpointServer):
     """What a server's failures are called where batches are at stake."""
 
     subject = "files or batches"
@@ -32,7 +32,7 @@ class BatchServer(Server):
 class Sending:
     """What brings batches to one server."""
 
-    def __init__(self, journal: Journal, server: Server, form: Files) -> None:
+    def __init__(self, journal: Journal, server: EndpointServer, form: Files) -> None:
         """Note each step in `journal` before the next one is taken."""
         self._journal, self._server, self._form = journal, server, form
 
@@ -126,7 +126,7 @@ class Collecting:
     """What reads the answers of one endpoint's batches."""
 
     def __init__(
-        self, journal: Journal, server: Server, form: Files, endpoint: Endpoint, awaited: dict[str, Request]
+        self, journal: Journal, server: EndpointServer, form: Files, endpoint: Endpoint, awaited: dict[str, Request]
     ) -> None:
         """`awaited` holds what is handed out, and loses it; answers that nobody awaits are stored all the same."""
         self._journal, self._server, self._form = journal, server, form

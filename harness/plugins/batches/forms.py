@@ -11,7 +11,7 @@ from urllib.parse import quote
 from harness.models.api.dialects import OPENAI
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.replies import one_line
-from harness.models.api.server import Server, object_of
+from harness.models.api.server import EndpointServer, object_of
 from harness.plugins.batches.lines import line_of, read_lines
 from harness.types import JSON
 
@@ -80,7 +80,7 @@ class Files:
     def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
         return line_of(key, path, body)
 
-    def upload(self, server: Server, file: IO[bytes], name: str) -> str:
+    def upload(self, server: EndpointServer, file: IO[bytes], name: str) -> str:
         """Return the server's name for a file of lines. Raises RunStopped."""
         reply = object_of(server.upload("/files", file, name, self.fields(name)))
         return id_of(reply)
@@ -88,7 +88,7 @@ class Files:
     def fields(self, name: str) -> dict[str, str]:
         return {"purpose": self.purpose}
 
-    def create(self, server: Server, file: str, mark: str, path: str, lines: Callable[[], IO[bytes]]) -> Remote:
+    def create(self, server: EndpointServer, file: str, mark: str, path: str, lines: Callable[[], IO[bytes]]) -> Remote:
         """Make a batch, in a single try: of a file that is there, or of lines. Raises as Server.once does."""
         return self.remote(object_of(server.once("POST", self.batches, self.order(server.endpoint, file, mark, path))))
 
@@ -103,15 +103,15 @@ class Files:
             "metadata": {"harness": mark},
         }
 
-    def look(self, server: Server, id: str, *, fresh: bool = False) -> Remote:
+    def look(self, server: EndpointServer, id: str, *, fresh: bool = False) -> Remote:
         """Return a batch. Raises RunStopped."""
         return self.remote(object_of(server.json("GET", f"{self.batches}/{quote(id, safe='')}", fresh=fresh)))
 
-    def cancel(self, server: Server, id: str) -> Remote:
+    def cancel(self, server: EndpointServer, id: str) -> Remote:
         """Have a batch ended; what it has done can be collected. Raises RunStopped."""
         return self.remote(object_of(server.json("POST", f"{self.batches}/{quote(id, safe='')}/cancel")))
 
-    def find(self, server: Server, sought: Sought) -> Remote | None:
+    def find(self, server: EndpointServer, sought: Sought) -> Remote | None:
         """Return the batch that was made with this mark, or of this file; None where there is none since then."""
         for remote in self.all(server):
             if (sought.mark and remote.mark == sought.mark) or (sought.file and remote.input == sought.file):
@@ -120,11 +120,11 @@ class Files:
                 return None
         return None
 
-    def all(self, server: Server) -> Iterator[Remote]:
+    def all(self, server: EndpointServer) -> Iterator[Remote]:
         """Yield the batches of the account, the latest first."""
         return self.pages(server, "after")
 
-    def pages(self, server: Server, cursor: str) -> Iterator[Remote]:
+    def pages(self, server: EndpointServer, cursor: str) -> Iterator[Remote]:
         """Yield the batches of a list whose next page begins after the last of this one."""
         after = ""
         for _ in range(_PAGES):
@@ -182,7 +182,7 @@ class Together(Files):
     def fields(self, name: str) -> dict[str, str]:
         return {"purpose": self.purpose, "file_name": name, "file_type": "jsonl"}
 
-    def upload(self, server: Server, file: IO[bytes], name: str) -> str:
+    def upload(self, server: EndpointServer, file: IO[bytes], name: str) -> str:
         """Return the server's name for a file of lines. Raises RunStopped."""
         return id_of(object_of(server.upload("/files/upload", file, name, self.fields(name))))
 
@@ -210,7 +210,7 @@ class Mistral(Files):
         order = {"input_files": [file], "model": endpoint.model, "endpoint": f"/v1{path}"}
         return order | {"metadata": {"harness": mark}, "timeout_hours": hours}
 
-    def all(self, server: Server) -> Iterator[Remote]:
+    def all(self, server: EndpointServer) -> Iterator[Remote]:
         """Yield the batches of the account, the latest first."""
         for page in range(_PAGES):
             rows = object_of(server.json("GET", f"{self.batches}?page={page}&page_size=100")).get("data")

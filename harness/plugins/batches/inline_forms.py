@@ -20,7 +20,7 @@ from harness.models.api.dialects import OPENAI, anthropic
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError
-from harness.models.api.server import Server, object_of
+from harness.models.api.server import EndpointServer, object_of
 from harness.plugins.batches.forms import EARLIER, Files, Mistral, Remote, Sought, Together, id_of
 from harness.plugins.batches.lines import NestedResults, names_of
 from harness.types import JSON
@@ -50,7 +50,7 @@ class Inline(Files):
     def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
         return {}
 
-    def create(self, server: Server, file: str, mark: str, path: str, lines: Callable[[], IO[bytes]]) -> Remote:
+    def create(self, server: EndpointServer, file: str, mark: str, path: str, lines: Callable[[], IO[bytes]]) -> Remote:
         """Make a batch of lines, in a single try. Raises as Server.once does."""
         order = json.dumps(self.order(server.endpoint, file, mark, path), allow_nan=False)[1:-1]
         with lines() as source, tempfile.TemporaryFile() as body:
@@ -63,7 +63,7 @@ class Inline(Files):
             json_type = {"Content-Type": "application/json"}
             return self.remote(object_of(server.once("POST", self.batches, content=body, headers=json_type)))
 
-    def find(self, server: Server, sought: Sought) -> Remote | None:
+    def find(self, server: EndpointServer, sought: Sought) -> Remote | None:
         """Return the batch that has the sought requests; None where there is none that may have them.
 
         Raises RunStopped while one as large that was made since is under way: nobody but the user can know whose it is.
@@ -88,7 +88,7 @@ class Inline(Files):
             f"{sought.mark[:8]}` has the requests sent again."
         )
 
-    def _names(self, server: Server, remote: Remote) -> Iterator[str]:
+    def _names(self, server: EndpointServer, remote: Remote) -> Iterator[str]:
         for file in remote.files:
             with server.download(self.content(file)) as results:
                 yield from names_of(self.rows(file, results), server.loads)
@@ -125,7 +125,7 @@ class OpenRouter(Inline):
         provider = endpoint.extra.get("provider")
         return order | ({"provider": dict(provider)} if provider else {})
 
-    def look(self, server: Server, id: str, *, fresh: bool = False) -> Remote:
+    def look(self, server: EndpointServer, id: str, *, fresh: bool = False) -> Remote:
         """Return a batch. Raises RunStopped."""
 
         def attempt() -> Any:
@@ -140,7 +140,7 @@ class OpenRouter(Inline):
 
         return self.remote(object_of(server.again(attempt, fresh=fresh)))
 
-    def cancel(self, server: Server, id: str) -> Remote:
+    def cancel(self, server: EndpointServer, id: str) -> Remote:
         """Refuse: this form has no such call. Raises RunStopped."""
         raise RunStopped(f"{server.endpoint.base_url} has no way to end a batch: it ends by itself, within 24 h.")
 
@@ -204,7 +204,7 @@ class Anthropic(Inline):
         _, params = anthropic.DIALECT.call(path, body)
         return json.dumps({"custom_id": key, "params": params}, separators=(",", ":"), allow_nan=False)
 
-    def all(self, server: Server) -> Iterator[Remote]:
+    def all(self, server: EndpointServer) -> Iterator[Remote]:
         return self.pages(server, "after_id")
 
     def remote(self, reply: Mapping[str, Any]) -> Remote:

@@ -132,7 +132,7 @@ class Outlet:
 
 
 @dataclass
-class Source:
+class UnansweredRequests:
     """The requests of a run that have no answer in a cache, noted as they are written out."""
 
     store: Store
@@ -144,7 +144,7 @@ class Source:
     """Requests that are in a batch at the server already."""
 
     @classmethod
-    def of(cls, store: Store, settings: Main) -> Source:
+    def of(cls, store: Store, settings: Main) -> UnansweredRequests:
         """Return the source of a run's settings. Raises ConfigError."""
         if settings.judge is not None:
             raise ConfigError("judge=: what a judge reads is known when the answers are there: leave it to the run.")
@@ -276,16 +276,16 @@ def is_output(path: Path) -> bool:
     return True
 
 
-def write(cache: Path, out: str, settings: Main, lines: int, megabytes: float) -> tuple[Source, Outlet]:
+def write(cache: Path, out: str, settings: Main, lines: int, megabytes: float) -> tuple[UnansweredRequests, Outlet]:
     """Write the missing requests of a run as lines of batches; return what was counted, and the files."""
     outlet = Outlet(out, lines if out != "-" else 1 << 62, int(megabytes * 1e6) if out != "-" else 1 << 62)
     with closing(Store(cache)) as store:
-        source = Source.of(store, settings)
+        source = UnansweredRequests.of(store, settings)
         outlet.write(line_of(key, *source.endpoint.call(request)) for key, request in source.noted())
     return source, outlet
 
 
 def note(store: Store, settings: Main) -> None:
     """Note the missing requests of a run without writing them: what was written elsewhere can be taken in."""
-    for _ in Source.of(store, settings).noted():
+    for _ in UnansweredRequests.of(store, settings).noted():
         continue

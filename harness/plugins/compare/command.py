@@ -51,7 +51,7 @@ an interval over clusters and a p from swapping A and B in whole clusters; all p
 
 
 @dataclass(frozen=True)
-class Settings:
+class CompareSettings:
     """The command's settings; HELP says what each one means."""
 
     metrics: Words | None = None
@@ -66,10 +66,10 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    return key_value.command(HELP, Settings, job, arguments)
+    return key_value.command(HELP, CompareSettings, job, arguments)
 
 
-def job(folders: list[str], settings: Settings) -> list[Part]:
+def job(folders: list[str], settings: CompareSettings) -> list[Part]:
     """Return the comparison in words and tables, and write it where settings say so."""
     if len(folders) < 2:
         raise ConfigError("give two runs or more: python -m harness.compare A B (--help for the rest).")
@@ -114,7 +114,7 @@ def _metrics(metrics: Words | None, replies: Sequence[Replies]) -> Words:
     return ("accuracy",)
 
 
-def _write(path: Path, comparisons: list[Comparison], settings: Settings, parts: Sequence[Part]) -> None:
+def _write(path: Path, comparisons: list[Comparison], settings: CompareSettings, parts: Sequence[Part]) -> None:
     if path.suffix == ".json":
         content = json.dumps(_json(comparisons, settings), indent=2, ensure_ascii=False)
     elif path.suffix == ".csv":
@@ -125,7 +125,7 @@ def _write(path: Path, comparisons: list[Comparison], settings: Settings, parts:
         file.write(f"{content.rstrip()}\n".encode(errors="replace").decode())  # half characters as question marks
 
 
-def _json(comparisons: list[Comparison], settings: Settings) -> dict[str, Any]:
+def _json(comparisons: list[Comparison], settings: CompareSettings) -> dict[str, Any]:
     return {
         "settings": {"metrics": settings.metrics, "resamples": settings.resamples, "seed": settings.seed},
         "comparisons": [

@@ -48,7 +48,7 @@ _WORDS = ("format", "names", "rows", "parts", "columns", "background", "seed")
 
 
 @dataclass(frozen=True)
-class Settings:
+class DiscoverSettings:
     """The command's own settings; configs/discover.yaml says what each one means."""
 
     algorithm: dict[str, Any]
@@ -103,17 +103,17 @@ def command() -> SweepCommand:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedDiscovery:
     """One run before it begins."""
 
-    settings: Settings
+    settings: DiscoverSettings
     task: LearnableTask
     algorithm: Algorithm
     folder: Folder
     progress: Progress
 
 
-def prepare(config: Mapping[str, Any]) -> Prepared:
+def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
     """Return the run that a composed config describes. Raises ConfigError for one that cannot run."""
     from harness.runtime.progress import Progress
     from harness.storage import provenance
@@ -144,10 +144,10 @@ def prepare(config: Mapping[str, Any]) -> Prepared:
         renamed_by="algorithm.name",
         form=settings.records,
     )
-    return Prepared(settings, task, algorithm, folder, Progress(f"{task.name} {algorithm.name}"))
+    return PreparedDiscovery(settings, task, algorithm, folder, Progress(f"{task.name} {algorithm.name}"))
 
 
-def carry_out(prepared: Prepared) -> RunOutcome:
+def carry_out(prepared: PreparedDiscovery) -> RunOutcome:
     """Sample the networks, learn their graphs, record and score their answers; return how the run ended."""
     from harness.run import leave
     from harness.storage.provenance import TracedItems
@@ -181,10 +181,10 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
     return path
 
 
-def _settings(config: Mapping[str, Any]) -> Settings:
-    check_keys(config, list(Settings.__dataclass_fields__), "")
+def _settings(config: Mapping[str, Any]) -> DiscoverSettings:
+    check_keys(config, list(DiscoverSettings.__dataclass_fields__), "")
     try:
-        return TypeAdapter(Settings).validate_python(dict(config))
+        return TypeAdapter(DiscoverSettings).validate_python(dict(config))
     except ValidationError as error:
         raise ConfigError(first_sentence(error, "")) from None
 
@@ -206,7 +206,7 @@ def _check_sizes(algorithm: Algorithm, task: LearnableTask) -> None:
         )
 
 
-def _learn(prepared: Prepared, network: str) -> Pattern:
+def _learn(prepared: PreparedDiscovery, network: str) -> Pattern:
     from harness.runtime.under_way import STEPS
 
     settings, algorithm = prepared.settings, prepared.algorithm

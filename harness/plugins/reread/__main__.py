@@ -51,7 +51,7 @@ _OF_A_RUN = re.compile(r"\+?(?:judge|cache|budget)[.=]")
 
 
 @dataclass(frozen=True)
-class Settings:
+class RereadSettings:
     """HELP says what each one means."""
 
     dry_run: bool = False
@@ -63,10 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     of_a_run = [argument for argument in given if _OF_A_RUN.match(argument) and not Path(argument).exists()]
     own = [argument for argument in given if argument not in of_a_run]
-    return key_value.command(HELP, Settings, partial(job, of_a_run), own)
+    return key_value.command(HELP, RereadSettings, partial(job, of_a_run), own)
 
 
-def job(of_a_run: Sequence[str], folders: list[str], settings: Settings) -> int:
+def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -> int:
     """Read the runs below the folders again and return the exit code."""
     judge = _new_judge(of_a_run, asks=not settings.dry_run)
     found = list(runs.find(folders or ["results"]))
@@ -126,7 +126,7 @@ def _new_judge(of_a_run: Sequence[str], *, asks: bool) -> NewJudge | None:
     return NewJudge.of(config, asks=asks)
 
 
-def _tell(change: Change, settings: Settings, judge: NewJudge | None) -> None:
+def _tell(change: Change, settings: RereadSettings, judge: NewJudge | None) -> None:
     """Print what reading a run again has come to, or would."""
     others = {pair: count for pair, count in change.readings.items() if pair[0] != pair[1]}
     names = {None: "unreadable", 0: "No", 1: "Yes"}

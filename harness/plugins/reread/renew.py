@@ -25,7 +25,7 @@ from harness.storage.configuration import folder_of, variant
 from harness.storage.run_folder import MANIFEST, Account, Folder
 from harness.storage.runs import Run
 from harness.types import JSON, Judgement, Record, Response, Result, Usage
-from harness.verify.records import Items
+from harness.verify.records import ItemsById
 from harness.verify.run import problems_of
 
 _OF_RUN = ("run", "configuration", "configuration_digest", "items", "counts", "records", "ended", "complete", "result")
@@ -56,7 +56,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Source:
+class RereadableRun:
     """A run that holds, with the parts that its records are read with."""
 
     run: Run
@@ -68,7 +68,7 @@ class Source:
         """Yield each record as it is and as today's rules read it, with its line and the fields of its item."""
         path = self.run.records_file
         assert path is not None
-        items, seen = Items(self.task.items()), Counter[str]()
+        items, seen = ItemsById(self.task.items()), Counter[str]()
         for one in records.read_lines(path):
             record = one.record
             seen[record.item] += 1
@@ -85,7 +85,7 @@ class Source:
         return not any(unread(again) for _, again, _, _ in self.lines())
 
 
-def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Source:
+def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> RereadableRun:
     """Return a run that can be read again; `with_judge` says that a judge is to read what the rules cannot.
 
     Raises NotReread where there is nothing to read again, and DataError for a run that does not hold: its digests
@@ -103,10 +103,10 @@ def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Sour
     for problem in problems_of(folder, trust=trust, of_reading=False):
         raise DataError(f"it does not hold, so it is left as it is: {problem}")
     task = rebuild.task_of(run.manifest, trust)
-    return Source(run, task, rebuild.prompt_of(task, run.manifest, trust), run.manifest["items"])
+    return RereadableRun(run, task, rebuild.prompt_of(task, run.manifest, trust), run.manifest["items"])
 
 
-def preview(source: Source, new_judge: NewJudge | None) -> Change:
+def preview(source: RereadableRun, new_judge: NewJudge | None) -> Change:
     """Return what reading a run again would come to, by the rules and what its own judge has said. Nothing is left.
 
     Raises DataError where its own judge would have to be asked more, and is not there.
@@ -139,7 +139,7 @@ def preview(source: Source, new_judge: NewJudge | None) -> Change:
     return Change(run, target_of(run, new_judge), readings, result, waiting.total())
 
 
-def renew(source: Source, new_judge: NewJudge | None, progress: Progress) -> Change:
+def renew(source: RereadableRun, new_judge: NewJudge | None, progress: Progress) -> Change:
     """Read a run again and leave records, scores and manifest in its folder, or beside it where a judge is added."""
     run = source.run
     place = target_of(run, new_judge)
@@ -167,7 +167,7 @@ def renew(source: Source, new_judge: NewJudge | None, progress: Progress) -> Cha
 
 
 def _judge(
-    source: Source, new: NewJudge | None, place: Path, stack: ExitStack
+    source: RereadableRun, new: NewJudge | None, place: Path, stack: ExitStack
 ) -> tuple[Judge | None, Account | None, dict[str, JSON]]:
     """Return who reads what the rules cannot, its account, and what the manifest says of it."""
     run = source.run
@@ -209,7 +209,7 @@ def _folder(
     )
 
 
-def _result(source: Source, folder: Folder, judge: Judge | None) -> Result:
+def _result(source: RereadableRun, folder: Folder, judge: Judge | None) -> Result:
     name = judge.name if judge is not None else None
     result = summarize(source.task, lambda: records.read(folder.records_file), source.run.samples, name)
     return folder.with_usage(result)

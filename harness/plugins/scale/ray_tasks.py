@@ -78,7 +78,7 @@ class RayTasks:
                 f"--head`, or give the address of one{token} ({type(error).__name__}: {said[:80]})."
             ) from None
 
-    def start(self, work: Sequence[Work], folder: Path) -> _Tasks:
+    def start(self, work: Sequence[Work], folder: Path) -> _RayTasks:
         """Begin as many as there may be at a time; the others begin when these have ended."""
         import ray
 
@@ -89,13 +89,13 @@ class RayTasks:
             "max_retries": self.retries,
             "runtime_env": {"env_vars": {"PYTHONPATH": child.python_path()}},  # as here, where none is installed
         }
-        return _Tasks(ray, ray.remote(_carry_out).options(**options), work, self.count or len(work))
+        return _RayTasks(ray, ray.remote(_carry_out).options(**options), work, self.count or len(work))
 
     def cancel_named(self, names: Sequence[str]) -> None:
         """Do nothing: Ray ends tasks with the process that began them."""
 
 
-class _Tasks:
+class _RayTasks:
     """Tasks, of which some run or wait for Ray, and others wait for their turn."""
 
     title, names, grace, outlives = "Ray", (), 5.0, False

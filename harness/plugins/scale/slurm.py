@@ -98,7 +98,7 @@ class Slurm:
                 f"{setting}.partition={self.partition}: the cluster has no such partition, only {listing}."
             )
 
-    def start(self, work: Sequence[Work], folder: Path) -> _Tasks:
+    def start(self, work: Sequence[Work], folder: Path) -> _ArrayTasks:
         """Submit an array job with a task for each piece. Raises ConfigError where it is refused."""
         import submitit
 
@@ -122,7 +122,7 @@ class Slurm:
         finally:
             signal.signal(signal.SIGINT, before)
         names = [piece.name for piece in work]
-        return _Tasks(dict(zip(names, jobs, strict=True)), by_squeue=self.cluster == "slurm")
+        return _ArrayTasks(dict(zip(names, jobs, strict=True)), by_squeue=self.cluster == "slurm")
 
     def cancel_named(self, names: Sequence[str]) -> None:
         if names and shutil.which("scancel"):
@@ -151,7 +151,7 @@ class Slurm:
         return {name: value for name, value in parameters.items() if value is not None}
 
 
-class _Tasks:
+class _ArrayTasks:
     """Tasks of one array job."""
 
     outlives = True

@@ -19,7 +19,7 @@ from harness.errors import ConfigError, RunStopped
 from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError
 from harness.plugins.serve import identity
-from harness.plugins.serve.server import HOST, Launch, Server, running
+from harness.plugins.serve.server import HOST, Launch, ServerProcess, running
 from harness.protocols import Admission, Outcomes, Traits
 from harness.runtime.under_way import RETRIES
 from harness.types import JSON, Request, Usage
@@ -163,7 +163,7 @@ class Served(Chat):
         if server is not None:
             yield from self._at(server).respond(_Begun(first, source))
 
-    def _at(self, server: Server) -> Chat:
+    def _at(self, server: ServerProcess) -> Chat:
         """Return the chat model at a server."""
         settings = {f.name: getattr(self, f.name) for f in fields(Chat)}
         chat = _AtServer(**(settings | {"base_url": server.base_url, "model": self.model}))
@@ -174,7 +174,7 @@ class Served(Chat):
 class _AtServer(Chat):
     """A chat model at a server of this run, whose end is the run's."""
 
-    server: Server
+    server: ServerProcess
 
     async def send(self, wire: Wire, request: Request) -> Any:
         """Return the server's reply. Raises RunStopped where the server has ended, with the last lines of its log."""

@@ -53,7 +53,7 @@ class Launch:
     """Whether the log stays where all went well."""
 
 
-class Server:
+class ServerProcess:
     """A server that was started, behind a supervisor that outlives the run, until it is closed or has ended."""
 
     def __init__(self, launch: Launch, port: int) -> None:
@@ -144,18 +144,18 @@ class Server:
             self.what.log.unlink(missing_ok=True)
 
 
-def running(launch: Launch, say: Callable[[str], None]) -> Server | None:
+def running(launch: Launch, say: Callable[[str], None]) -> ServerProcess | None:
     """Return the server that this launch describes, ready: the one that runs already, or a new one.
 
     Any other of this process is ended first: they are asked one after the other, and would share a GPU. None where the
     user asks for the end meanwhile. Raises RunStopped where it ends, or is not ready in time.
     """
-    if isinstance(there := companions.find(launch), Server) and there.code is None:
+    if isinstance(there := companions.find(launch), ServerProcess) and there.code is None:
         return there
     companions.end_all()
     for tries_left in reversed(range(_TRIES)):
         try:
-            server = Server(launch, free_port())
+            server = ServerProcess(launch, free_port())
         except OSError as error:  # its log cannot be written, there are too many processes
             raise RunStopped(f"{launch.engine} cannot be started ({error}).") from None
         companions.add(server)

@@ -213,7 +213,7 @@ def carry_out(tuning: Tuning, plan: Iterable[str], about: Mapping[str, Any]) -> 
             say(line)
         if tuning.lessons.renews and recipe.epochs != 1:
             say("The names of the variables are drawn once: each pass of the server has the same file.")
-        job = _Steps(tuning, server, say).finished()
+        job = _JobSteps(tuning, server, say).finished()
         record: dict[str, JSON] = {
             "id": job.id,
             "server": recipe.base_url,
@@ -232,7 +232,7 @@ def carry_out(tuning: Tuning, plan: Iterable[str], about: Mapping[str, Any]) -> 
 
 
 @dataclass(frozen=True)
-class _Steps:
+class _JobSteps:
     """A job and its server: the file goes up, the job is made once, and followed from whatever step it is at."""
 
     tuning: Tuning

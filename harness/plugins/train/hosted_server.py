@@ -13,7 +13,7 @@ from harness.errors import RunStopped
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.faults import in_words, status
 from harness.models.api.replies import LostError, one_line
-from harness.models.api.server import Server, object_of, passes, rest
+from harness.models.api.server import EndpointServer, object_of, passes, rest
 from harness.types import JSON
 
 JOBS = "/fine_tuning/jobs"
@@ -43,7 +43,7 @@ class TuningJob:
     hyperparameters: Mapping[str, JSON]
 
 
-class TuningServer(Server):
+class TuningServer(EndpointServer):
     """The server of a recipe, asked for files and jobs."""
 
     subject = "fine-tuning"

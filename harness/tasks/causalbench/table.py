@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Table:
+class QuestionTable:
     """Parallel columns, one entry a question."""
 
     template: NDArray[np.int8]
@@ -38,7 +38,7 @@ class Table:
     """0 or 1, by label set."""
 
     @classmethod
-    def of(cls, template: Any, a: NDArray[Any], b: NDArray[Any], c: Any = -1, **labels: NDArray[Any]) -> Table:
+    def of(cls, template: Any, a: NDArray[Any], b: NDArray[Any], c: Any = -1, **labels: NDArray[Any]) -> QuestionTable:
         """Make a table from columns; template and c may be one number for all."""
         return cls(
             np.broadcast_to(np.asarray(template, dtype=np.int8), a.shape),
@@ -51,9 +51,9 @@ class Table:
     def __len__(self) -> int:
         return len(self.a)
 
-    def __add__(self, other: Table) -> Table:
+    def __add__(self, other: QuestionTable) -> QuestionTable:
         """Return the questions of both, those of `other` last."""
-        return Table(
+        return QuestionTable(
             np.concatenate([self.template, other.template]),
             np.concatenate([self.a, other.a]),
             np.concatenate([self.b, other.b]),
@@ -61,19 +61,19 @@ class Table:
             {name: np.concatenate([column, other.labels[name]]) for name, column in self.labels.items()},
         )
 
-    def __getitem__(self, rows: NDArray[Any]) -> Table:
+    def __getitem__(self, rows: NDArray[Any]) -> QuestionTable:
         """Return the questions in the given rows."""
         labels = {name: column[rows] for name, column in self.labels.items()}
-        return Table(self.template[rows], self.a[rows], self.b[rows], self.c[rows], labels)
+        return QuestionTable(self.template[rows], self.a[rows], self.b[rows], self.c[rows], labels)
 
 
 def table_of_pairs(
     templates: Mapping[str, Template], matrices: Mapping[str, NDArray[np.bool_]], pairs: NDArray[np.bool_]
-) -> Table:
+) -> QuestionTable:
     """Return every chosen ordered pair under each template; `matrices` hold what is true, by structure."""
     a, b = np.nonzero(pairs)
     blocks = [
-        Table.of(number, a, b, exact=matrices[template.exact][a, b], paper=matrices[template.paper][a, b])
+        QuestionTable.of(number, a, b, exact=matrices[template.exact][a, b], paper=matrices[template.paper][a, b])
         for number, template in enumerate(templates.values())
     ]
     table = blocks[0]
@@ -82,7 +82,7 @@ def table_of_pairs(
     return table
 
 
-def sample(tables: Mapping[str, Table], limit: int, *, label_set: str, seed: int) -> dict[str, Table]:
+def sample(tables: Mapping[str, QuestionTable], limit: int, *, label_set: str, seed: int) -> dict[str, QuestionTable]:
     """Draw `limit` questions of all networks: each network with its share, and in it each label with its share.
 
     In their original order. Which questions of a network and label are taken depends on the seed and on nothing
@@ -104,7 +104,7 @@ def _draw(rows: NDArray[np.intp], count: int, *parts: Hashable) -> NDArray[np.in
     return np.random.RandomState(int.from_bytes(digest[:4], "big")).permutation(rows)[:count]
 
 
-def exact_skeleton(network: Network, adjacent: Matrix, *, seed: int) -> Table:
+def exact_skeleton(network: Network, adjacent: Matrix, *, seed: int) -> QuestionTable:
     """Ask of every unordered pair: is it adjacent; and, for every other variable c, is it d-connected given c?
 
     Which of a pair is named first is drawn from the seed.
@@ -113,12 +113,12 @@ def exact_skeleton(network: Network, adjacent: Matrix, *, seed: int) -> Table:
     pairs = np.array(list(combinations(range(n), 2)), dtype=np.int16)
     swapped = np.array([uniform(seed, network.name, *(network.variables[k] for k in pair)) < 0.5 for pair in pairs])
     pairs[swapped] = pairs[swapped][:, ::-1]
-    direct = Table.of(0, pairs[:, 0], pairs[:, 1], exact=adjacent[pairs[:, 0], pairs[:, 1]])
+    direct = QuestionTable.of(0, pairs[:, 0], pairs[:, 1], exact=adjacent[pairs[:, 0], pairs[:, 1]])
     a, b, c = _with_third(pairs, n)
-    return direct + Table.of(1, a, b, c, exact=connected_given(network.dag)[a, b, c])
+    return direct + QuestionTable.of(1, a, b, c, exact=connected_given(network.dag)[a, b, c])
 
 
-def paper_skeleton(network: Network, adjacent: Matrix, either_way: Matrix) -> Table:
+def paper_skeleton(network: Network, adjacent: Matrix, either_way: Matrix) -> QuestionTable:
     """Follow the published rule, item for item (established from the released data; see docs/conventions.md).
 
     For every ordered pair (a, b): if b is an ancestor or a descendant of a, one item "directly related", labelled 1.
@@ -130,7 +130,7 @@ def paper_skeleton(network: Network, adjacent: Matrix, either_way: Matrix) -> Ta
     ordered = np.argwhere(~np.eye(n, dtype=bool)).astype(np.int16)
     kin = either_way[ordered[:, 0], ordered[:, 1]]
     near, far = ordered[kin], ordered[~kin]
-    direct = Table.of(
+    direct = QuestionTable.of(
         0,
         near[:, 0],
         near[:, 1],
@@ -139,7 +139,7 @@ def paper_skeleton(network: Network, adjacent: Matrix, either_way: Matrix) -> Ta
     )
     a, b, c = _with_third(far, n)
     labels = either_way[a, c] & either_way[b, c]
-    return direct + Table.of(np.where(labels, 1, 2), a, b, c, exact=connected_given(network.dag)[a, b, c], paper=labels)
+    return direct + QuestionTable.of(np.where(labels, 1, 2), a, b, c, exact=connected_given(network.dag)[a, b, c], paper=labels)
 
 
 def connected_given(dag: DAG) -> NDArray[np.bool_]:

@@ -21,7 +21,7 @@ from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.rendering import Background, Columns, Format, Names, Wording
 from harness.tasks.causalbench.scores import summarize
 from harness.tasks.causalbench.structures import RELATIONS, Matrix, learned_answers, matrix, relations, structures
-from harness.tasks.causalbench.table import Table, exact_skeleton, paper_skeleton, sample, table_of_pairs
+from harness.tasks.causalbench.table import QuestionTable, exact_skeleton, paper_skeleton, sample, table_of_pairs
 from harness.types import Item, Record, Result
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class CausalBench(TaskBase):
         """The templates that the settings choose, by name, in their order."""
 
     @abstractmethod
-    def table(self, network: Network) -> Table:
+    def table(self, network: Network) -> QuestionTable:
         """Return all questions about a network, with the labels of every convention that has one."""
 
     def item(self, wording: Wording, template: Template, nodes: tuple[int, ...], labels: dict[str, int]) -> Item:
@@ -146,7 +146,7 @@ class CausalBench(TaskBase):
         return Wording(network, self.names, self.format, *data, self.order_of_columns, self.background)
 
     @cached_property
-    def _tables(self) -> dict[str, Table]:
+    def _tables(self) -> dict[str, QuestionTable]:
         tables = {name: self.table(load(name)) for name in self.chosen_networks}
         return sample(tables, self.limit, label_set=self.balanced, seed=self.seed) if self.limit else tables
 
@@ -167,7 +167,7 @@ class Correlation(CausalBench):
         """Five."""
         return questions.CORRELATION
 
-    def table(self, network: Network) -> Table:
+    def table(self, network: Network) -> QuestionTable:
         """Return all pairs; with kind=direct adjacent and d-separated ones, with indirect the non-adjacent ones."""
         matrices = structures(matrix(network.dag))
         return table_of_pairs(self.asked_templates, matrices, self._pairs_of_kind(matrices))
@@ -196,7 +196,7 @@ class Causality(CausalBench):
         """The second method asks about structures."""
         return "template" if self.method == 1 else "structure"
 
-    def table(self, network: Network) -> Table:
+    def table(self, network: Network) -> QuestionTable:
         """Return all ordered pairs under each template."""
         matrices = structures(matrix(network.dag))
         return table_of_pairs(self.asked_templates, matrices, ~np.eye(len(network.dag), dtype=np.bool_))
@@ -230,7 +230,7 @@ class Skeleton(CausalBench):
         """The convention's labels: its questions are its own."""
         return self.convention
 
-    def table(self, network: Network) -> Table:
+    def table(self, network: Network) -> QuestionTable:
         """Return the convention's questions: they differ in more than their labels."""
         matrices = structures(matrix(network.dag))
         if self.convention == "exact":

@@ -15,7 +15,7 @@ from harness.errors import ConfigError
 from harness.plugins.scale.processes import Processes
 from harness.plugins.scale.ray_tasks import RayTasks
 from harness.plugins.scale.slurm import Slurm
-from harness.plugins.scale.slurm import _Tasks as SlurmTasks
+from harness.plugins.scale.slurm import _ArrayTasks as SlurmTasks
 from harness.plugins.scale.watch import WorkWatch
 
 

@@ -174,7 +174,7 @@ def test_from_the_file_to_a_model_that_is_evaluated(account, capsys):
 KILLS = [
     (hosted_server.TuningServer, "send_file", 1, "before"),
     # Between the server's word and our note of it, and between our note and the next step.
-    *((hosted._Steps, "_note", number, moment) for number in (1, 2, 3) for moment in ("before", "after")),
+    *((hosted._JobSteps, "_note", number, moment) for number in (1, 2, 3) for moment in ("before", "after")),
     (hosted_server.TuningServer, "look", 2, "after"),
     (hosted.json_files, "write", 4, "after"),
 ]

@@ -12,7 +12,7 @@ from harness.errors import ConfigError
 from harness.models.local.engine import same_up_to
 from harness.models.local.key_value_cache import Memory
 from harness.models.local.loading import brings_code
-from harness.models.local.prefix_sharing.forward import Reading
+from harness.models.local.prefix_sharing.forward import ForwardPass
 from harness.models.local.prefix_sharing.tree import grow
 
 EXACT = {torch.float32: 1e-4, torch.float64: 1e-4}
@@ -78,7 +78,7 @@ def _shared(model: Any, sequences: list[tuple[int, ...]]) -> list[Any]:
     """Return the logits (vocabulary,) after each sequence, as `Sharing` computes them."""
     tree = grow(sequences)
     memory = Memory(model)
-    reading = Reading(tree, memory)
+    reading = ForwardPass(tree, memory)
     logits_by_node: dict[int, Any] = {}
     while reading.at < len(tree.tokens):
         stop = min(reading.at + PIECE, len(tree.tokens))

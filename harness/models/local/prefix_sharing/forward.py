@@ -13,7 +13,7 @@ import torch
 
 from harness.models.local.engine import Ended, Sequence, Writing
 from harness.models.local.key_value_cache import Memory
-from harness.models.local.loading import Budget, memory_errors
+from harness.models.local.loading import TokenBudget, memory_errors
 from harness.models.local.prefix_sharing.tree import Tree, grow
 from harness.runtime.signals import STOP
 
@@ -25,7 +25,7 @@ LEAST = 16
 """Tokens at once that no model lacks the memory for unless it lacks it for anything."""
 
 
-class Reading:
+class ForwardPass:
     """A tree on its way through a model: the nodes before `at` have been read, those in `held` are remembered."""
 
     def __init__(self, tree: Tree, memory: Memory) -> None:
@@ -68,8 +68,8 @@ class Sharing:
         """
         self.model = model
         self.on_gpu = model.device.type == "cuda"
-        self.at_once = Budget(tokens if self.on_gpu else min(tokens, CPU_TOKENS))
-        self.remembered = Budget(tokens)
+        self.at_once = TokenBudget(tokens if self.on_gpu else min(tokens, CPU_TOKENS))
+        self.remembered = TokenBudget(tokens)
 
     def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:
         """Yield scores in the order of the tree. Choices of one token cost nothing beyond their prompt."""
@@ -82,7 +82,7 @@ class Sharing:
         totals = [0.0] * len(sequences)
         waiting = sorted(range(len(sequences)), key=tree.last.__getitem__, reverse=True)
         # A memory of its own: a generator that is given up late must not clear one that is in use by then.
-        reading = Reading(tree, memory := Memory(self.model))
+        reading = ForwardPass(tree, memory := Memory(self.model))
         try:
             while reading.at < len(tree.tokens) and not STOP.requested:
                 stop = min(reading.at + self.at_once.tokens, len(tree.tokens))
@@ -132,7 +132,7 @@ class Sharing:
             texts.setdefault(node, []).append(k)  # equal prompts are one text, for greedy writing knows no chance
         ahead = {node: max(_room(writings[k], unfinished[k]) for k in text) for node, text in texts.items()}
         waiting = list(texts)[::-1]
-        reading = Reading(tree, memory)
+        reading = ForwardPass(tree, memory)
         while waiting and not STOP.requested:
             group, size = [waiting.pop()], 0
             while waiting and (more := size + waiting[-1] - group[-1] + ahead[waiting[-1]]) <= self.remembered.tokens:
@@ -149,7 +149,7 @@ class Sharing:
                 self.remembered.halve(size or alone, least=not size)
                 return
 
-    def _first(self, reading: Reading, group: list[int]) -> Any:
+    def _first(self, reading: ForwardPass, group: list[int]) -> Any:
         """Read up to the last node of the group; return the likeliest token (group,) after each of its nodes."""
         tokens = []
         while reading.at <= group[-1]:
@@ -167,7 +167,7 @@ class Sharing:
 
     def _continue(
         self,
-        reading: Reading,
+        reading: ForwardPass,
         group: list[int],
         tokens: Any,
         texts: list[list[int]],

@@ -66,7 +66,7 @@ NAMES_IN_MESSAGE = 8
 
 
 @dataclass(frozen=True)
-class Settings:
+class PlotSettings:
     """The command's settings; HELP says what each one means."""
 
     chart: Words = ()
@@ -90,10 +90,10 @@ class _Figure:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    return key_value.command(HELP, Settings, job, arguments)
+    return key_value.command(HELP, PlotSettings, job, arguments)
 
 
-def job(folders: list[str], settings: Settings) -> str:
+def job(folders: list[str], settings: PlotSettings) -> str:
     """Write what the settings ask for and return the lines that say so, with what belongs into the captions."""
     for format in settings.format:
         if format not in ("pdf", "svg", "png"):
@@ -115,7 +115,7 @@ def job(folders: list[str], settings: Settings) -> str:
     return "\n".join([*lines, *(["", "For the captions:", *notes] if notes else [])])
 
 
-def _write(figures: Sequence[_Figure], settings: Settings, lines: list[str], notes: dict[str, None]) -> None:
+def _write(figures: Sequence[_Figure], settings: PlotSettings, lines: list[str], notes: dict[str, None]) -> None:
     """Write the figures.
 
     A line for each goes to `lines`, what belongs into captions to `notes`, so that an interruption keeps both.
@@ -136,7 +136,7 @@ def _write(figures: Sequence[_Figure], settings: Settings, lines: list[str], not
             notes.update(dict.fromkeys([*figure.chart.notes, *sheet.notes]))
 
 
-def _figures_to_draw(charts: Sequence[Chart], settings: Settings) -> list[_Figure]:
+def _figures_to_draw(charts: Sequence[Chart], settings: PlotSettings) -> list[_Figure]:
     """Return the figures to draw: those that have values. Raises ConfigError where nothing fits."""
     figures = [figure for chart in charts for figure in _figures(chart) if not _empty(figure)]
     if not figures:
