@@ -200,7 +200,9 @@ def sound_response(key: str, text: str, digest_of_text: str, counts: ImportCount
     return response, text
 
 
-def _store(db: sqlite3.Connection, batch: list[StoredAnswer], texts: Texts, counts: ImportCounts, *, replace: bool) -> None:
+def _store(
+    db: sqlite3.Connection, batch: list[StoredAnswer], texts: Texts, counts: ImportCounts, *, replace: bool
+) -> None:
     """Store answers within a transaction: a few statements for all of them."""
     words = _store_words(db, batch, texts)
     keys = _json(answer.row[0] for answer in batch)

@@ -24,7 +24,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from harness.cache.merging import ANSWERS, StoredAnswer, ImportCounts, names_of, sound_response
+from harness.cache.merging import ANSWERS, ImportCounts, StoredAnswer, names_of, sound_response
 from harness.cache.schema import SCHEMA, UNREADABLE, digest_of, key_of, moment, oddities, response_of, utf8, words_of
 from harness.cache.store import text_of
 from harness.codec import canonical, digest, response_json, text_digest

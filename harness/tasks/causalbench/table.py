@@ -139,7 +139,9 @@ def paper_skeleton(network: Network, adjacent: Matrix, either_way: Matrix) -> Qu
     )
     a, b, c = _with_third(far, n)
     labels = either_way[a, c] & either_way[b, c]
-    return direct + QuestionTable.of(np.where(labels, 1, 2), a, b, c, exact=connected_given(network.dag)[a, b, c], paper=labels)
+    return direct + QuestionTable.of(
+        np.where(labels, 1, 2), a, b, c, exact=connected_given(network.dag)[a, b, c], paper=labels
+    )
 
 
 def connected_given(dag: DAG) -> NDArray[np.bool_]:
