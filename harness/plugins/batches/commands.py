@@ -20,7 +20,7 @@ from harness.cli.key_value import Choice
 from harness.errors import ConfigError, RunStopped, unknown
 from harness.models.api.addresses import on_this_machine
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.server import Server
+from harness.models.api.server import EndpointServer
 from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import Files
 from harness.plugins.batches.inline_forms import form_of
@@ -236,7 +236,7 @@ def _show(journal: Journal, rows: Sequence[Batch]) -> int:
     return 0
 
 
-def _collect(journal: Journal, server: Server, form: Files, batch: Batch) -> str:
+def _collect(journal: Journal, server: EndpointServer, form: Files, batch: Batch) -> str:
     """Take in a batch that has ended; return what became of it."""
     if not batch.id and not (batch.step == "creating" and Sending(journal, server, form).adopt(batch)):
         return "not sent yet: the command of its run sends it."
@@ -255,7 +255,7 @@ def _collect(journal: Journal, server: Server, form: Files, batch: Batch) -> str
     return f"{remote.status}, {collecting.stored:,} answers stored{rest}."
 
 
-def _cancel(journal: Journal, server: Server, form: Files, batch: Batch) -> str:
+def _cancel(journal: Journal, server: EndpointServer, form: Files, batch: Batch) -> str:
     """End a batch; return what became of it."""
     if not batch.id and not (batch.step == "creating" and Sending(journal, server, form).adopt(batch)):
         journal.drop(batch.digest)

@@ -14,7 +14,7 @@ from contextlib import closing
 from harness.cache.store import Store
 from harness.errors import Interrupted, RunStopped
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.server import Server, rest
+from harness.models.api.server import EndpointServer, rest
 from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import Files, Remote
 from harness.plugins.batches.inline_forms import form_of
@@ -52,13 +52,13 @@ class Batched(Wrapper):
         self.endpoint.check_key()
         form = form_of(self.endpoint)
         with closing(BatchServer(self.endpoint, form.headers(self.endpoint.key))) as server:
-            yield from _Call(self, form, server, requests).outcomes()
+            yield from _BatchCall(self, form, server, requests).outcomes()
 
 
-class _Call:
+class _BatchCall:
     """The state of one call."""
 
-    def __init__(self, model: Batched, form: Files, server: Server, requests: Iterable[Request]) -> None:
+    def __init__(self, model: Batched, form: Files, server: EndpointServer, requests: Iterable[Request]) -> None:
         assert model.endpoint.batch is not None
         self._model, self._settings = model, model.endpoint.batch
         self._requests, self._source = requests, iter(requests)
