@@ -19,7 +19,7 @@ from harness.runtime import console
 from harness.settings import Limits
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
-from harness.sweep import check, folder, jobs
+from harness.sweep import check, jobs
 from harness.sweep.jobs import SweepCommand
 from harness.tables import terminal
 from harness.tables.markdown_csv_json import markdown
@@ -53,7 +53,7 @@ def carry_out(command: SweepCommand, multirun: Multirun) -> int:
     paid = any(command.asks(checked.prepared) for checked in sweep.jobs)
     if said := [*(command.plan(sweep.jobs) if paid else ()), *notes]:
         terminal.show(said, stream=sys.stderr)
-    with folder.new_folder(sweep.multirun) as (place, placed):
+    with jobs.new_folder(sweep.multirun) as (place, placed):
         ends: Mapping[str, str] = {}
         interrupted = True
         try:
@@ -102,7 +102,7 @@ def conclude(
 
     `ends` are words on how processes have ended. What an interrupted sweep has not begun is no error.
     """
-    outcomes = {job.number: folder.outcome(place / str(job.number)) for job in multirun.jobs}
+    outcomes = {job.number: jobs.outcome(place / str(job.number)) for job in multirun.jobs}
     runs = dict.fromkeys(Path(outcome["run"]) for outcome in outcomes.values() if outcome and outcome.get("run"))
     rows = [load(run) for run in runs if (run / RESULT).exists()]
     if rows:

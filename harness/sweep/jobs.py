@@ -1,13 +1,19 @@
-"""A command that can be swept, and one job of it, in whichever process: what it prints, and what it leaves."""
+"""A command that can be swept, one job of it in whichever process, and the folder in which jobs leave their outcomes.
+
+The folder stands below results/.sweeps/, with the jobs, what became of each, their leaderboard and their budget.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -21,12 +27,12 @@ from harness.cli.key_value import ERROR
 from harness.cli.multirun import Job, Multirun, multirun
 from harness.cost.shared_budget import Book
 from harness.engine import Work
-from harness.errors import ConfigError, Interrupted
+from harness.errors import ConfigError, Interrupted, StoreError
 from harness.runtime import console, signals, streams
 from harness.runtime.secrets import in_environment, mask_keys, refuse_config
 from harness.settings import Limits, plain
+from harness.storage.atomic_write import atomic_file
 from harness.storage.runs import Run
-from harness.sweep import folder
 from harness.tables.table import Part
 
 
@@ -93,7 +99,7 @@ def job(module: str, config: DictConfig) -> int:
         refuse_config(plain(config))
         _seen(place)
         book = _budget(config, place, hydra)
-        folder.note(place, run=command.run_one(config, brief=True, book=book), error=None)
+        note(place, run=command.run_one(config, brief=True, book=book), error=None)
     except Interrupted as stop:
         raise KeyboardInterrupt(*stop.args) from stop  # ends the sweep too
     except Exception as error:
@@ -102,7 +108,7 @@ def job(module: str, config: DictConfig) -> int:
         sentence = mask_keys(_ended_by_engine(error) or _sentence(error, hydra))
         console.complain(sentence, f"error in job {number}")
         SAID.add(number)
-        folder.note(place, run=None, error=sentence)
+        note(place, run=None, error=sentence)
         return ERROR
     return 0
 
@@ -131,21 +137,21 @@ def _budget(config: DictConfig, place: Path, hydra: Any) -> Book | None:
         return None
     name = f"job {place.name}"
     if limits.of == "sweep":
-        return Book(place.parent / folder.BUDGET, name)
+        return Book(place.parent / BUDGET, name)
     if limits.of == "part":
-        jobs = folder.number_of_jobs(place.parent)
+        jobs = number_of_jobs(place.parent)
         for limit, amount in Limits(**plain(limits)).amounts.items():
             if amount is not None:
                 limits[limit] = amount / jobs
     if not str(hydra.launcher._target_).startswith("harness."):
         return None
     place.mkdir(exist_ok=True)
-    return Book(place / folder.BUDGET, name, whose="")
+    return Book(place / BUDGET, name, whose="")
 
 
 def _seen(place: Path) -> None:
     """Refuse a job on a node that has not the sweep's folder: nobody would find what it leaves."""
-    if not (place.parent / folder.SWEEP).is_file():
+    if not (place.parent / SWEEP).is_file():
         raise ConfigError(
             f"the node {socket.gethostname()} has no folder {place.parent}: results= (and cache.path=) have to be on a "
             "disk that all nodes share."
@@ -195,3 +201,79 @@ def work(sweep: Multirun, module: str) -> list[Work]:
         for job in sweep.jobs
     ]
     return [Work(str(order.number), "harness.sweep.jobs:carry_out", asdict(order), keys) for order in orders]
+
+
+KEPT = 20
+"""So many sweeps' folders are kept, the newest."""
+SWEEP, OUTCOME, BUDGET, LOCK = "sweep.json", "outcome.json", "budget.sqlite", ".lock"
+_DATED = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(-\d+)?")
+
+
+@contextmanager
+def new_folder(multirun: Multirun) -> Iterator[tuple[Path, Multirun]]:
+    """Make the folder of a sweep, and yield it and the sweep within it; older ones than the newest 20 are removed.
+
+    A folder is never removed while the sweep runs that made it.
+    """
+    import filelock
+
+    wanted = multirun.folder
+    try:
+        place = _new(wanted)
+        with filelock.FileLock(place / LOCK):
+            if wanted.parent.name == ".sweeps":
+                _remove_old(wanted.parent)
+            jobs = [{"number": job.number, "settings": mask_keys(str(job))} for job in multirun.jobs]
+            _write(place / SWEEP, {"command": multirun.config_name, "jobs": jobs})
+            yield place, multirun.within(place)
+    except OSError as error:
+        raise StoreError(
+            f"the sweep's folder {wanted} cannot be written ({error.strerror}): choose another results=."
+        ) from error
+
+
+def note(place: Path, *, run: Path | None, error: str | None) -> None:
+    """Write the outcome of a job into its folder: its results folder or its error."""
+    place.mkdir(parents=True, exist_ok=True)
+    _write(place / OUTCOME, {"run": str(run) if run else None, "error": error})
+
+
+def outcome(place: Path) -> dict[str, Any] | None:
+    """Return the outcome of a job from its folder; None where it has left none."""
+    try:
+        content = json.loads((place / OUTCOME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def number_of_jobs(place: Path) -> int:
+    return len(json.loads((place / SWEEP).read_text(encoding="utf-8"))["jobs"])
+
+
+def _new(wanted: Path) -> Path:
+    """Make a folder of this name, or with a number after it where one is there: two sweeps may begin in a second."""
+    wanted.parent.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        place = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
+        try:
+            place.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return place
+
+
+def _remove_old(sweeps: Path) -> None:
+    import filelock
+
+    dated = sorted(place for place in sweeps.iterdir() if place.is_dir() and _DATED.fullmatch(place.name))
+    for place in dated[:-KEPT]:
+        with suppress(filelock.Timeout, OSError), filelock.FileLock(place / LOCK, timeout=0):
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _write(file: Path, content: object) -> None:
+    with atomic_file(str(file), "results=", user_path=False) as stream:
+        json.dump(content, stream, indent=1)

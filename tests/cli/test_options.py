@@ -86,9 +86,9 @@ def test_help_is_printed_wherever_it_is_asked_for(main, capsys):
 
 
 def test_ctrl_c_in_a_command_of_the_cache_says_what_is_kept(monkeypatch, capsys):
-    def interrupted(path):
+    def interrupted(path, **_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cache.upkeep, "stats", interrupted)
+    monkeypatch.setattr(cache, "Store", interrupted)
     assert cache.main(["stats"]) == INTERRUPTED
     assert capsys.readouterr() == ("", "interrupted: what was stored so far is kept.\n")

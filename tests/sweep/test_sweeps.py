@@ -11,7 +11,7 @@ import pytest
 from support.openai_server import chat_reply
 from support.thinned import few
 
-from harness.sweep import folder, jobs
+from harness.sweep import jobs
 
 
 def rows(plan: str) -> list[list[str]]:
@@ -161,7 +161,7 @@ def test_the_newest_folders_of_sweeps_are_kept(command):
     Path("results/.sweeps/mine").mkdir()
     assert command("-m", "model=always_no,always_yes", "task.limit=4")[0] == 0
     left = sorted(place.name for place in Path("results/.sweeps").iterdir())
-    assert len(left) == folder.KEPT + 1 and "mine" in left and "2020-01-01_00-00-29" in left
+    assert len(left) == jobs.KEPT + 1 and "mine" in left and "2020-01-01_00-00-29" in left
     (newest,) = Path("results/.sweeps").glob("2*/LEADERBOARD.md")
     content = json.loads((newest.parent / "sweep.json").read_text())
     assert [job["settings"] for job in content["jobs"]] == [

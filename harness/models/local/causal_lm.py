@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from harness.models.local.chat_template import CHAT_DATE, Turns
 from harness.models.local.checkpoint import DType
-from harness.models.local.engine import Backend, Sequence, Writing
+from harness.models.local.engine import Backend, Padded, Sequence, Writing
 from harness.models.local.loading import Checkpoint, brings_code, exact_head, windows
 from harness.protocols import Outcome, Outcomes, unanswered
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
@@ -74,9 +74,8 @@ class CausalLM(Checkpoint):
     def _engine(self) -> Backend:
         """The engine with which the model computes."""
         _, model = self._parts
-        from harness.models.local.padded_batches import Padded
-        from harness.models.local.prefix_sharing.eligible import obstacle
-        from harness.models.local.prefix_sharing.forward import Sharing
+        from harness.models.local.prefix_sharing import Sharing
+        from harness.models.local.prefix_trial import obstacle
 
         if not self.share_prefixes:
             return Padded(model, self._budget)

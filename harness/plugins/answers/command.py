@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from harness import plugin
+from harness.cache.store import Store
 from harness.cli import key_value
 from harness.cli.key_value import Choice
-from harness.errors import ConfigError
-from harness.plugins.answers import transfer, upkeep
-from harness.plugins.answers.maintenance import Selection
+from harness.errors import ConfigError, StoreError
+from harness.plugins.answers import maintenance, transfer
+from harness.plugins.answers.maintenance import Selection, in_words, printable
+from harness.runtime.progress import Progress
+from harness.tables import terminal
+from harness.tables.table import Table
 
 CACHE = Path(".cache/answers.sqlite")
 """As in configs/cache/on.yaml."""
@@ -103,9 +108,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def stats(names: list[str], settings: AnswersSettings) -> int:
-    """Show what is in the cache."""
+    """Print what is in the cache, by model and task."""
     _no_names("stats", names)
-    return upkeep.stats(settings.cache)
+    with closing(Store(settings.cache, readonly=True)) as store:
+        groups = maintenance.groups(store)
+        terminal.show([_table(groups)])
+        for differing in _same_name(store, groups):
+            print(differing)
+        texts = next(store.query("SELECT count(*) FROM texts"))[0]
+    size = sum(part.stat().st_size for part in _parts(settings.cache)) / 1e6
+    print(
+        f"\n{in_words(sum(group.answers for group in groups))} and {texts:,} texts in {settings.cache} ({size:,.1f} MB)"
+    )
+    print("task: the one that asked first; the answer serves any other that sends the same request.")
+    return 0
 
 
 def export(names: list[str], settings: AnswersSettings) -> int:
@@ -123,16 +139,58 @@ def import_(names: list[str], settings: ImportSettings) -> int:
 
 
 def prune(names: list[str], settings: PruneSettings) -> int:
-    """Show the chosen answers, and remove them where that is confirmed."""
+    """Print the chosen answers, and remove them if `yes`."""
     _no_names("prune", names)
     selection = Selection(settings.model, settings.identity, settings.task, settings.before, settings.errors)
-    return upkeep.prune(settings.cache, selection, confirmed=settings.yes)
+    if selection == Selection():
+        raise ConfigError(
+            "say which answers to remove: model=, identity=, task=, before= or errors=true (prune shows them first)."
+        )
+    with closing(Store(settings.cache, readonly=not settings.yes)) as store:
+        groups = maintenance.groups(store, selection)
+        if not groups:
+            names = sorted({group.name for group in maintenance.groups(store)})
+            raise ConfigError(
+                f"{settings.cache} holds no answer that all of the settings fit: nothing to remove. Its models are "
+                f"{', '.join(map(printable, names)) or 'none'}."
+            )
+        terminal.show([_table(groups)])
+        count = sum(group.answers for group in groups)
+        if not settings.yes:
+            print(f"\n{in_words(count)} would go. Nothing was removed: add yes=true to remove them.")
+            return 0
+        print(f"\n{in_words(maintenance.prune(store, selection))} removed.")
+        if not maintenance.shrink(store):
+            print("The file is in use or the disk is full: the room will be used again, but is not given back.")
+    return 0
 
 
 def verify(names: list[str], settings: AnswersSettings) -> int:
-    """Check every answer."""
+    """Check every digest and key of the cache. Raises StoreError where one is wrong."""
     _no_names("verify", names)
-    return upkeep.verify(settings.cache)
+    cache = settings.cache
+    progress, findings = Progress(f"verify {cache}"), maintenance.Findings()
+    with closing(Store(cache, readonly=True)) as store:
+        total = next(store.query("SELECT count(*) FROM answers"), (0,))[0]
+        for _ in progress.watch(maintenance.verify(store, findings), range(total)):
+            pass
+        empty = maintenance.errors(store) if not findings.counts else 0
+    if empty:
+        raise StoreError(
+            f"{cache}: {in_words(empty)} without a word and without a reason to finish, as replies are that tell of "
+            f"an error of the server's: `python -m harness.cache prune errors=true cache={cache}` shows them, with "
+            "yes=true it removes them, and the run's command asks again. Everything else is what its digest says."
+        )
+    if not findings.counts:
+        sentence = "every response, key, text and identity is what its digest says"
+        print(f"{cache}: {in_words(findings.answers)}, {sentence}.")
+        return 0
+    for what, count in findings.counts.items():
+        more = ", …" if count > len(findings.places[what]) else ""
+        print(f"{count:,} times: {what} ({', '.join(map(printable, findings.places[what]))}{more})")
+    raise StoreError(
+        f"{cache} is not sound: `python -m harness.cache import {cache} cache=NEW.sqlite` makes a new one of what is."
+    )
 
 
 def _no_names(command: str, names: Sequence[str]) -> None:
@@ -140,6 +198,51 @@ def _no_names(command: str, names: Sequence[str]) -> None:
         raise ConfigError(
             f"{command} takes settings only, not {names[0]!r}: the file is cache={CACHE}, or another one."
         )
+
+
+def _table(groups: Iterable[maintenance.Group]) -> Table:
+    header = ["model", "identity", "task", "answers", "first", "last", "tokens in", "out"]
+    rows = [
+        [
+            printable(group.name) or "–",
+            printable(group.identity[:8]),
+            printable(group.task) or "–",
+            f"{group.answers:,}",
+            *map(_day, (group.first, group.last)),
+            *("–" if count is None else f"{count:,}" for count in (group.input, group.output)),
+        ]
+        for group in groups
+    ]
+    return Table.of(header, rows, text_columns=3, spare=("first", "last", "identity", "tokens in", "out"))
+
+
+def _same_name(store: Store, groups: list[maintenance.Group]) -> Iterator[str]:
+    """Yield, for models of one name, the settings in which they differ."""
+    from harness.cache.explain_miss import differences
+
+    identities = maintenance.identities(store)
+    by_name: dict[str, list[str]] = {}
+    for group in groups:
+        if group.identity not in by_name.setdefault(group.name, []):
+            by_name[group.name].append(group.identity)
+    for name, several in by_name.items():
+        for other in several[1:]:
+            sentences = differences(identities[several[0]], identities[other])
+            text = (
+                "; ".join(sentences).replace(" there, ", f" in {several[0][:8]}, ").replace(" now", f" in {other[:8]}")
+            )
+            yield printable(f"{name}: {text}")
+
+
+def _day(at: Any) -> str:
+    try:
+        return f"{datetime.fromtimestamp(at):%Y-%m-%d}"
+    except (TypeError, ValueError, OverflowError, OSError):
+        return "–"
+
+
+def _parts(path: Path) -> list[Path]:
+    return [part for end in ("", "-wal", "-shm") if (part := Path(f"{path}{end}")).exists()]
 
 
 _OF_PLUGINS: dict[str, Choice] = plugin.jobs("cache")

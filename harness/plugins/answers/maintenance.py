@@ -20,6 +20,7 @@ from harness.cache.schema import (
 )
 from harness.cache.store import Store, text_of
 from harness.codec import MOST_TOKENS, canonical, digest, text_digest
+from harness.runtime.console import clean
 
 _MOST_PLACES = 3
 """Places that are named of each kind."""
@@ -215,3 +216,13 @@ def _digest(of: Callable[[Any], str], stored: Any) -> str | None:
         return of(stored)
     except UNREADABLE:
         return None
+
+
+def printable(text: object) -> str:
+    """Return a name on one line, without what a terminal would obey: a cache may come from somebody else."""
+    return clean(str(text)).replace("\n", "\N{REPLACEMENT CHARACTER}")
+
+
+def in_words(count: int) -> str:
+    """Return how many answers there are."""
+    return f"{count:,} answer{'' if count == 1 else 's'}"

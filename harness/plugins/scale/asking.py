@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -17,7 +17,6 @@ from harness.errors import BudgetReached, RunStopped
 from harness.plugins.scale import folder
 from harness.plugins.scale.dealing import Answers, Ranges, deal
 from harness.plugins.scale.folder import Assignment, WorkerOutcome, place_of
-from harness.plugins.scale.watch import WorkWatch
 from harness.prepare import Prepared
 from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
@@ -31,6 +30,57 @@ _FOR_ALL = "RunStopped"
 """The kind of error that every other worker would meet as well: a key, a quota, replies without an answer."""
 _GLANCE = 1.0
 """Seconds between two looks at what the workers write of themselves."""
+
+
+_MOST = 30.0
+"""Seconds between two questions to a cluster, at most; at first it is asked more often."""
+
+
+class WorkWatch:
+    """What has become of work so far."""
+
+    def __init__(self, started: Started, names: Iterable[str], has_left_its_outcome: Callable[[str], bool]) -> None:
+        """WorkWatch the pieces of these names; the function says whether one has written how it ended."""
+        self._started, self._has_left = started, has_left_its_outcome
+        self.open = set(names)
+        self.states: Mapping[str, State] = dict.fromkeys(self.open, "waiting")
+        self.lost: dict[str, str] = {}
+        """Pieces that ended without an outcome, and how."""
+        self.answered = True
+        """Whether the engine answered when it was last asked."""
+        self._over: dict[str, float] = {}
+        """Since when the engine has said that a piece has ended."""
+        self._next, self._pause = 0.0, 1.0
+
+    def look(self) -> list[str]:
+        """Return the pieces that have ended since the last look."""
+        now, remote = time.monotonic(), self._started.grace > 0
+        ended = [name for name in sorted(self.open) if remote and self._has_left(name)]
+        self.open -= {*ended}
+        if self.open and now >= self._next:
+            if remote:
+                self._next, self._pause = now + self._pause, min(self._pause * 1.5, _MOST)
+            states = self._started.states()
+            self.answered = states is not None
+            self.states = states or self.states
+            more = [name for name in sorted(self.open) if states and self._is_over(name, states[name], now)]
+            self.open -= {*more}
+            ended += more
+        self.states = {**self.states, **dict.fromkeys(ended, "ended")}
+        return ended
+
+    def _is_over(self, name: str, state: State, now: float) -> bool:
+        if state != "ended":
+            self._over.pop(name, None)  # it runs again
+            return False
+        if self._has_left(name):
+            return True
+        since = self._over.setdefault(name, now)
+        self._next = min(self._next, since + self._started.grace)
+        if now - since < self._started.grace:  # what it left on another node may not be seen here yet
+            return False
+        self.lost[name] = self._started.end_of(name)
+        return True
 
 
 class WorkersProgress(Progress):

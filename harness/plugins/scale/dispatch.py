@@ -7,29 +7,39 @@ a command that was killed by the next one on the same cache.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+import signal
+import time
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 from harness.cache import CachedModel, Store
 from harness.codec import request_digest
-from harness.engine import Engine
+from harness.engine import Engine, Started, Work
 from harness.errors import ConfigError, Interrupted
 from harness.plugins.scale import folder, shard
-from harness.plugins.scale.asking import Rounds
+from harness.plugins.scale.asking import Rounds, WorkWatch
 from harness.plugins.scale.dealing import Shard
 from harness.plugins.scale.shard import next_step
-from harness.plugins.scale.watch import wait
 from harness.prepare import Prepared, judging, opened_store, stored_answer
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Outcomes, Task, Wrapper
 from harness.run import RunOutcome, run
 from harness.runtime import signals
-from harness.runtime.interrupt import Stoppable, interruptible
+from harness.runtime.interrupt import SIGNALS, Stoppable, interruptible
+from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
 from harness.settings import Main, build
+from harness.sweep import jobs
 from harness.tasks.check import look_ahead
 from harness.types import JSON, Failure, Request
 
+_LOOK = 0.1
+"""Seconds between two looks at what a sweep's jobs have left."""
+_EVERY = 60.0
+"""Seconds between two lines on work that waits."""
 __all__ = ["carry_out", "check", "next_step", "shard_of", "wait"]
 
 
@@ -146,3 +156,68 @@ class _Reported(Wrapper):
         unanswered = Failure("unanswered", "its worker ended without answering")
         for request in requests:
             yield [(request, self._failures.get(request_digest(request), unanswered))]
+
+
+def wait(engine: Engine, setting: str, work: Sequence[Work], place: Path) -> Mapping[str, str]:
+    """Have the jobs of a sweep carried out, whose folders are below `place`; return how those ended that left nothing.
+
+    Raises KeyboardInterrupt after Ctrl-C, which ends the jobs in order. Where this process is ended in another way,
+    those that outlive it go on.
+    """
+    engine.check(setting)
+    started = engine.start(work, place / ".submitit")
+    if started.outlives or started.grace:
+        killed = ", and they go on where this process is killed" if started.outlives else ""
+        jobs.say(f"{started.title}: {len(work)} jobs; Ctrl-C cancels them{killed}")
+    watch = WorkWatch(started, [piece.name for piece in work], lambda name: _outcome(place / name))
+    told = _Told(watch, started, len(work))
+    numbers = (signal.SIGINT,) if started.outlives else SIGNALS
+    cancelled = False
+    end_at_once = partial(started.cancel, at_once=True)
+    signals.LAST.append(end_at_once)
+    try:
+        with interruptible(Progress("sweep"), numbers=numbers):
+            while watch.open:
+                if STOP.requested and not cancelled:
+                    cancelled = True
+                    started.cancel()
+                told.tell(watch.look(), quiet=cancelled)
+                time.sleep(_LOOK)
+            if cancelled:
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        if watch.open:  # Ctrl-C again
+            end_at_once()
+        raise
+    finally:
+        signals.LAST.remove(end_at_once)
+    return watch.lost
+
+
+class _Told:
+    """What the user has been told of jobs."""
+
+    def __init__(self, watch: WorkWatch, started: Started, total: int) -> None:
+        self._watch, self._started, self._total = watch, started, total
+        self._state, self._at = "", 0.0
+
+    def tell(self, ended: Sequence[str], *, quiet: bool) -> None:
+        """Print a line for each job that has ended, and one on those that wait."""
+        watch = self._watch
+        done = f"{self._total - len(watch.open) - len(watch.lost)} of {self._total} jobs are done"
+        for name in () if quiet else ended:
+            if name in watch.lost:
+                others = "; the others go on" if watch.open else ""
+                jobs.say(f"[{name}] has left no result ({watch.lost[name]}){others}: {done}")
+            else:
+                jobs.say(f"[{name}] has ended; {done}")
+        state = self._started.waiting() if watch.answered else "the engine does not answer, and is asked again"
+        if state and watch.open and (state != self._state or time.monotonic() - self._at >= _EVERY):
+            self._state, self._at = state, time.monotonic()
+            jobs.say(f"{self._started.title}: {state}")
+
+
+def _outcome(place: Path) -> bool:
+    with suppress(OSError):  # a network file system looks at its server when a folder is listed
+        list(place.iterdir())
+    return jobs.outcome(place) is not None

@@ -1,20 +1,22 @@
-"""What is learned from and what chooses the checkpoint: items as requests, and what is refused of them."""
+"""What is learned from and what chooses the checkpoint: items as requests, what is refused, and scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any, Protocol
 
-from harness.errors import ConfigError, DataError
+from harness.errors import ConfigError, DataError, RunStopped
 from harness.prompting.prompts import Prompt
+from harness.scoring.classification import AnswerCounts, decisions
 from harness.seeding import uniform
 from harness.settings import build
 from harness.storage.provenance import TracedItems
 from harness.tasks.benchmark import Teaching, TeachingTask
-from harness.types import JSON, Item, PairRequest, Request
+from harness.types import JSON, Failure, Item, PairRequest, Request, Response
 
 
 class Choosing(Protocol):
@@ -161,3 +163,34 @@ class Lessons:
         no = len(examples) - yes
         keep = {1: min(1.0, no * share / (1 - share) / yes), 0: min(1.0, yes * (1 - share) / share / no)}
         return [e for k, e in enumerate(examples) if uniform("yes_share", self.recipe.seed, k) < keep[e.label]]
+
+
+Scores = dict[str, float]
+"""f1, precision, recall, accuracy as fractions, 0 where undefined; unreadable and failed as counts."""
+
+
+def scores_of(model: Any, prompt: Prompt, examples: Sequence[Example]) -> Scores:
+    """Return the scores of a model's answers; what cannot be read, or failed, counts as wrong.
+
+    Raises RunStopped where the model gives no numbers.
+    """
+    outcomes: dict[Request, Response | Failure] = {}
+    requests = dict.fromkeys(example.request for example in examples)
+    outcomes.update(chain.from_iterable(model.respond(requests)))
+    kinds: Counter[str] = Counter()
+    for example in examples:
+        outcome = outcomes[example.request]
+        if isinstance(outcome, Failure) and outcome.kind == "invalid_logprobs":
+            raise RunStopped(f"the model gives no numbers any more ({outcome.detail}): take a smaller learning rate.")
+        answer = None if isinstance(outcome, Failure) else prompt.parse(outcome, example.fields).label
+        kinds[_kind(answer, example.label, failed=isinstance(outcome, Failure))] += 1
+    counts = AnswerCounts(**kinds)
+    scores = {metric.name: metric.value or 0.0 for metric in decisions(counts, unreadable="wrong")}
+    return scores | {"unreadable": counts.unreadable, "failed": counts.failed}
+
+
+def _kind(answer: int | None, label: int, *, failed: bool) -> str:
+    """Return which of the counts an answer belongs to; a failed one is as an unreadable one, so that it scores."""
+    if failed or answer is None:
+        return "unreadable_positive" if label else "unreadable_negative"
+    return {(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}[answer, label]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def job(config: Any) -> int:
     """Make what one config describes: a checkpoint, or a job at a server; return the exit code."""
-    from harness.plugins.train.workplace import leads
+    from harness.plugins.train.recipe import leads
     from harness.runtime.secrets import refuse_config
     from harness.settings import plain
 

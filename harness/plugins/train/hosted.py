@@ -35,7 +35,7 @@ from harness.models.api.token_bound import tokens_about
 from harness.plugins.train import hosted_server
 from harness.plugins.train.examples import Example, Lessons, teaching_task
 from harness.plugins.train.hosted_server import ENDED, MARK, TuningJob, TuningServer, may_have_been_made
-from harness.plugins.train.workplace import MANIFEST, FinetuneSettings, alone, room, settings_of
+from harness.plugins.train.recipe import MANIFEST, FinetuneSettings, alone, room, settings_of
 from harness.prompting.fit import choose_prompt
 from harness.prompting.prompts import Prompt
 from harness.runtime import signals

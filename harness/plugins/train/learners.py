@@ -158,7 +158,7 @@ class AnswerLearner(_OneByOne, CausalLM):
         """Return the tensors of a batch; `labels` are of the places that `logits_to_keep` keeps."""
         import torch
 
-        from harness.models.local.padded_batches import Padded
+        from harness.models.local.engine import Padded
 
         rows = []
         for example, sequences in zip(examples, self.sequences(self._requests(examples)), strict=True):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+import random
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,16 +18,11 @@ from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, Traini
 
 from harness.errors import RunStopped
 from harness.models.local.loading import memory_errors
-from harness.plugins.train.examples import Example, Lessons
-from harness.plugins.train.learners import Learner
+from harness.plugins.train.examples import Example, Lessons, Scores, scores_of
+from harness.plugins.train.learners import Learner, fits_of
 from harness.plugins.train.packed import PackedLearner
-from harness.plugins.train.passes import ByLength, Pass
-from harness.plugins.train.recipe import Recipe
-from harness.plugins.train.workplace import leads
-from harness.prompting.prompts import Prompt
+from harness.plugins.train.recipe import Recipe, leads
 from harness.runtime.progress import Progress
-from harness.scoring.classification import AnswerCounts, decisions
-from harness.types import Failure, Request, Response
 
 STATE = "trainer_state.json"
 
@@ -124,37 +119,6 @@ class _Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
             self._say(f"step {self.state.global_step:,}: {shown} on dev")
         self.control: Any = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
-
-
-Scores = dict[str, float]
-"""f1, precision, recall, accuracy as fractions, 0 where undefined; unreadable and failed as counts."""
-
-
-def scores_of(model: Any, prompt: Prompt, examples: Sequence[Example]) -> Scores:
-    """Return the scores of a model's answers; what cannot be read, or failed, counts as wrong.
-
-    Raises RunStopped where the model gives no numbers.
-    """
-    outcomes: dict[Request, Response | Failure] = {}
-    requests = dict.fromkeys(example.request for example in examples)
-    outcomes.update(chain.from_iterable(model.respond(requests)))
-    kinds: Counter[str] = Counter()
-    for example in examples:
-        outcome = outcomes[example.request]
-        if isinstance(outcome, Failure) and outcome.kind == "invalid_logprobs":
-            raise RunStopped(f"the model gives no numbers any more ({outcome.detail}): take a smaller learning rate.")
-        answer = None if isinstance(outcome, Failure) else prompt.parse(outcome, example.fields).label
-        kinds[_kind(answer, example.label, failed=isinstance(outcome, Failure))] += 1
-    counts = AnswerCounts(**kinds)
-    scores = {metric.name: metric.value or 0.0 for metric in decisions(counts, unreadable="wrong")}
-    return scores | {"unreadable": counts.unreadable, "failed": counts.failed}
-
-
-def _kind(answer: int | None, label: int, *, failed: bool) -> str:
-    """Return which of the counts an answer belongs to; a failed one is as an unreadable one, so that it scores."""
-    if failed or answer is None:
-        return "unreadable_positive" if label else "unreadable_negative"
-    return {(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}[answer, label]
 
 
 def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, progress: Progress, dtype: str) -> Learned:
@@ -297,3 +261,66 @@ def _with_lora(network: Any, recipe: Recipe) -> Any:
 def room_needed(network: Any, kept: int = 3) -> int:
     """Return how many bytes a training may put on the disk: weights and Adam's two moments, so many times."""
     return kept * 3 * 4 * int(sum(parameter.numel() for parameter in network.parameters()))
+
+
+SORTED_BATCHES = 16
+"""Batches whose examples are sorted together; the more, the less padding and the less mixing."""
+
+
+class ByLength(torch.utils.data.Sampler[int]):
+    """Draws a new order for each pass: random, sorted by length within SORTED_BATCHES batches, these batches shuffled.
+
+    The order depends on seed and pass alone, so that a training that was stopped goes on in it. transformers' own
+    LengthGroupedSampler draws from torch's state, which is another one by then.
+    """
+
+    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
+        super().__init__()
+        self._lengths, self._size, self._seed, self._epoch = lengths, batch_size, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Begin a pass; accelerate calls it."""
+        self._epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the places of the examples; the last batch, which may be a short one, stays the last."""
+        draw = random.Random(f"{self._seed} {self._epoch}")
+        places = list(range(len(self._lengths)))
+        draw.shuffle(places)
+        blocks = [
+            places[k : k + SORTED_BATCHES * self._size] for k in range(0, len(places), SORTED_BATCHES * self._size)
+        ]
+        order = [place for block in blocks for place in sorted(block, key=lambda place: self._lengths[place])]
+        batches = [order[k : k + self._size] for k in range(0, len(order), self._size)]
+        short = [batches.pop()] if len(batches[-1]) < self._size else []
+        draw.shuffle(batches)
+        for batch in batches + short:
+            yield from batch
+
+
+class Pass(torch.utils.data.Dataset[list[Example]]):
+    """The examples of the current pass, one by one or, where premises are packed, premise by premise."""
+
+    def __init__(self, lessons: Lessons, learner: Learner) -> None:
+        self._lessons, self._learner, self._renews, self._epoch = lessons, learner, lessons.renews, 0
+        self._first = self._rows = lessons.epoch(0)
+        self._units = learner.units(self._first)
+        self.lengths = [lessons.lengths[unit[0]] for unit in self._units]
+
+    def begin(self, epoch: int) -> None:
+        """Take up the examples of a pass; the number of examples is that of the first."""
+        if self._renews and epoch != self._epoch:
+            rows = self._lessons.epoch(epoch)
+            fits = fits_of(self._learner, rows)
+            # What is too long under its new names is learned under those of the first pass.
+            self._rows = [old if fit.problem else new for old, new, fit in zip(self._first, rows, fits, strict=True)]
+            self._epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    def __getitem__(self, place: int) -> list[Example]:
+        return [self._rows[k] for k in self._units[place]]

@@ -20,9 +20,8 @@ from harness.models.local.checkpoint import Device, device_of, dtype_of, fingerp
 from harness.plugins.train.examples import Example, Lessons, teaching_task
 from harness.plugins.train.learners import AnswerLearner, Learner, PairLearner, base_config, fit_counts
 from harness.plugins.train.packed import PackedLearner
-from harness.plugins.train.recipe import Recipe
+from harness.plugins.train.recipe import MANIFEST, Recipe, alone, leads, room, settings_of
 from harness.plugins.train.scratch import make_base
-from harness.plugins.train.workplace import MANIFEST, alone, leads, room, settings_of
 from harness.prompting.fit import choose_prompt, fitting
 from harness.prompting.prompts import Prompt
 from harness.runtime.environment import installing

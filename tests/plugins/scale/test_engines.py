@@ -12,11 +12,11 @@ import pytest
 
 from harness.engine import Work
 from harness.errors import ConfigError
+from harness.plugins.scale.asking import WorkWatch
 from harness.plugins.scale.processes import Processes
 from harness.plugins.scale.ray_tasks import RayTasks
 from harness.plugins.scale.slurm import Slurm
 from harness.plugins.scale.slurm import _ArrayTasks as SlurmTasks
-from harness.plugins.scale.watch import WorkWatch
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from harness.errors import ConfigError
 from harness.models.local.engine import same_up_to
 from harness.models.local.key_value_cache import Memory
 from harness.models.local.loading import brings_code
-from harness.models.local.prefix_sharing.forward import ForwardPass
-from harness.models.local.prefix_sharing.tree import grow
+from harness.models.local.prefix_sharing import ForwardPass, grow
 
 EXACT = {torch.float32: 1e-4, torch.float64: 1e-4}
 """How far the trial may be off, as a share of how much logits differ; in other dtypes see FLOOR."""

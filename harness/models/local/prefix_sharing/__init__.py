@@ -1,1 +1,0 @@
-"""What prompts have in common at their beginning goes through a model once."""
