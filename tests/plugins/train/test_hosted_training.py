@@ -176,7 +176,7 @@ KILLS = [
     # Between the server's word and our note of it, and between our note and the next step.
     *((hosted._JobSteps, "_note", number, moment) for number in (1, 2, 3) for moment in ("before", "after")),
     (hosted_server.TuningServer, "look", 2, "after"),
-    (hosted.json_files, "write", 4, "after"),
+    (hosted.atomic_write, "write", 4, "after"),
 ]
 UNHEARD = ("_note2after", "_note3before")
 
