@@ -233,7 +233,6 @@ def new_folder(multirun: Multirun) -> Iterator[tuple[Path, Multirun]]:
 
 
 def note(place: Path, *, run: Path | None, error: str | None) -> None:
-    """Write the outcome of a job into its folder: its results folder or its error."""
     place.mkdir(parents=True, exist_ok=True)
     _write(place / OUTCOME, {"run": str(run) if run else None, "error": error})
 

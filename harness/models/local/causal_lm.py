@@ -35,7 +35,6 @@ class CausalLM(Checkpoint):
 
     @property
     def accepts(self) -> tuple[type[Request], ...]:
-        """The kinds of request: ranking and writing, or writing only."""
         return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
 
     @property
@@ -187,7 +186,6 @@ class CausalLM(Checkpoint):
             started = time.perf_counter()
 
     def _ended(self, writing: Writing, tokens: list[int]) -> bool:
-        """Return whether a text needs no further token."""
         if tokens[-1] in self._ends or len(tokens) >= writing.request.max_tokens:
             return True
         if not writing.request.stop:
@@ -209,7 +207,6 @@ class CausalLM(Checkpoint):
         )
 
     def _writings(self, requests: list[ChatRequest]) -> Iterator[Writing | Failure]:
-        """Yield each request in tokens."""
         pairs = [self._turns.text(request.messages) for request in requests]
         texts, templated = [text for text, _ in pairs], any(templated for _, templated in pairs)  # all, or none
         tokens = self._turns.tokens(texts, templated)

@@ -175,7 +175,6 @@ def digests(folder: Path, names: Sequence[str]) -> str:
 
 @cache
 def _cpu_flags() -> frozenset[str]:
-    """Return the flags of the CPU that Linux reports."""
     for text in _read(Path("/proc/cpuinfo")):
         if match := re.search(r"^flags\s*:(.*)$", text, re.MULTILINE):
             return frozenset(match[1].split())
@@ -239,7 +238,6 @@ def file_digest(file: Path) -> str:
 
 
 def _read(file: Path) -> Iterator[str]:
-    """Yield the text of a file, if it can be read."""
     try:
         text = file.read_text()
     except OSError:

@@ -70,7 +70,6 @@ class Memory:
 
     @property
     def length(self) -> int:
-        """The number of tokens kept."""
         return int(self.depths.shape[0])
 
     def read(self, tokens: Any, depths: Any, sees: Any, rows: Any) -> Any:

@@ -119,7 +119,6 @@ class TokenizerFile:
 
     @property
     def model_max_length(self) -> int:
-        """The longest input in tokens that the tokenizer's settings allow."""
         return int(self._settings.get("model_max_length") or 1 << 30)
 
     def __call__(

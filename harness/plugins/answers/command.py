@@ -125,14 +125,12 @@ def stats(names: list[str], settings: AnswersSettings) -> int:
 
 
 def export(names: list[str], settings: AnswersSettings) -> int:
-    """Write every answer as a line."""
     if len(names) != 1:
         raise ConfigError("export takes one file to write, or - for standard output: export answers.jsonl")
     return transfer.export(settings.cache, names[0])
 
 
 def import_(names: list[str], settings: ImportSettings) -> int:
-    """Take in the answers of other caches."""
     if not names:
         raise ConfigError("import takes the files that export wrote, or other caches: import answers.jsonl")
     return transfer.import_(settings.cache, [*map(Path, names)], settings.run, replace=settings.replace)

@@ -211,7 +211,6 @@ def _verify_answer(db: sqlite3.Connection, models: Mapping[str, str], row: tuple
 
 
 def _digest(of: Callable[[Any], str], stored: Any) -> str | None:
-    """Return the digest of a stored value; None where it has none."""
     try:
         return of(stored)
     except UNREADABLE:
@@ -224,5 +223,4 @@ def printable(text: object) -> str:
 
 
 def in_words(count: int) -> str:
-    """Return how many answers there are."""
     return f"{count:,} answer{'' if count == 1 else 's'}"

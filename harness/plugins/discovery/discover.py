@@ -73,7 +73,6 @@ def help_text() -> str:
 
 
 def main() -> None:
-    """Run the command."""
     signals.at_once(signals.sentence("runs that ended are kept"))
     signals.leave(hydra_app.launch(job, "discover", sweep))
 
@@ -88,7 +87,6 @@ def job(config: DictConfig) -> int:
 
 
 def sweep(multirun: Multirun) -> int:
-    """Carry out the jobs of a sweep; return the exit code."""
     from harness.sweep.carry_out import carry_out
 
     return carry_out(command(), multirun)

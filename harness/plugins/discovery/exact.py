@@ -155,7 +155,6 @@ class Exact:
 
     @property
     def most_variables(self) -> int:
-        """How many variables it takes."""
         return MOST_VARIABLES
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
@@ -214,7 +213,6 @@ def _networks(best: Sequence[Values], n: int) -> Values:
 
 
 def _layers(n: int) -> Iterator[NDArray[np.int64]]:
-    """Yield the sets of 1, 2, … n variables."""
     sizes = np.bitwise_count(np.arange(1 << n))
     for size in range(1, n + 1):
         yield np.flatnonzero(sizes == size)

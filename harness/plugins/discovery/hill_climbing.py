@@ -135,7 +135,6 @@ class Search:
 
     @property
     def dag(self) -> DAG:
-        """The graph as it is now."""
         return tuple(self._parents)
 
     def gains(self) -> NDArray[np.float64]:

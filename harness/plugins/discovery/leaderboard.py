@@ -90,6 +90,5 @@ def _cell(name: str, values: Sequence[Mapping[str, float | None]], published: st
 
 
 def _published_shd(benchmark: Benchmark, algorithms: PublishedAlgorithms) -> Mapping[tuple[str, str], str]:
-    """Return the printed SHD by network and algorithm."""
     rows = (row for row in rows_of(benchmark) if row.table == algorithms.table)
     return {(row.setting["network"], row.model): row.printed["shd"] for row in rows}

@@ -82,7 +82,6 @@ class Score:
         self._scores: dict[tuple[int, int], float] = {}
 
     def __call__(self, node: int, parents: int) -> float:
-        """Return the local score of a node with a set of parents."""
         key = node, parents
         if key not in self._scores:
             self._scores[key] = self._local(node, parents)

@@ -146,7 +146,6 @@ def _tell(change: Change, settings: RereadSettings, judge: NewJudge | None) -> N
 
 
 def _brief(result: Result) -> str:
-    """Return the two main scores of a result, without their intervals."""
     overall = result.overall
     return " and ".join(
         f"{definition(name).title} {metric_text(name, overall[name])}" for name in main_metrics(overall)

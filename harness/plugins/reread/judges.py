@@ -35,7 +35,6 @@ class NewJudge:
 
     @classmethod
     def of(cls, config: Mapping[str, Any], *, asks: bool) -> NewJudge:
-        """Return the judge that a composed config describes. Raises ConfigError."""
         settings = build_main(config)
         assert settings.judge is not None
         return cls(settings, judge_of(settings.judge, asks=asks and settings.cache.mode != "frozen"))
@@ -47,7 +46,6 @@ class NewJudge:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """Return its part of a run's configuration."""
         return of_judge(self.model.name, self.model.identity, question.prompt())
 
     def spending(self, manifest: Path) -> JudgeSpending:
@@ -128,7 +126,6 @@ class OldJudge:
 
     @property
     def judge(self) -> Judge:
-        """Return it with its ledger around it."""
         return Judge(Metered(self, self.ledger), self._words)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:

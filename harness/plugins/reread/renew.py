@@ -81,7 +81,6 @@ class RereadableRun:
 
     @property
     def nothing_to_judge(self) -> bool:
-        """Return whether today's rules leave no reply to a judge."""
         return not any(unread(again) for _, again, _, _ in self.lines())
 
 

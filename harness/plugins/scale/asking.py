@@ -40,7 +40,6 @@ class WorkWatch:
     """What has become of work so far."""
 
     def __init__(self, started: Started, names: Iterable[str], has_left_its_outcome: Callable[[str], bool]) -> None:
-        """WorkWatch the pieces of these names; the function says whether one has written how it ended."""
         self._started, self._has_left = started, has_left_its_outcome
         self.open = set(names)
         self.states: Mapping[str, State] = dict.fromkeys(self.open, "waiting")
@@ -87,7 +86,6 @@ class WorkersProgress(Progress):
     """Counts of a run's answers as its workers get them."""
 
     def __init__(self, title: str) -> None:
-        """Begin without workers."""
         super().__init__(title, self._spent)
         self._usd = self._usd_before = 0.0
         self._states: Mapping[Path, State] = {}

@@ -51,7 +51,6 @@ class Assignment:
     """Settings that name a file or a folder, which has to be there for the worker, too."""
 
     def write(self, place: Path) -> None:
-        """Write the assignment."""
         place.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
 
@@ -99,7 +98,6 @@ def write(place: Path, value: WorkerStatus | WorkerOutcome) -> None:
 
 
 def status_of(assignment: Path) -> WorkerStatus:
-    """Return how far a worker is; nothing where it has not begun."""
     with suppress(TypeError):
         return WorkerStatus(**object_in(place_of(assignment, "status.json")))
     return WorkerStatus()

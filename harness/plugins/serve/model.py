@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def _words(value: Any) -> Any:
-    """Return numbers and truth values of a list as the words that they are on a command line."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         return value
     return [word if isinstance(word, str) else str(word) for word in value]

@@ -83,7 +83,6 @@ class ServerProcess:
 
     @property
     def session(self) -> int:
-        """The session of its processes, which no other has."""
         return self._process.pid
 
     @property

@@ -105,7 +105,6 @@ def fit_shares(data: LabelledClaims) -> YesShares:
 
 
 def _total(data: LabelledClaims) -> tuple[int, int]:
-    """Return how many claims are a Yes, of how many."""
     yes, claims = zip(*data.counts.values(), strict=True)
     return sum(yes), sum(claims)
 

@@ -89,7 +89,6 @@ class HostedRecipe:
         )
 
     def as_json(self) -> Mapping[str, JSON]:
-        """Return the settings that the job depends on, and its name."""
         settings = {name: value for name, value in asdict(self).items() if name not in ("price", "api_key_env")}
         # The last two are in the digests of jobs that have been paid for.
         return settings | {"base_url": self.base_url.rstrip("/"), "validation": False, "settings": "harness"}

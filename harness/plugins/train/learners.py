@@ -91,7 +91,6 @@ class PairLearner(_OneByOne, NLI):
         return [name for name in missing if not name.startswith(inside) or ".pooler." in name]
 
     def fits(self, examples: Sequence[Example]) -> Iterator[ExampleFit]:
-        """Yield how each example fits."""
         for request, pair in self.encode(self._requests(examples)):
             if isinstance(pair, Failure):
                 yield ExampleFit(0, problem=pair.detail)
@@ -99,7 +98,6 @@ class PairLearner(_OneByOne, NLI):
                 yield ExampleFit(pair.length, pair.truncated, pair.truncated and not request.hypothesis)
 
     def batch(self, examples: Sequence[Example]) -> dict[str, Any]:
-        """Return the tensors of a batch."""
         import torch
 
         pairs = [pair for _, pair in self.encode(self._requests(examples)) if not isinstance(pair, Failure)]
@@ -147,7 +145,6 @@ class AnswerLearner(_OneByOne, CausalLM):
         return tokenizer, model
 
     def fits(self, examples: Sequence[Example]) -> Iterator[ExampleFit]:
-        """Yield how each example fits."""
         for sequences in self.sequences(self._requests(examples)):
             if isinstance(sequences, Failure):
                 yield ExampleFit(0, problem=sequences.detail)
@@ -155,7 +152,6 @@ class AnswerLearner(_OneByOne, CausalLM):
                 yield ExampleFit(max(len(sequence.read) for sequence in sequences))
 
     def batch(self, examples: Sequence[Example]) -> dict[str, Any]:
-        """Return the tensors of a batch; `labels` are of the places that `logits_to_keep` keeps."""
         import torch
 
         from harness.models.local.engine import Padded
@@ -187,7 +183,6 @@ class AnswerLearner(_OneByOne, CausalLM):
 
 
 def base_config(folder: Any) -> Mapping[str, Any]:
-    """Return the config.json of a checkpoint; empty where there is none."""
     file = folder / "config.json"
     content = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     return content if isinstance(content, dict) else {}

@@ -69,7 +69,6 @@ class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no type
             )
 
     def close(self) -> None:
-        """Take the bar off the terminal."""
         if self._ticks is not None:
             self._ticks.close()  # type: ignore[attr-defined]  # a generator
 
@@ -279,7 +278,6 @@ class ByLength(torch.utils.data.Sampler[int]):
         self._lengths, self._size, self._seed, self._epoch = lengths, batch_size, seed, 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Begin a pass; accelerate calls it."""
         self._epoch = epoch
 
     def __len__(self) -> int:

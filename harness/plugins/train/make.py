@@ -44,7 +44,6 @@ class FinishedCheckpoint:
 
     @property
     def score(self) -> float:
-        """The score on dev that it was chosen by."""
         return float(self.training["chosen"]["dev"][self.training["chosen"]["by"]])
 
     @property

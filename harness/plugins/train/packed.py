@@ -47,7 +47,6 @@ class PackedLearner(PairLearner):
         return list(groups.values())
 
     def fits(self, examples: Sequence[Example]) -> Iterator[ExampleFit]:
-        """Yield how each example fits; a premise is looked at once."""
         lengths: dict[str, int] = {}
         for example in examples:
             pair = self._pair(example)
@@ -116,7 +115,6 @@ class PackedLearner(PairLearner):
 
     @cached_property
     def _thoughts(self) -> Mapping[int, str]:
-        """The texts of the tokens that are thoughts."""
         matches = ((number, THOUGHT.fullmatch(token)) for token, number in self.tokenizer.get_vocab().items())
         return {number: match[1] for number, match in matches if match}
 
