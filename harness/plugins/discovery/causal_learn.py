@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from itertools import count
 from types import ModuleType
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,11 @@ from pydantic import Field
 from harness.causal.dag import mask_of
 from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
-from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.scores import Observations, Score, ScoreName, settings_of
+from harness.plugins.discovery.algorithm import Scored, Shuffled
+from harness.plugins.discovery.scores import Observations, Score
 from harness.runtime.environment import installing
 from harness.seeding import shuffled
-from harness.types import JSON, Role
+from harness.types import JSON
 
 _TAIL, _ARROW = -1, 1
 
@@ -58,7 +58,7 @@ def pattern_of(marks: Any) -> Pattern:
 
 
 @dataclass(frozen=True)
-class PC:
+class PC(Shuffled):
     """PC with a stable skeleton (Spirtes, Glymour and Scheines 2000; Colombo and Maathuis 2014) and G² tests.
 
     Degrees of freedom are adjusted as in `mmhc.GSquare`, and tables may be sparse: every test is made. Of
@@ -66,17 +66,13 @@ class PC:
     depends on no order.
     """
 
-    name: str
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     """The level of the tests."""
     max_condition: Annotated[int, Field(ge=0)] | None = None
     """The largest set of variables to condition on."""
 
-    role: ClassVar[Role] = "algorithm"
-
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the graphs depend on."""
         return {
             "kind": "pc",
             "test": "gsq",
@@ -87,62 +83,46 @@ class PC:
             "causal-learn": version(),
         }
 
-    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+    def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the pattern of the equivalence class that was learned. With many conflicts it may contain no DAG."""
         pc = library("search.ConstraintBased.PC").pc
-
-        def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # "more features than samples": so they are
-                result = pc(
-                    data, alpha=self.alpha, indep_test="gsq", stable=True, uc_rule=0, uc_priority=2,
-                    max_k=self.max_condition, verbose=False, show_progress=False,
-                )  # fmt: skip
-            return pattern_of(result.G.graph.tolist())
-
-        return in_random_order(search, data, arities, seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "more features than samples": so they are
+            result = pc(
+                data, alpha=self.alpha, indep_test="gsq", stable=True, uc_rule=0, uc_priority=2,
+                max_k=self.max_condition, verbose=False, show_progress=False,
+            )  # fmt: skip
+        return pattern_of(result.G.graph.tolist())
 
 
 @dataclass(frozen=True)
-class BOSS:
+class BOSS(Scored):
     """Best order score search (Andrews et al. 2023): the order of the variables whose best parent sets score most.
 
     Without the backward search that ends the paper's algorithm, as in the library. The library's own scores are not
     used: its BIC takes the codes of states for measurements, its BDeu takes minutes and its arities from the data.
     """
 
-    name: str
-    score: ScoreName = "bic"
-    equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
-    """α of BDeu; BIC has none."""
-
-    role: ClassVar[Role] = "algorithm"
-
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the graphs depend on."""
-        return {"kind": "boss", "causal-learn": version()} | settings_of(self.score, self.equivalent_sample_size)
+        return {"kind": "boss", "causal-learn": version()} | self.score_json
 
-    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+    def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the pattern of the equivalence class that was learned."""
         tree = library("search.PermutationBased.gst").GST
         move = library("search.PermutationBased.BOSS").better_mutation
-
-        def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            score = _Score(data, Score(Observations(data, arities), self.score, self.equivalent_sample_size))
-            order = list(range(len(arities)))
-            trees = [tree(v, score) for v in order]
-            for sweep in count():
-                # All of them, not only up to the first that improves the order.
-                improvements = [move(v, order, trees) for v in shuffled(range(len(arities)), "boss", seed, sweep)]
-                if not any(improvements):
-                    break
-            parents: list[list[int]] = [[] for _ in order]
-            for place, v in enumerate(order):
-                trees[v].trace(order[:place], parents[v])
-            return _class_of(parents)
-
-        return in_random_order(search, data, arities, seed)
+        score = _Score(data, self.score_of(Observations(data, arities)))
+        order = list(range(len(arities)))
+        trees = [tree(v, score) for v in order]
+        for sweep in count():
+            # All of them, not only up to the first that improves the order.
+            improvements = [move(v, order, trees) for v in shuffled(range(len(arities)), "boss", seed, sweep)]
+            if not any(improvements):
+                break
+        parents: list[list[int]] = [[] for _ in order]
+        for place, v in enumerate(order):
+            trees[v].trace(order[:place], parents[v])
+        return _class_of(parents)
 
 
 @dataclass(frozen=True)

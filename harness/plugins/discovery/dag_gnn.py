@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from math import inf, log10
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,10 @@ from pydantic import Field
 from harness.causal.dag import DAG, from_edges
 from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
-from harness.plugins.discovery.ordering import in_random_order
+from harness.plugins.discovery.algorithm import Shuffled
 from harness.runtime.environment import installing
 from harness.runtime.under_way import STEPS
-from harness.types import JSON, Role
+from harness.types import JSON
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -30,7 +30,7 @@ _TOLERANCE, _PROGRESS, _GROWTH, _MOST_PENALTY = 1e-8, 0.25, 10.0, 1e20
 
 
 @dataclass(frozen=True)
-class DAGGNN:
+class DAGGNN(Shuffled):
     """DAG-GNN after Yu, Chen, Gao and Yu (2019, "DAG-GNN: DAG Structure Learning with Graph Neural Networks", ICML).
 
     A variable is its state as a one-hot vector, decoded by a softmax; encoder and decoder are perceptrons that all
@@ -43,7 +43,6 @@ class DAGGNN:
     the threshold still make a cycle, the weakest go until there is none.
     """
 
-    name: str
     threshold: Annotated[float, Field(ge=0)] = 0.3
     """The smallest absolute weight that is an edge."""
     hidden: Annotated[int, Field(ge=1)] = 64
@@ -56,31 +55,24 @@ class DAGGNN:
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3
     """Divided by log₁₀ of the penalty, and kept between 0.0001 and 0.01."""
 
-    role: ClassVar[Role] = "algorithm"
-
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the graphs depend on."""
         settings = {name: value for name, value in asdict(self).items() if name != "name"}
         return {"kind": "dag-gnn", **settings, "torch": _version()}
 
-    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+    def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the DAG that was learned, every edge directed. Raises ConfigError where torch is missing."""
         torch = _torch()
-
-        def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            # One thread: small matrices, and the same sums on every machine with as many cores or fewer.
-            threads = torch.get_num_threads()
-            torch.set_num_threads(1)
-            try:
-                with torch.random.fork_rng(devices=[]):
-                    torch.manual_seed(seed)
-                    weights = _Training(torch, data, max(arities), self).weights()
-            finally:
-                torch.set_num_threads(threads)
-            return Pattern.of(acyclic(weights, self.threshold))
-
-        return in_random_order(search, data, arities, seed)
+        # One thread: small matrices, and the same sums on every machine with as many cores or fewer.
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed)
+                weights = _Training(torch, data, max(arities), self).weights()
+        finally:
+            torch.set_num_threads(threads)
+        return Pattern.of(acyclic(weights, self.threshold))
 
 
 class _Training:

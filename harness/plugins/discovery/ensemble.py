@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from math import exp
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,14 @@ from pydantic import Field
 
 from harness.causal.dag import DAG, mask_of
 from harness.causal.learned_graph import Pattern
-from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.scores import Observations, Score, ScoreName, mutual_information, settings_of
+from harness.plugins.discovery.algorithm import Scored
+from harness.plugins.discovery.scores import Observations, Score, mutual_information
 from harness.runtime.under_way import STEPS
-from harness.types import JSON, Role
+from harness.types import JSON
 
 
 @dataclass(frozen=True)
-class Ensemble:
+class Ensemble(Scored):
     """After ENSAOBS (Wang et al. 2024, https://doi.org/10.1007/s12559-024-10251-x).
 
     Written after the paper's abstract; its text and settings are not at hand. From there are: simulated annealing in
@@ -31,10 +31,6 @@ class Ensemble:
     and Koller 2005), a constraint is an edge that most networks have, and all sizes.
     """
 
-    name: str
-    score: ScoreName = "bic"
-    equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
-    """α of BDeu; BIC has none."""
     candidates: Annotated[int, Field(ge=1, le=20)] = 10
     """A variable's possible parents: those that share most information with it."""
     max_parents: Annotated[int, Field(ge=1)] = 4
@@ -44,24 +40,17 @@ class Ensemble:
     temperature: Annotated[float, Field(gt=0)] = 5.0
     """At the beginning, in units of the score; it falls by a thousandth with each step."""
 
-    role: ClassVar[Role] = "algorithm"
-
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the graphs depend on."""
-        settings = asdict(self)
-        of_score = settings_of(settings.pop("score"), settings.pop("equivalent_sample_size"))
-        return {"kind": "ensemble", **{name: value for name, value in settings.items() if name != "name"}, **of_score}
+        left_out = ("name", "score", "equivalent_sample_size")
+        settings = {name: value for name, value in asdict(self).items() if name not in left_out}
+        return {"kind": "ensemble", **settings, **self.score_json}
 
-    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+    def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the DAG that was learned, every edge directed."""
-
-        def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            table = Observations(data, arities)
-            families = Families(table, Score(table, self.score, self.equivalent_sample_size), self)
-            return Pattern.of(self._search(families, np.random.RandomState(seed)))
-
-        return in_random_order(search, data, arities, seed)
+        table = Observations(data, arities)
+        families = Families(table, self.score_of(table), self)
+        return Pattern.of(self._search(families, np.random.RandomState(seed)))
 
     def _search(self, families: Families, draw: np.random.RandomState) -> DAG:
         n = families.variables

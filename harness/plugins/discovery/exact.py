@@ -11,20 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
-from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 from scipy.special import gammaln
 
 from harness.causal.dag import DAG
 from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
-from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.scores import Codes, Observations, Score, ScoreName, n_log_n, settings_of
+from harness.plugins.discovery.algorithm import Scored
+from harness.plugins.discovery.scores import Codes, Observations, Score, ScoreName, n_log_n
 from harness.runtime.under_way import STEPS
-from harness.types import JSON, Role
+from harness.types import JSON
 
 Values = NDArray[np.float64]
 _TOLD_EVERY = 4096
@@ -134,41 +132,29 @@ _TIE = 1e-7
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Scored):
     """A DAG that no other outscores (Silander and Myllymäki 2006; Koivisto and Sood 2004): the ceiling of any search.
 
     Of sets of parents that score alike it takes a smallest, of DAGs that do the first, in an order of the variables
     drawn from the seed.
     """
 
-    name: str
-    score: ScoreName = "bic"
-    equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
-    """α of BDeu; BIC has none."""
-
-    role: ClassVar[Role] = "algorithm"
-
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the graphs depend on."""
-        return {"kind": "exact"} | settings_of(self.score, self.equivalent_sample_size)
+        return {"kind": "exact"} | self.score_json
 
     @property
     def most_variables(self) -> int:
         return MOST_VARIABLES
 
-    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+    def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the DAG that was learned, every edge directed. Raises ConfigError where there are too many columns."""
         if len(arities) > MOST_VARIABLES:
             raise ConfigError(
                 f"exact search takes at most {MOST_VARIABLES} variables, and the data have {len(arities)}: "
                 "use a search without that limit, such as hill climbing or BOSS."
             )
-
-        def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            return Pattern.of(best_network(Observations(data, arities), self.score, self.equivalent_sample_size))
-
-        return in_random_order(search, data, arities, seed)
+        return Pattern.of(best_network(Observations(data, arities), self.score, self.equivalent_sample_size))
 
 
 def best_network(table: Observations, score: ScoreName, equivalent_sample_size: float) -> DAG:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,17 @@ from pydantic import Field
 
 from harness.causal.dag import DAG, mask_of
 from harness.causal.learned_graph import Pattern
-from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.scores import Observations, Score, ScoreName, dependent, mutual_information, settings_of
+from harness.plugins.discovery.algorithm import Scored
+from harness.plugins.discovery.scores import Observations, Score, dependent, mutual_information
 from harness.runtime.under_way import STEPS
-from harness.types import JSON, Role
+from harness.types import JSON
 
 Genes = NDArray[np.int8]
 """By pair of variables x < y: 0 no edge, 1 x → y, 2 y → x."""
 
 
 @dataclass(frozen=True)
-class Genetic:
+class Genetic(Scored):
     """After MIGA (Yan et al. 2023, "Mutual Information-Guided GA for Bayesian Network Structure Learning").
 
     Written after the paper's abstract; its text and settings are not at hand. From there are: a first population within
@@ -32,10 +32,6 @@ class Genetic:
     each pair), sizes and rates, tournaments of two, and that the best of parents and children live on.
     """
 
-    name: str
-    score: ScoreName = "bic"
-    equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
-    """α of BDeu; BIC has none."""
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     """The level of the tests that a pair must pass to get an edge."""
     population: Annotated[int, Field(ge=2)] = 60
@@ -47,24 +43,16 @@ class Genetic:
     """Genes of a child that change, on average."""
     max_parents: Annotated[int, Field(ge=1)] = 5
 
-    role: ClassVar[Role] = "algorithm"
-
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the graphs depend on."""
-        settings = asdict(self)
-        of_score = settings_of(settings.pop("score"), settings.pop("equivalent_sample_size"))
-        return {"kind": "genetic", **{name: value for name, value in settings.items() if name != "name"}, **of_score}
+        left_out = ("name", "score", "equivalent_sample_size")
+        settings = {name: value for name, value in asdict(self).items() if name not in left_out}
+        return {"kind": "genetic", **settings, **self.score_json}
 
-    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+    def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the DAG that was learned, every edge directed."""
-
-        def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            table = Observations(data, arities)
-            score = Score(table, self.score, self.equivalent_sample_size)
-            return Pattern.of(_Search(table, score, self, np.random.RandomState(seed)).best())
-
-        return in_random_order(search, data, arities, seed)
+        table = Observations(data, arities)
+        return Pattern.of(_Search(table, self.score_of(table), self, np.random.RandomState(seed)).best())
 
 
 class _Search:

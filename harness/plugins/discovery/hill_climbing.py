@@ -12,8 +12,8 @@ from pydantic import Field
 
 from harness.causal.dag import DAG, bits, descendants
 from harness.causal.learned_graph import Pattern
-from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.scores import Observations, Score, ScoreName, settings_of
+from harness.plugins.discovery.algorithm import Scored
+from harness.plugins.discovery.scores import Observations, Score
 from harness.seeding import uniform
 from harness.types import JSON, Role
 
@@ -42,47 +42,36 @@ _ADD, _DELETE, _REVERSE = range(3)
 
 
 @dataclass(frozen=True)
-class HillClimbing:
+class HillClimbing(Scored):
     """Hill climbing from the empty graph to a DAG that no single change improves (Heckerman et al. 1995, §7).
 
     Of changes that gain alike it makes the first: additions, then deletions, then reversals, each in an order of the
     variables drawn from the seed.
     """
 
-    name: str
-    score: ScoreName = "bic"
-    equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
-    """α of BDeu; BIC has none."""
     max_parents: Annotated[int, Field(ge=1)] | None = None
     restarts: Annotated[int, Field(ge=0)] = 0
     """How often to climb again from the best graph so far after `perturbations` random changes."""
     perturbations: Annotated[int, Field(ge=1)] = 10
 
-    role: ClassVar[Role] = "algorithm"
-
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the graphs depend on."""
         return (
             {"kind": "hill climbing", "max_parents": self.max_parents, "restarts": self.restarts}
-            | settings_of(self.score, self.equivalent_sample_size)
+            | self.score_json
             | ({"perturbations": self.perturbations} if self.restarts else {})
         )
 
-    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+    def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the DAG that was learned, every edge directed."""
-
-        def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            score = Score(Observations(data, arities), self.score, self.equivalent_sample_size)
-            best = climb(score, (0,) * len(arities), max_parents=self.max_parents)
-            for restart in range(self.restarts):
-                start = perturb(score, best, self.perturbations, "restart", seed, restart, max_parents=self.max_parents)
-                candidate = climb(score, start, max_parents=self.max_parents)
-                if score.total(candidate) > score.total(best) + _TIE:
-                    best = candidate
-            return Pattern.of(best)
-
-        return in_random_order(search, data, arities, seed)
+        score = self.score_of(Observations(data, arities))
+        best = climb(score, (0,) * len(arities), max_parents=self.max_parents)
+        for restart in range(self.restarts):
+            start = perturb(score, best, self.perturbations, "restart", seed, restart, max_parents=self.max_parents)
+            candidate = climb(score, start, max_parents=self.max_parents)
+            if score.total(candidate) > score.total(best) + _TIE:
+                best = candidate
+        return Pattern.of(best)
 
 
 def climb(score: Score, start: DAG, *, candidates: Sequence[int] | None = None, max_parents: int | None = None) -> DAG:

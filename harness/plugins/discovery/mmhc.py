@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,10 @@ from scipy.special import chdtrc
 
 from harness.causal.dag import bits, mask_of
 from harness.causal.learned_graph import Pattern
+from harness.plugins.discovery.algorithm import Scored
 from harness.plugins.discovery.hill_climbing import climb
-from harness.plugins.discovery.ordering import in_random_order
-from harness.plugins.discovery.scores import Codes, Observations, Score, ScoreName, n_log_n, settings_of
-from harness.types import JSON, Role
+from harness.plugins.discovery.scores import Codes, Observations, ScoreName, n_log_n
+from harness.types import JSON
 
 
 class Independence(NamedTuple):
@@ -77,13 +77,12 @@ def _spare(configurations: Codes, size: int) -> Codes:
 
 
 @dataclass(frozen=True)
-class MMHC:
+class MMHC(Scored):
     """MMPC's skeleton, then hill climbing inside it (Tsamardinos, Brown and Aliferis 2006, algorithms 1 to 3).
 
     The climb has no tabu list, which theirs has.
     """
 
-    name: str
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     """The level of the G² tests."""
     max_condition: Annotated[int, Field(ge=0)] = 3
@@ -91,34 +90,24 @@ class MMHC:
     rows_per_cell: Annotated[float, Field(ge=0)] = 5.0
     """A test with fewer rows than this for each cell of its table, on average, is not made."""
     score: ScoreName = "bdeu"
-    equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
-    """α of BDeu; BIC has none."""
     max_parents: Annotated[int, Field(ge=1)] | None = None
-
-    role: ClassVar[Role] = "algorithm"
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the graphs depend on."""
         return {
             "kind": "mmhc",
             "alpha": self.alpha,
             "max_condition": self.max_condition,
             "rows_per_cell": self.rows_per_cell,
             "max_parents": self.max_parents,
-        } | settings_of(self.score, self.equivalent_sample_size)
+        } | self.score_json
 
-    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+    def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the DAG that was learned, every edge directed."""
-
-        def search(data: NDArray[np.int64], arities: tuple[int, ...]) -> Pattern:
-            table = Observations(data, arities)
-            candidates = skeleton(table, self.alpha, self.max_condition, self.rows_per_cell)
-            score = Score(table, self.score, self.equivalent_sample_size)
-            empty = (0,) * len(arities)
-            return Pattern.of(climb(score, empty, candidates=candidates, max_parents=self.max_parents))
-
-        return in_random_order(search, data, arities, seed)
+        table = Observations(data, arities)
+        candidates = skeleton(table, self.alpha, self.max_condition, self.rows_per_cell)
+        empty = (0,) * len(arities)
+        return Pattern.of(climb(self.score_of(table), empty, candidates=candidates, max_parents=self.max_parents))
 
 
 def skeleton(table: Observations, alpha: float, max_condition: int, rows_per_cell: float) -> tuple[int, ...]:

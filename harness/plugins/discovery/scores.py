@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln
 
 from harness.causal.dag import DAG, bits
-from harness.types import JSON
 
 Codes = NDArray[np.int64]
 
@@ -117,11 +116,6 @@ class Score:
 
     def _parent_configurations(self, parents: int) -> int:
         return prod(self._table.arities[k] for k in bits(parents))
-
-
-def settings_of(score: ScoreName, equivalent_sample_size: float) -> dict[str, JSON]:
-    """Return what an algorithm's identity says of its score: BIC has no equivalent sample size."""
-    return {"score": score} | ({"equivalent_sample_size": equivalent_sample_size} if score == "bdeu" else {})
 
 
 Values = NDArray[np.float64]

@@ -23,7 +23,7 @@ from harness.plugins.discovery.exact import Exact
 from harness.plugins.discovery.genetic import Genetic
 from harness.plugins.discovery.hill_climbing import Empty, HillClimbing
 from harness.plugins.discovery.mmhc import MMHC
-from harness.plugins.discovery.ordering import in_random_order
+from harness.plugins.discovery.algorithm import in_random_order
 from harness.settings import build
 
 
