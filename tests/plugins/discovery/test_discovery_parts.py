@@ -16,6 +16,7 @@ from harness.causal.dag import from_edges
 from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
 from harness.plugins.discovery import causal_learn
+from harness.plugins.discovery.algorithm import in_random_order
 from harness.plugins.discovery.causal_learn import BOSS, PC
 from harness.plugins.discovery.dag_gnn import DAGGNN
 from harness.plugins.discovery.ensemble import Ensemble
@@ -23,7 +24,6 @@ from harness.plugins.discovery.exact import Exact
 from harness.plugins.discovery.genetic import Genetic
 from harness.plugins.discovery.hill_climbing import Empty, HillClimbing
 from harness.plugins.discovery.mmhc import MMHC
-from harness.plugins.discovery.algorithm import in_random_order
 from harness.settings import build
 
 
