@@ -12,8 +12,7 @@ from support.outcomes import each
 
 from harness.codec import request_digest, request_json
 from harness.errors import ConfigError, RunStopped
-from harness.models.api.constraint import parameters
-from harness.models.api.openai import Chat
+from harness.models.api.openai import Chat, held_to
 from harness.models.baselines import Baseline
 from harness.prompting.constrained import choice_in, constrained
 from harness.prompting.fit import held_to_choices
@@ -68,18 +67,19 @@ def test_what_is_sent_is_what_the_servers_document():
         "additionalProperties": False,
     }
     held = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
-    assert parameters(form) == {"response_format": held}
-    assert list(parameters(form)["response_format"]["json_schema"]["schema"]["properties"]) == ["reasoning", "answer"]
-    assert parameters(replace(form, means="json_object")) == {
-        "response_format": {"type": "json_object", "schema": schema}
-    }
-    assert parameters(replace(form, means="structured_outputs")) == {"structured_outputs": {"json": schema}}
-    assert parameters(replace(form, means="guided_choice")) == {"guided_json": schema}
+    assert held_to(form) == {"response_format": held}
+    assert list(held_to(form)["response_format"]["json_schema"]["schema"]["properties"]) == [
+        "reasoning",
+        "answer",
+    ]
+    assert held_to(replace(form, means="json_object")) == {"response_format": {"type": "json_object", "schema": schema}}
+    assert held_to(replace(form, means="structured_outputs")) == {"structured_outputs": {"json": schema}}
+    assert held_to(replace(form, means="guided_choice")) == {"guided_json": schema}
     plain = replace(form, reasoning=False)
-    assert parameters(replace(plain, means="structured_outputs")) == {"structured_outputs": {"choice": ["Yes", "No"]}}
-    assert parameters(replace(plain, means="guided_choice")) == {"guided_choice": ["Yes", "No"]}
-    assert parameters(replace(plain, means="regex")) == {"regex": "(Yes|No)"}
-    tool = parameters(replace(plain, means="tool"))
+    assert held_to(replace(plain, means="structured_outputs")) == {"structured_outputs": {"choice": ["Yes", "No"]}}
+    assert held_to(replace(plain, means="guided_choice")) == {"guided_choice": ["Yes", "No"]}
+    assert held_to(replace(plain, means="regex")) == {"regex": "(Yes|No)"}
+    tool = held_to(replace(plain, means="tool"))
     assert tool["tool_choice"] == {"type": "function", "function": {"name": "answer"}}
 
 

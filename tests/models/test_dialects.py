@@ -18,8 +18,8 @@ from support.openai_server import KEY
 from support.outcomes import each
 
 from harness.errors import ConfigError, RunStopped
+from harness.models.api.gate import pause
 from harness.models.api.openai import Chat
-from harness.models.api.pace import pause
 from harness.types import AnswerForm, ChatRequest, ChoiceRequest, Failure, Message
 
 ASKED = ChatRequest((Message("system", "Be brief."), Message("user", "Why?"), Message("assistant", "Well."),

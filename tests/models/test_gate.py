@@ -9,8 +9,7 @@ import pytest
 from support.clocks import Clock, Virtual
 
 from harness.models.api.faults import RefusedError
-from harness.models.api.gate import START, Gate
-from harness.models.api.pace import seconds
+from harness.models.api.gate import START, Gate, seconds
 from harness.models.api.rate_search import LOWER
 
 

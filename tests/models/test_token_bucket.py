@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from support.clocks import Clock
 
-from harness.models.api.pace import TokenBucket
+from harness.models.api.gate import TokenBucket
 
 
 def test_a_bucket_lets_its_rate_through_and_saves_up_little():

@@ -11,14 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
 from harness.errors import ConfigError
 from harness.models.api.addresses import check_address, joined, split
-from harness.models.api.batch_settings import Batch
 from harness.models.api.dialects import OPENAI, Dialect
-from harness.models.api.families import Family, Limit, Provider, family_of, provider_of
+from harness.models.api.families import BatchForm, Family, Limit, Provider, family_of, provider_of
 from harness.models.api.faults import RefusedError
 from harness.models.api.replies import UnsupportedError
 from harness.models.api.token_bound import tokens_at_least
@@ -39,6 +38,34 @@ def _seed(value: object) -> int | Literal["auto"] | None:
     if value == "auto":
         return "auto"
     raise PydanticCustomError("seed", "it should be a whole number, auto, or null where none is to be sent")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchSettings:
+    """model.batch: none of it is part of a model's identity; configs/model/openai.yaml says what each setting means."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    size: Annotated[int, Field(ge=1)] = 50_000
+    tokens: Annotated[int, Field(ge=1)] | None = None
+    wait: bool = True
+    poll: Annotated[float, Field(gt=0)] = 60.0
+    window: Annotated[str, Field(pattern=r"[1-9][0-9]*[hd]$")] = "24h"
+    discount: Annotated[float, Field(gt=0, le=1)] = 0.5
+    dialect: BatchForm | None = None
+
+
+def _given(value: Any) -> Any:
+    """Return the settings that are given: {} for true, None where there are none."""
+    if value is True:
+        return {}
+    if isinstance(value, Mapping):
+        given = {name: setting for name, setting in value.items() if setting is not None}
+        return given or (None if value else {})
+    return None if value is False else value
+
+
+Batch = Annotated[BatchSettings | None, BeforeValidator(_given)]
 
 
 # Parameters that a request or another setting owns: `extra` must not say them a second time.
@@ -263,11 +290,9 @@ class Endpoint(ABC):
                 raise UnsupportedError(told) from None
             raise
 
+    @abstractmethod
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Call many at once; yield the answers that landed together, as they land."""
-        from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
-
-        return respond(self, requests)
 
     @property
     @abstractmethod

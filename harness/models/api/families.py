@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from harness.models.api.addresses import in_private_network, split
-from harness.models.api.batch_settings import BatchForm
 
 Limit = Literal["max_tokens", "max_completion_tokens"]
+BatchForm = Literal["openai", "together", "mistral", "openrouter", "anthropic"]
 Globs = Annotated[tuple[str, ...], Field(min_length=1)]
 
 

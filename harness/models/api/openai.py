@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,13 +23,40 @@ from harness.models.api.replies import (
     text_of,
     thoughts_of,
 )
-from harness.protocols import as_text
-from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response, Transcript
+from harness.protocols import Outcomes, as_text
+from harness.types import (
+    JSON,
+    AnswerForm,
+    ChatRequest,
+    ChoiceRequest,
+    Failure,
+    Means,
+    PairRequest,
+    Request,
+    Response,
+    Transcript,
+)
 
 if TYPE_CHECKING:
     from harness.models.api.client import Wire
 
+
 TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
+_FORM_PARAMETERS = frozenset(
+    (
+        *("response_format", "structured_outputs", "guided_choice", "guided_json", "guided_regex", "guided_grammar"),
+        *("regex", "ebnf", "grammar", "json_schema", "tools", "tool_choice"),
+    )
+)
+"""Parameters of a request that hold its reply to a form: beside ours, another one of these would be at odds with it."""
+_TOOL = "answer"
+
+
+def _respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
+    """Call many at once; yield the answers that landed together, as they land."""
+    from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
+
+    return respond(endpoint, requests)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +70,8 @@ class Chat(Endpoint):
     reasoning_effort: str | None = None
     reasoning_tokens: Annotated[int, Field(ge=0)] = 8192
     limit_parameter: Limit | None = None
+
+    respond = _respond
 
     def __post_init__(self) -> None:
         """Refuse sampling settings that a reasoning model, or a ranking, would not take."""
@@ -84,15 +114,12 @@ class Chat(Endpoint):
         return dialect_of(self.dialect)
 
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
-        """Return True: the chat endpoint has no other way."""
         return True
 
     @property
     def means(self) -> Means | None:
         """Return how a reply is held to choices; None where `extra` holds it to something else already."""
-        from harness.models.api.constraint import PARAMETERS
-
-        return None if PARAMETERS & set(self.extra) else self.constrain
+        return None if _FORM_PARAMETERS & set(self.extra) else self.constrain
 
     @property
     def family(self) -> Family:
@@ -146,9 +173,7 @@ class Chat(Endpoint):
         if request.stop and self.family.stop == "sent":
             parameters["stop"] = list(request.stop)
         if request.form is not None:
-            from harness.models.api.constraint import parameters as of_form
-
-            parameters |= of_form(request.form)
+            parameters |= held_to(request.form)
         return "/chat/completions", parameters
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
@@ -168,13 +193,62 @@ class Chat(Endpoint):
         if not text and (refusal := refusal_of(message)):
             return Failure("refusal", one_line(refusal))
         if isinstance(request, ChatRequest) and request.form is not None and request.form.means == "tool":
-            from harness.models.api.constraint import arguments_of
-
-            text = arguments_of(message) or text
+            text = _arguments_of(message) or text
         return response(reply, text, seconds, finish_reason, thoughts)
 
     def _way(self) -> dict[str, JSON]:
         return {"rank": "next token", "top_logprobs": self.top_logprobs}
+
+
+def held_to(form: AnswerForm) -> dict[str, JSON]:
+    """Return the parameters of a chat completion whose reply has to be of a form."""
+    schema, choices = _schema(form), list(form.choices)
+    if form.means == "json_schema":
+        return {"response_format": {"type": form.means, form.means: {"name": _TOOL, "strict": True, "schema": schema}}}
+    if form.means == "json_object":
+        return {"response_format": {"type": form.means, "schema": schema}}
+    if form.means == "structured_outputs":
+        return {"structured_outputs": {"json": schema} if form.reasoning else {"choice": choices}}
+    if form.means == "guided_choice":
+        return {"guided_json": schema} if form.reasoning else {"guided_choice": choices}
+    if form.means == "regex":
+        return {"regex": _regex(form)}
+    function = {"name": _TOOL, "description": "Give the answer.", "parameters": schema}
+    return {
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": {"type": "function", "function": {"name": _TOOL}},
+    }
+
+
+def _arguments_of(message: Mapping[str, Any]) -> str:
+    """Return what a message calls the tool of the answer with, as JSON; nothing where it calls none.
+
+    Raises InvalidReplyError where the call is none.
+    """
+    calls = message.get("tool_calls")
+    if not calls:
+        return ""
+    call = calls[0] if isinstance(calls, list) else None
+    function = call.get("function") if isinstance(call, dict) else None
+    arguments = function.get("arguments") if isinstance(function, dict) else None
+    if not isinstance(arguments, str):
+        raise InvalidReplyError("the reply's call of a tool has no arguments")
+    return arguments
+
+
+def _schema(form: AnswerForm) -> dict[str, JSON]:
+    """Return the JSON schema of a form. Models write the members in this order: what is reasoned comes before."""
+    members: dict[str, JSON] = {"reasoning": {"type": "string"}} if form.reasoning else {}
+    members[_TOOL] = {"type": "string", "enum": list(form.choices)}
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+
+
+def _regex(form: AnswerForm) -> str:
+    """Return a regular expression for a form: the choice itself, or JSON with what is reasoned before it."""
+    choice = f"({'|'.join(map(re.escape, form.choices))})"
+    if not form.reasoning:
+        return choice
+    return rf'\{{"reasoning": "([^"\\\r\n\t]|\\["\\/bfnrt])*", "{_TOOL}": "{choice}"\}}'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +257,8 @@ class Completions(Endpoint):
 
     rank: Literal["next_token", "echo"] | None = None
     top_logprobs: TopLogprobs = 5
+
+    respond = _respond
 
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
         """Test whether a ranking is one call with one token written, rather than a call that echoes each choice.

@@ -68,8 +68,8 @@ class Files:
     batches = "/batches"
     uploads = True
     """Whether the lines go up as a file first, of which a batch is made."""
-    most_requests, most_megabytes = 50_000, 200.0
-    """What the server takes in one batch."""
+    most_requests, most_megabytes = 50_000, 190.0
+    """What the server takes in one batch; OpenAI 200 MB."""
 
     headers = staticmethod(OPENAI.headers)
     """Return what each call says of who asks."""

@@ -102,7 +102,7 @@ class OpenRouter(Inline):
     https://openrouter.ai/docs/api/api-reference/batch/create-a-batch, …/list-batches, …/get-a-batch (2026-11-22)
     """
 
-    most_requests, most_megabytes = 5_000, 200.0
+    most_requests = 5_000
     _provider = frozenset({"only", "allow_fallbacks"})
 
     def check(self, endpoint: Endpoint) -> None:
@@ -176,7 +176,7 @@ class Anthropic(Inline):
     """
 
     batches = "/messages/batches"
-    most_requests, most_megabytes = 100_000, 256.0
+    most_requests = 100_000
     _compatible = True
 
     headers = staticmethod(anthropic.DIALECT.headers)

@@ -9,8 +9,8 @@ from typing import IO, Any
 
 from harness.models.api.dialects import anthropic
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.error_in_reply import error_in, named_status
 from harness.models.api.faults import RefusedError, failure_of, in_words, message_of
+from harness.models.api.refusals import error_in, named_status
 from harness.models.api.replies import InvalidReplyError, one_line
 from harness.types import JSON, Failure, Request, Response
 

@@ -72,7 +72,7 @@ class _BatchCall:
         self._collecting = Collecting(self._journal, server, self._form, model.endpoint, self._awaited)
         self._server = server
         self._size = min(self._settings.size, form.most_requests)
-        self._megabytes = min(self._settings.megabytes, form.most_megabytes)
+        self._megabytes = form.most_megabytes
         self._said = ""
         self._digest, self._noted = noted(model.endpoint)
 
@@ -152,7 +152,7 @@ class _BatchCall:
         size = len(self._form.line(key, *self._model.endpoint.call(request))) + 1
         if size > 1e6 * self._megabytes:
             raise RunStopped(
-                f"a request takes {size / 1e6:,.1f} MB, more than model.batch.megabytes={self._megabytes:g}: "
+                f"a request takes {size / 1e6:,.1f} MB, more than a batch's file ({self._megabytes:g} MB): "
                 "choose a prompt with less data."
             )
         return size

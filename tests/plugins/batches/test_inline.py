@@ -15,7 +15,7 @@ from batch_torture import records, undisturbed
 
 from harness.cache import Store
 from harness.errors import RunStopped
-from harness.models.api.batch_settings import BatchSettings
+from harness.models.api.endpoint import BatchSettings
 from harness.models.api.openai import Chat, Completions
 from harness.plugins.batches import lines as nested_results
 from harness.plugins.batches.inline_forms import Anthropic, OpenRouter, form_of

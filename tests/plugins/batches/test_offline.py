@@ -11,7 +11,7 @@ import pytest
 from support.cache_help import command, count
 from support.openai_server import KEY, chat_reply, error
 
-from harness.models.api.batch_settings import BatchSettings
+from harness.models.api.endpoint import BatchSettings
 from harness.models.api.openai import Chat, Completions
 from harness.plugins.batches.journal import made_again, noted
 from harness.plugins.batches.lines import LONGEST, outcome_of, read_lines

@@ -18,7 +18,7 @@ from support.cache_help import command, count
 from harness.cache import Store
 from harness.cli.hydra_app import run_settings
 from harness.errors import ConfigError
-from harness.models.api.batch_settings import BatchSettings
+from harness.models.api.endpoint import BatchSettings
 from harness.models.api.openai import Chat
 from harness.plugins.batches.forms import Files, Mistral, Together
 from harness.plugins.batches.inline_forms import form_of
