@@ -18,10 +18,8 @@ from harness.types import JSON, ChatRequest, Request, Response
 class Baseline:
     """A baseline that says Yes with probability `p_yes`: 0 and 1 are constants, anything between is drawn.
 
-    Of a question with choices it takes the last one for No, the first for Yes, and any with the same probability where
-    it draws.
-
-    Draws do not depend on the order of the requests, nor on which of them are asked.
+    Of a question with choices it takes the first for Yes and the last for No; where it draws, each is as likely as the
+    others. Draws depend neither on the order of the requests nor on which of them are asked.
     """
 
     name: str
@@ -43,7 +41,6 @@ class Baseline:
             yield [(request, Response(text=self._choice(request) or ("Yes" if self._says_yes(request) else "No")))]
 
     def _choice(self, request: Request) -> str:
-        """Return the choice that is answered: the first for Yes, the last for No, any of them where that is drawn."""
         choices = request.choices if isinstance(request, ChatRequest) else ()
         if not choices or not 0 < self.p_yes < 1 or type(self) is not Baseline:
             return choices[0 if self._says_yes(request) else -1] if choices else ""

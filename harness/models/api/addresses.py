@@ -30,7 +30,6 @@ def joined(base_url: Any) -> Any:
 
 
 def split(base_url: str) -> list[str]:
-    """Return the addresses that `joined` made one text of."""
     return base_url.split(_BETWEEN)
 
 

@@ -163,14 +163,14 @@ class Wire:
         return LostError(self._error_text(error), connected=not isinstance(error.__cause__ or error, unmet))
 
     def _refusal(self, response: Any, content: bytes) -> Exception:
-        """Return the error for a reply that is none: with the status, and with what the body says."""
+        """Return the error for a status other than success."""
         if response.status_code < 200:
             return InvalidReplyError(f"the reply has the status {response.status_code}")
         body = self._secret.body(content) if response.status_code >= 400 else self._place(response)
         return RefusedError(response.status_code, body, response.headers)
 
     def _page(self, response: Any, content: bytes) -> str:
-        """Return in words what a body is that is no JSON, and was none when it was sent; "" for broken JSON."""
+        """Describe a body that was never meant to be JSON; "" for broken JSON."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         text = self._secret.text(content[:LARGE_BYTES])
         begun = text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
@@ -195,7 +195,6 @@ class Wire:
         return self._secret.hide(f"{target.scheme}://{host}{f':{port}' if port else ''}{path}")
 
     def _error_text(self, error: Exception) -> str:
-        """Return the name and the words of an error, which may quote what the server sent."""
         return one_line(self._secret.hide(f"{type(error.__cause__ or error).__name__}: {error}"))
 
 

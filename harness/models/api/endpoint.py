@@ -136,7 +136,7 @@ class Endpoint(ABC):
 
     @property
     def key(self) -> str:
-        """Return what is in the environment variable; never shown, never stored. A word for a server without keys."""
+        """Return the key, which is never shown nor stored; a word for a server that asks for none."""
         return "none" if self.api_key_env is None else os.environ.get(self.api_key_env, "").strip()
 
     @property
@@ -145,13 +145,12 @@ class Endpoint(ABC):
 
     @property
     def traits(self) -> Traits:
-        """Return those of a service, whose answers vary unless the temperature is 0; without one the server's is 1."""
+        """Answers vary unless the temperature is 0: where none is sent, servers take 1."""
         varies = self.sampling().get("temperature") != 0
         return Traits(role="model", varies=varies, service=self, ranks=self.method == "rank")
 
     @property
     def accepts(self) -> tuple[type[Request], ...]:
-        """Return the kinds of request: ranking first where the settings ask for it, writing always."""
         return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
 
     @property
@@ -160,7 +159,7 @@ class Endpoint(ABC):
 
     @property
     def room_to_think(self) -> int:
-        """Return 0, where a model writes its answer only."""
+        """Tokens for a model's thoughts, beside those of its answer."""
         return 0
 
     @property
@@ -173,12 +172,12 @@ class Endpoint(ABC):
 
     @property
     def means(self) -> Means | None:
-        """Return how a reply is held to a prompt's choices; None where it cannot be."""
+        """How a reply is held to a prompt's choices; None where it cannot be."""
         return None
 
     @property
     def batch_window(self) -> str | None:
-        """Return within what time a batch is answered, such as 24h; None where calls are answered at once."""
+        """The time within which a batch is answered, such as 24h; None where calls are answered at once."""
         return None if self.batch is None else self.batch.window
 
     @property
@@ -187,12 +186,11 @@ class Endpoint(ABC):
 
     @property
     def tier(self) -> str | None:
-        """Return OpenAI's service_tier, where `extra` asks for one."""
         tier = self.extra.get("service_tier")
         return tier if isinstance(tier, str) else None
 
     def sampling(self) -> dict[str, JSON]:
-        """Return the sampling parameters as they are sent; what is None is not."""
+        """Return the sampling parameters as they are sent, without those that are None."""
         given = {"temperature": self.temperature, "top_p": self.top_p, **self.extra}
         return {name: value for name, value in given.items() if value is not None}
 
@@ -247,7 +245,7 @@ class Endpoint(ABC):
         }
 
     def tokens(self, request: Request) -> float:
-        """Return about how many tokens a request costs; only counted where tokens_per_minute is set."""
+        """Estimate the tokens of a request and its reply; 0 without tokens_per_minute, which alone needs them."""
         if self.tokens_per_minute is None or isinstance(request, PairRequest):
             return 0.0
         input_tokens = sum(len(message.content) for message in request.messages) / 4

@@ -79,7 +79,7 @@ def known() -> Known:
 
 @cache
 def family_of(model: str) -> Family:
-    """Return the row of the model that its server knows by that name; where none matches, of one without thoughts."""
+    """Return the first row that matches a model's name; the defaults, for one that does not think, without any."""
     name = bare_name(model)
     return next((row for row in known().families if matches(row.match, name)), Family())
 
@@ -149,7 +149,7 @@ def retired_note(model: str, base_url: str, today: date | None = None) -> str | 
 
 
 def plan_note(model: str, base_url: str, today: date | None = None) -> str | None:
-    """Return the same before anything is asked: only for the maker's own server, which has nothing else to say."""
+    """Return the same sentence for a plan: only where the maker's own server is to be asked."""
     if not any(_is_makers(rows, base_url) for rows in makers().values()):
         return None
     return retired_note(model, base_url, today)

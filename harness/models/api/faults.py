@@ -59,7 +59,6 @@ class Rule:
         return cls(**{**row, **patterns, **statuses})
 
     def fits(self, error: RefusedError) -> bool:
-        """Test whether a refusal is meant."""
         if error.status < self.at_least or (self.status and error.status not in self.status):
             return False
         if self.asks_to_wait and retry_after(error) is None:
@@ -156,7 +155,6 @@ def _date(text: str) -> float | None:
 
 
 def header(error: BaseException, name: str) -> str | None:
-    """Return a header of the reply that an error stands for; None where there is none."""
     return error.headers.get(name) if isinstance(error, RefusedError) else None
 
 
@@ -166,12 +164,12 @@ def timed_out(error: BaseException) -> bool:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the server's message, else the exception's, on one line."""
+    """Return the server's message, or the exception's, on one line."""
     return one_line(str(error) or type(error).__name__)
 
 
 def in_words(error: BaseException) -> str:
-    """Return the status and the server's message, each once: servers repeat the status in their words."""
+    """Return status and message, without the status that some servers repeat in their words."""
     return _with_status(status(error), message_of(error))
 
 
@@ -210,18 +208,18 @@ def usage_of_failed(error: BaseException) -> Usage | None:
 
 
 def asked_pause(error: BaseException | None) -> float | None:
-    """Return the seconds that a server asks to wait and a little more, so that not all come back at once; else None."""
+    """Return the wait that a server asks for, in seconds, plus some randomness so that not all return at once."""
     requested = retry_after(error) if error else None
     return requested + random.random() * min(0.25 * requested, 1.0) if requested else None
 
 
 def growing_pause(tries: int, longest: float) -> float:
-    """Return the seconds to wait after so many tries: twice as many each time, up to `longest`."""
+    """Return the seconds to wait before the next try: doubled with each, up to `longest`, with some randomness."""
     return min(0.5 * 2.0 ** min(tries - 1, 30), longest) * random.uniform(0.6, 1.0)
 
 
 def ends_the_run(error: BaseException, where: str, detail: str) -> RunStopped | None:
-    """Return what a run stops with where a refusal concerns all of its calls; None where it is one item's."""
+    """Return the end of the run for a refusal that concerns every call; None for one that concerns one item."""
     if not isinstance(error, RefusedError) or error.rule.fault != "run":
         return None
     sentence = error.rule.says.format(_with_status(error.status, detail))
@@ -231,7 +229,7 @@ def ends_the_run(error: BaseException, where: str, detail: str) -> RunStopped | 
 
 
 def gone(error: BaseException, model: str, where: str) -> str | None:
-    """Return what ends a run whose server does not know its model because the maker shut it down; None otherwise."""
+    """Return the sentence that ends a run whose model was shut down by its maker; None for any other error."""
     if not isinstance(error, RefusedError) or error.rule.kind != "not_found":
         return None
     # A router's 404 may be of what is asked for beside the model.
@@ -243,7 +241,7 @@ def gone(error: BaseException, model: str, where: str) -> str | None:
 
 
 def failure_of(error: BaseException, detail: str, max_wait: float) -> Failure:
-    """Return the name of what a refusal means for its item."""
+    """Return the failure that a refusal means for its item."""
     assert isinstance(error, RefusedError)
     rule = error.rule
     if rule.fault == "item":
@@ -261,7 +259,6 @@ def page(error: BaseException, where: str) -> RunStopped:
 
 
 def redirect(error: BaseException, where: str) -> str:
-    """Return the sentence for a redirect."""
     return (
         f"{where} redirects to {message_of(error)} ({status(error)}), which is not followed: if that is your server, "
         "set model.base_url to it."
@@ -269,7 +266,7 @@ def redirect(error: BaseException, where: str) -> str:
 
 
 def unreachable(error: BaseException, where: str, *, any_more: bool) -> RunStopped:
-    """Return what a run stops with whose server is not there."""
+    """Return the end of a run whose server cannot be reached."""
     suffix = " any more" * any_more
     return RunStopped(
         f"{where} cannot be reached{suffix} ({message_of(error)}): check model.base_url, the network and that the "
@@ -283,7 +280,6 @@ def all_alike(failure: Failure, number: int, where: str) -> RunStopped:
 
 
 def why_waiting(error: BaseException) -> str:
-    """Return in a few words why a call waits for its retry."""
     if timed_out(error):
         return "no answer in time"
     words = in_words(error)

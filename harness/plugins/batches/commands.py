@@ -96,22 +96,22 @@ def write_requests(cache: Path, out: str, run: Main, lines: int, megabytes: floa
     """Write what a run would ask as lines of a batch; say what is in them and what comes next."""
     check(out)
     source, outlet = write(cache, out, run, lines, megabytes)
-    missing, name, stream = source.missing, source.endpoint.name, sys.stderr if out == "-" else sys.stdout
+    name, stream = source.endpoint.name, sys.stderr if out == "-" else sys.stdout
     written = sum(count for _, count, _ in outlet.files)
     for path, count, size in outlet.files:
         print(f"{clean(path)}: {count:,} request{'s' * (count != 1)} to {name}, {size / 1e6:,.1f} MB", file=stream)
     counts = {
-        f"{missing.answered:,} answered in {cache} already": missing.answered,
-        f"{missing.declined:,} longer than the model's context": missing.declined,
+        f"{source.answered:,} answered in {cache} already": source.answered,
+        f"{source.declined:,} longer than the model's context": source.declined,
         f"{source.under_way:,} in a batch at the server, which model.batch=true collects": source.under_way,
     }
     if rest := [text for text, count in counts.items() if count]:
         print(f"Not written: {'; '.join(rest)}.", file=stream)
     if not written:
         print("Nothing is left to be written: no file was made.", file=stream)
-    elif missing.turns:
+    elif source.turns:
         print(
-            f"{missing.turns:,} of them are turns that the model writes before the question: with their answers "
+            f"{source.turns:,} of them are turns that the model writes before the question: with their answers "
             "imported, the same command writes what comes next.",
             file=stream,
         )

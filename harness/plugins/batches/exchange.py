@@ -33,7 +33,6 @@ class Sending:
     """What brings batches to one server."""
 
     def __init__(self, journal: Journal, server: EndpointServer, form: Files) -> None:
-        """Note each step in `journal` before the next one is taken."""
         self._journal, self._server, self._form = journal, server, form
 
     def send(self, batch: Batch, endpoint: Endpoint) -> None:

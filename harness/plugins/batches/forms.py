@@ -183,7 +183,6 @@ class Together(Files):
         return {"purpose": self.purpose, "file_name": name, "file_type": "jsonl"}
 
     def upload(self, server: EndpointServer, file: IO[bytes], name: str) -> str:
-        """Return the server's name for a file of lines. Raises RunStopped."""
         return id_of(object_of(server.upload("/files/upload", file, name, self.fields(name))))
 
     def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
@@ -203,7 +202,6 @@ class Mistral(Files):
         return json.dumps({"custom_id": key, "body": body}, separators=(",", ":"), allow_nan=False)
 
     def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
-        """Return the body that makes a batch."""
         assert endpoint.batch is not None
         window = endpoint.batch.window
         hours = int(window[:-1]) * (24 if window.endswith("d") else 1)
@@ -211,7 +209,6 @@ class Mistral(Files):
         return order | {"metadata": {"harness": mark}, "timeout_hours": hours}
 
     def all(self, server: EndpointServer) -> Iterator[Remote]:
-        """Yield the batches of the account, the latest first."""
         for page in range(_PAGES):
             rows = object_of(server.json("GET", f"{self.batches}?page={page}&page_size=100")).get("data")
             remotes = [self.remote(row) for row in rows or () if isinstance(row, dict) and id_of(row)]

@@ -141,11 +141,10 @@ class OpenRouter(Inline):
         return self.remote(object_of(server.again(attempt, fresh=fresh)))
 
     def cancel(self, server: EndpointServer, id: str) -> Remote:
-        """Refuse: this form has no such call. Raises RunStopped."""
         raise RunStopped(f"{server.endpoint.base_url} has no way to end a batch: it ends by itself, within 24 h.")
 
     def remote(self, reply: Mapping[str, Any]) -> Remote:
-        """Return what a reply says of a batch: as OpenAI does, with the results in it or in files."""
+        """Read a reply as OpenAI's; results may stand in it or in files."""
         within = (f"results {id_of(reply)}",) if reply.get("results") else ()
         counts = reply.get("request_counts")
         total = counts.get("total") if isinstance(counts, dict) else None
@@ -158,13 +157,11 @@ class OpenRouter(Inline):
         )
 
     def content(self, file: str) -> str:
-        """Return the path of a file's content, or that of the batch in which the results stand."""
         if file.startswith("results "):
             return f"{self.batches}/{quote(file.removeprefix('results '), safe='')}"
         return super().content(file)
 
     def rows(self, name: str, file: IO[bytes]) -> Iterator[bytes | None]:
-        """Yield the lines of a file with answers, or the results in a batch's description."""
         return iter(NestedResults(file)) if name.startswith("results ") else super().rows(name, file)
 
 
@@ -208,7 +205,6 @@ class Anthropic(Inline):
         return self.pages(server, "after_id")
 
     def remote(self, reply: Mapping[str, Any]) -> Remote:
-        """Return what a reply says of a batch."""
         status, counts = str(reply.get("processing_status") or ""), reply.get("request_counts")
         numbers = {name: n for name, n in counts.items() if type(n) is int} if isinstance(counts, dict) else {}
         ended, name = status == "ended", id_of(reply)

@@ -118,7 +118,6 @@ class Journal:
             db.execute("DELETE FROM batches WHERE digest NOT IN (SELECT batch FROM batched)")
 
     def add_model(self, digest: str, name: str, settings: str) -> None:
-        """Note the settings by which replies to a model's requests are read."""
         with self.store.transaction() as db:
             db.execute("INSERT OR IGNORE INTO batch_models VALUES (?, ?, ?)", (digest, name, settings))
 
@@ -164,7 +163,7 @@ class Journal:
         return request_from_json(json.loads(written.request), self.store.text)
 
     def set_apart(self, lines: Iterable[tuple[str, str]], file: str) -> None:
-        """Keep lines that answer nothing that was written out here."""
+        """Keep lines that answer no request of this cache."""
         rows = [(_utf8(name), _utf8(line), _utf8(file), time.time()) for name, line in lines]
         with self.store.transaction() as db:
             db.executemany("INSERT OR IGNORE INTO batch_strays VALUES (?, ?, ?, ?)", rows)
@@ -208,7 +207,6 @@ class Journal:
             yield Batch(*columns, waits=bool(waits))  # type: ignore[misc]
 
     def step(self, digest: str, step: Step, *, file: str | None = None, id: str | None = None) -> None:
-        """Write down what a batch has come to."""
         with self.store.transaction() as db:
             db.execute(
                 "UPDATE batches SET state = ?, since = ?, file = coalesce(?, file), id = coalesce(?, id) "

@@ -148,7 +148,6 @@ class NestedResults:
     """The document in a file, read once from its beginning."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        """Take a file that holds one JSON object."""
         self._file = file
         self._held, self._at = bytearray(), 0
         """What is read and not handed out, and how far it has been looked at."""
@@ -196,7 +195,6 @@ class NestedResults:
                 yield bytes(sign), start
 
     def _take(self) -> bytes:
-        """Return what has been looked at, and hold it no more."""
         taken = bytes(self._held[: self._at])
         del self._held[: self._at]
         self._at = 0

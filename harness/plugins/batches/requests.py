@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
@@ -27,34 +27,54 @@ from harness.types import Failure, Message, Request, Response
 
 _CHUNK = 500
 """Requests and lines that are noted at a time."""
-Peek = Callable[[Request], Response | None]
-"""What the cache knows of a request, without asking."""
 
 
 @dataclass
-class Missing:
-    """One pass over a task's items, and what it has counted."""
+class UnansweredRequests:
+    """The requests of a run that have no answer in a cache, noted there as they are written out."""
 
+    store: Store
     task: Task
     prompt: Prompt
     endpoint: Endpoint
-    peek: Peek
     samples: int
-    items: int = 0
+    cached: CachedModel
     answered: int = 0
     """Distinct requests that the cache knows."""
     declined: int = 0
     """Distinct requests that cannot fit the model's context."""
     turns: int = 0
     """Missing requests that are turns before a question, whose words are not known before they are answered."""
+    under_way: int = 0
+    """Requests that are in a batch at the server already."""
     _openings: dict[tuple[tuple[str, ...], int], tuple[Message, ...] | Request] = field(default_factory=dict)
 
-    def requests(self) -> Iterator[Request]:
+    @classmethod
+    def of(cls, store: Store, settings: Main) -> UnansweredRequests:
+        """Return the source of a run's settings. Raises ConfigError."""
+        if settings.judge is not None:
+            raise ConfigError("judge=: what a judge reads is known when the answers are there: leave it to the run.")
+        task, model, prompt = parts_of(settings)
+        endpoint = endpoint_of(model)
+        return cls(store, task, prompt, endpoint, settings.samples, CachedModel(endpoint, store))
+
+    def noted(self) -> Iterator[tuple[str, Request]]:
+        """Yield each missing request with its key, noted in the cache; those that are in a batch already are not."""
+        journal = Journal(self.store)
+        journal.make_tables()
+        model, settings = noted(self.endpoint)
+        journal.add_model(model, self.endpoint.name, settings)
+        requests = self._missing()
+        while chunk := [(self.cached.key(request), request) for request in islice(requests, _CHUNK)]:
+            new = set(journal.write_out(model, self.task.name, chunk))
+            self.under_way += len(chunk) - len(new)
+            yield from ((key, request) for key, request in chunk if key in new)
+
+    def _missing(self) -> Iterator[Request]:
         """Yield each distinct request without an answer that can be made by now."""
         digests: set[int] = set()
         kind = fitting(self.prompt, self.endpoint)
         for item in self.task.items():
-            self.items += 1
             opening = self.prompt.opening(item.fields)
             for draw in range(self.samples):
                 transcript = self._transcript(opening, draw)
@@ -68,7 +88,7 @@ class Missing:
                 digests.add(name)
                 if self.endpoint.declines(request):
                     self.declined += 1
-                elif not is_turn and self.peek(request) is not None:
+                elif not is_turn and self.cached.peek(request) is not None:
                     self.answered += 1
                 else:
                     self.turns += is_turn
@@ -89,7 +109,7 @@ class Missing:
                 reply = self.prompt.words.opening_reply or ""
             else:
                 request = self.prompt.turn(tuple(turns), opening, k, draw)
-                if (response := self.peek(request)) is None:
+                if (response := self.cached.peek(request)) is None:
                     return request
                 reply = response.text
             turns += [Message("user", turn), Message("assistant", reply)]
@@ -132,42 +152,6 @@ class Outlet:
 
 
 @dataclass
-class UnansweredRequests:
-    """The requests of a run that have no answer in a cache, noted as they are written out."""
-
-    store: Store
-    endpoint: Endpoint
-    task: str
-    missing: Missing
-    cached: CachedModel
-    under_way: int = 0
-    """Requests that are in a batch at the server already."""
-
-    @classmethod
-    def of(cls, store: Store, settings: Main) -> UnansweredRequests:
-        """Return the source of a run's settings. Raises ConfigError."""
-        if settings.judge is not None:
-            raise ConfigError("judge=: what a judge reads is known when the answers are there: leave it to the run.")
-        task, model, prompt = parts_of(settings)
-        endpoint = endpoint_of(model)
-        cached = CachedModel(endpoint, store)
-        missing = Missing(task, prompt, endpoint, cached.peek, settings.samples)
-        return cls(store, endpoint, task.name, missing, cached)
-
-    def noted(self) -> Iterator[tuple[str, Request]]:
-        """Yield each missing request with its key, noted in the cache; those that are in a batch already are not."""
-        journal = Journal(self.store)
-        journal.make_tables()
-        model, settings = noted(self.endpoint)
-        journal.add_model(model, self.endpoint.name, settings)
-        requests = self.missing.requests()
-        while chunk := [(self.cached.key(request), request) for request in islice(requests, _CHUNK)]:
-            new = set(journal.write_out(model, self.task, chunk))
-            self.under_way += len(chunk) - len(new)
-            yield from ((key, request) for key, request in chunk if key in new)
-
-
-@dataclass
 class Taken:
     """What became of the lines of an output file."""
 
@@ -185,7 +169,6 @@ class Taking:
     """Lines of output on their way into a cache."""
 
     def __init__(self, store: Store) -> None:
-        """Read replies by the settings that stand beside their requests."""
         self.store, self.journal, self.taken = store, Journal(store), Taken()
         self.journal.make_tables()
         self._endpoints: dict[str, Endpoint] = {}
