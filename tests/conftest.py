@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 from support import forks
 from support.openai_server import KEY, Server, chat_reply
-from support.raw_server import RawServer
+from support.server import RawServer
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it when it is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each core has a worker of its own

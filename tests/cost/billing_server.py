@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from support.loop_thread import LoopThread
+from support.server import Call, LocalServer, Reply, http
 
 from harness.cost.price import Price
 
@@ -47,7 +47,7 @@ Habit = Callable[[Done], None]
 """Changes what the server does, and what it says of it."""
 
 
-class BillingServer:
+class BillingServer(LocalServer):
     """`bill` is the truth: tokens, usd and requests of all calls; `most` is what the dearest call took of each."""
 
     def __init__(self, *habits: Habit, seed: int = 0) -> None:
@@ -56,29 +56,10 @@ class BillingServer:
         self.under_way = self.most_under_way = self.number = 0
         self._habits = habits
         self._random = random.Random(seed)
-        self._thread = LoopThread()
-        self.port = self._thread.result(self._start())
-        self.url = f"http://127.0.0.1:{self.port}/v1"
+        self.begin()
 
-    def close(self) -> None:
-        self._thread.close()
-
-    async def _start(self) -> int:
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=512)
-        return int(server.sockets[0].getsockname()[1])
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-                length = int(head.split("content-length:")[1].split("\r\n")[0])
-                await self._answer(json.loads(await reader.readexactly(length)), writer)
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.close()
-
-    async def _answer(self, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+    async def answer(self, call: Call) -> Reply:
+        body = call.json()
         self.number += 1
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
@@ -98,14 +79,12 @@ class BillingServer:
         reply = json.dumps({"model": "m", "choices": served.choices, "usage": served.usage})
         if served.status != 200:
             reply = json.dumps({"error": {"message": "no", "type": "error", "code": None}, "usage": served.usage})
-        content = (reply if served.text is None else served.text).encode()
-        headers = {"Content-Type": "application/json", "Content-Length": str(len(content)), **served.headers}
-        lines = [f"HTTP/1.1 {served.status} Status", *(f"{name}: {value}" for name, value in headers.items())]
-        whole = ("\r\n".join(lines) + "\r\n\r\n").encode() + content
-        writer.write(whole if served.cut is None else whole[: served.cut])
-        await writer.drain()
-        if served.cut is not None:
-            writer.transport.abort()
+        whole = http(reply if served.text is None else served.text, served.status, served.headers)
+        if served.cut is None:
+            return whole
+        call.writer.write(whole[: served.cut])
+        await call.writer.drain()
+        return None
 
     def _charge(self, served: Done) -> None:
         cost = {

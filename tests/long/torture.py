@@ -27,10 +27,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program of its own, too
 
 from support.fault_server import FATAL, PASSING, own
+from support.server import Program
 from support.wire_faults import chosen as kinds_of
 from support.wire_faults.kind import Kind, answer
 from torture_mixes import MIXES, measure, table
-from torture_processes import Kill, Remote, prepare, start, stored
+from torture_processes import FAULTS, Kill, prepare, start, stored
 
 MOST_STARTS = 60
 MODELS = {"chat": ["model=gpt4"], "completions": ["model=openai_completions", "model.model=davinci-002"]}
@@ -79,7 +80,7 @@ class Tally:
 class Campaign:
     """The same command, started until it is complete."""
 
-    server: Remote
+    server: Program
     tally: Tally
     folder: Path
     arguments: list[str]
@@ -208,7 +209,7 @@ def differing(ours: dict, theirs: dict, kind: Kind | None) -> dict[tuple[str, in
     }
 
 
-def arguments_of(server: Remote, options: argparse.Namespace, *rest: str) -> list[str]:
+def arguments_of(server: Program, options: argparse.Namespace, *rest: str) -> list[str]:
     samples = [f"samples={options.samples}", "model.temperature=1"] if options.samples > 1 else []
     return [
         *MODELS[options.model], *samples, f"model.base_url={server.root}/v1", "prompt=plain",
@@ -235,7 +236,9 @@ def only(kind: Kind) -> dict[str, Any]:
     return {"mix": {kind.name: share}, "in_a_row": 4 if kind.in_a_row == 2 else kind.in_a_row}
 
 
-def campaign(server: Remote, draw: random.Random, tally: Tally, options: argparse.Namespace, kind: Kind | None) -> None:
+def campaign(
+    server: Program, draw: random.Random, tally: Tally, options: argparse.Namespace, kind: Kind | None
+) -> None:
     """Start the same command until it is complete."""
     faults = {"mix": draw_faults(draw, options.timeout)} if kind is None else only(kind)
     own, seed = draw.choice([0, 0.1]) if kind is None else 0, draw.randrange(10**6)
@@ -263,7 +266,7 @@ def campaign(server: Remote, draw: random.Random, tally: Tally, options: argpars
         now.finish()
 
 
-def at_each_event(server: Remote, tally: Tally, options: argparse.Namespace, over: str) -> int:
+def at_each_event(server: Program, tally: Tally, options: argparse.Namespace, over: str) -> int:
     """Kill the command once at each event, starting from the run `over`; return the number of events."""
     limit, concurrency = 30, 8
     arguments = arguments_of(server, options, f"task.limit={limit}", f"model.max_concurrency={concurrency}")
@@ -350,7 +353,7 @@ def main() -> None:
 def mixes(options: argparse.Namespace) -> bool:
     """Print the table of mixes; return whether each kept every promise."""
     prepare()
-    server, rows = Remote(), []
+    server, rows = Program(FAULTS), []
     try:
         for name in MIXES if options.mix == "all" else [options.mix]:
             rows.append(measure(server, name, MODELS[options.model]))
@@ -385,7 +388,7 @@ def alone(options: argparse.Namespace) -> Tally:
     tally, draw, began = Tally(), random.Random(options.seed), time.time()
     kinds: list[Kind] = [kind for kind in kinds_of(options.kinds) if not kind.heavy] if options.kinds else []
     draw.shuffle(kinds)
-    server = Remote()
+    server = Program(FAULTS)
 
     def report() -> None:
         print(f"{tally.starts} of {options.runs} runs, {tally.kills} killed, {tally.answers} answers, "

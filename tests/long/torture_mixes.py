@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from support.fault_server import PASSING
-from torture_processes import Kill, Remote, start, stored
+from support.server import Program
+from torture_processes import Kill, start, stored
 
 _EIGHT = (
     "429 Retry-After 1", "429 Retry-After 0.2", "429 Retry-After 0", "429 retry-after-ms 60",
@@ -77,7 +78,7 @@ class Row:
         return completed and not (self.lost or self.twice or self.early)
 
 
-def measure(server: Remote, name: str, model: list[str]) -> Row:
+def measure(server: Program, name: str, model: list[str]) -> Row:
     """Run the command once under a mix."""
     mix = MIXES[name]
     limit = [] if mix.items is None else [f"task.limit={mix.items}"]

@@ -9,15 +9,14 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 TESTS = Path(__file__).resolve().parents[1]
+FAULTS = TESTS / "support" / "fault_server.py"
 IMPORTED = ("harness.__main__", "hydra", "harness.run", "harness.sweep", "harness.tasks.corr2cause.task", "openai",
             "harness.models.api.openai", "harness.cache", "harness.storage.provenance",
             "harness.storage.run_folder", "aiohttp")  # fmt: skip
@@ -31,28 +30,6 @@ def prepare() -> None:
     os.environ["OPENAI_API_KEY"] = "sk-torture"
     for module in IMPORTED:
         importlib.import_module(module)
-
-
-class Remote:
-    """The fault server in a process of its own."""
-
-    def __init__(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, TESTS / "support" / "fault_server.py"], stdout=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        self.root = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
-
-    def set(self, **faults: object) -> None:
-        request = urllib.request.Request(f"{self.root}/mix", data=json.dumps(faults).encode(), method="POST")
-        urllib.request.urlopen(request).read()
-
-    def seen(self) -> dict[str, Any]:
-        return json.load(urllib.request.urlopen(f"{self.root}/seen"))
-
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.wait()
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.openai_server import KEY
 from support.outcomes import each
-from support.raw_server import RawServer, http
+from support.server import RawServer, http
 
 from harness.codec import canonical, response_json
 from harness.errors import RunStopped

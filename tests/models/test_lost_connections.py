@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from support.openai_server import chat_reply, wait_for
+from support.openai_server import plain_chat as chat
 from support.outcomes import each
-from support.raw_server import RawServer, chat, http
+from support.server import RawServer, http
 from support.thinned import few
 from support.virtual_wire import InVirtualTime
 

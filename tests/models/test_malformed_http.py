@@ -8,8 +8,9 @@ import tracemalloc
 import zlib
 
 import pytest
+from support.openai_server import plain_chat as chat
 from support.outcomes import each
-from support.raw_server import RawServer, chat, http
+from support.server import RawServer, http
 
 from harness.errors import RunStopped
 from harness.models.api import client

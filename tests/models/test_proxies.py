@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from support.openai_server import plain_chat as chat
 from support.outcomes import each
-from support.raw_server import RawServer, chat, http
+from support.server import RawServer, http
 
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 from support.openai_server import chat_reply, error
+from support.openai_server import plain_chat as chat
 from support.outcomes import each
-from support.raw_server import RawServer, chat, http
+from support.server import RawServer, http
 from support.virtual_wire import InVirtualTime
 
 from harness.models.api import faults

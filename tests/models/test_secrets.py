@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import pytest
 from support.openai_server import KEY, chat_reply, error
 from support.outcomes import each
-from support.raw_server import RawServer, http
+from support.server import RawServer, http
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.endpoint import _OWNED

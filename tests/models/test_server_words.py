@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.openai_server import chat_reply, error
 from support.outcomes import each
-from support.raw_server import http
+from support.server import http
 
 from harness.errors import RunStopped
 from harness.models.api.error_words import names_of, words_of

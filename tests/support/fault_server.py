@@ -5,8 +5,8 @@
 
 runs one by hand: each tenth call meets a kind of support/wire_faults/ (`--list` names them; several, a family or the
 beginning of a name may be given, and take turns). Without arguments it is the server of tests that kill processes: it
-prints its port, POST /mix sets what goes wrong, GET /seen tells what was asked. What a prompt is answered depends on
-the prompt alone, so every wrong answer is seen. Loopback only.
+prints its port, POST /control sets what goes wrong, GET /seen tells what was asked. What a prompt is answered depends
+on the prompt alone, so every wrong answer is seen. Loopback only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program of its own, too
 
-from support.loop_thread import LoopThread
+from support.server import Call, LocalServer
 from support.wire_faults import KINDS, chosen
 from support.wire_faults.bodies import HTML
 from support.wire_faults.kind import MODEL, OTHER_MODEL, Exchange, Kind, answer, head, refusal_body, sound_reply
@@ -140,7 +140,7 @@ class Faults:
     """(after so many answers, seconds): once, connections are broken and refused for so long."""
 
 
-class FaultServer:
+class FaultServer(LocalServer):
     """Counts what it was asked and what it has answered, by prompt; draws are told apart by their seed."""
 
     def __init__(self, faults: Faults) -> None:
@@ -156,8 +156,7 @@ class FaultServer:
         self.keys: set[str] = set()
         self.followed = 0
         """Calls to the other host, or to a path that only a redirect names."""
-        self.port = self.elsewhere = 0
-        self._writers: set[asyncio.StreamWriter] = set()
+        self.elsewhere = 0
 
     def set(self, faults: Faults) -> None:
         """From now on; who was told to wait may have died since."""
@@ -326,11 +325,11 @@ class FaultServer:
 
     async def _leave(self, seconds: float) -> None:
         """Be away, as a server that is killed and started again."""
-        self._listening.close()
-        for writer in list(self._writers):
+        self.listening.close()
+        for writer in list(self.writers):
             writer.transport.abort()
         await asyncio.sleep(seconds)
-        await self._listen(self.port)
+        await self.listen(self.port)
 
     def _tell(self, prompt: str, headers: Mapping[str, str]) -> None:
         if "retry_after_ms" in headers:
@@ -346,43 +345,26 @@ class FaultServer:
         writer.write(head(status, len(body), headers) + body)
         await writer.drain()
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.add(writer)
+    async def accepts(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         self._connections += 1
-        try:
-            if await self._refused_at_accept(reader, writer):
-                return
-            while await self._serve_one(reader, writer):
-                pass
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):  # cancelled: a test has ended
-            pass
-        finally:
-            self._writers.discard(writer)
-            writer.close()
-
-    async def _refused_at_accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         faults = self.faults
         if not faults.kind or not KINDS[faults.kind].accept or not faults.every or self._connections % faults.every:
-            return False
+            return True
         self.kinds[faults.kind] += 1
         await KINDS[faults.kind].write(Exchange("", reader, writer))
-        return True
+        return False
 
-    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        body = await reader.readexactly(int(headers.get("content-length", 0)))
-        method, path, _ = lines[0].split(" ", 2)
-        if (method, path) == ("GET", "/seen"):
+    async def converse(self, call: Call, reader: asyncio.StreamReader) -> bool:
+        writer = call.writer
+        if (call.method, call.path) == ("GET", "/seen"):
             await self._send(writer, 200, json.dumps(self.seen()).encode(), {})
-        elif (method, path) == ("POST", "/mix"):
-            self.set(Faults(**json.loads(body)))
+        elif (call.method, call.path) == ("POST", "/control"):
+            self.set(Faults(**call.json()))
             await self._send(writer, 200, b"{}", {})
-        elif method == "POST" and path in ("/v1/chat/completions", "/v1/completions"):
-            self.keys.add(headers.get("authorization", ""))
-            call = json.loads(body)
-            completions = path == "/v1/completions"
-            return await self.reply(name_of(call), reader, writer, completions=completions)
+        elif call.method == "POST" and call.path in ("/v1/chat/completions", "/v1/completions"):
+            self.keys.add(call.header("authorization"))
+            completions = call.path == "/v1/completions"
+            return await self.reply(name_of(call.json()), reader, writer, completions=completions)
         else:
             await self._followed(reader, writer)
         return True
@@ -400,16 +382,12 @@ class FaultServer:
         names = ("requests", "answered", "cut", "early", "kinds", "followed", "times")
         return {name: getattr(self, name) for name in names}
 
-    async def start(self, port: int = 0) -> int:
-        """Start the server; return its port."""
-        await self._listen(port)
-        self.port = int(self._listening.sockets[0].getsockname()[1])
-        other = await asyncio.start_server(self._followed, "127.0.0.1", 0)
-        self.elsewhere = int(other.sockets[0].getsockname()[1])
+    async def listen(self, port: int = 0) -> int:
+        await super().listen(port)
+        if not self.elsewhere:  # else it comes back from being away
+            other = await asyncio.start_server(self._followed, "127.0.0.1", 0)
+            self.elsewhere = int(other.sockets[0].getsockname()[1])
         return self.port
-
-    async def _listen(self, port: int) -> None:
-        self._listening = await asyncio.start_server(self.serve, "127.0.0.1", port, backlog=512)
 
 
 def name_of(call: Mapping[str, Any]) -> str:
@@ -423,12 +401,7 @@ class InThread(FaultServer):
 
     def __init__(self, faults: Faults) -> None:
         super().__init__(faults)
-        self._thread = LoopThread()
-        self.port = self._thread.result(self.start())
-        self.url = f"http://127.0.0.1:{self.port}/v1"
-
-    def close(self) -> None:
-        self._thread.close()
+        self.begin()
 
 
 async def by_hand(port: int, kinds: Sequence[Kind], every: int) -> None:
@@ -450,7 +423,7 @@ async def by_hand(port: int, kinds: Sequence[Kind], every: int) -> None:
 
     if kinds and not kinds[0].accept:
         server.draw = in_turn  # type: ignore[method-assign]
-    print(await server.start(port), flush=True)
+    print(await server.listen(port), flush=True)
     await asyncio.Event().wait()
 
 

@@ -6,18 +6,16 @@ import asyncio
 import json
 import math
 import re
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from aiohttp import web
+from support.server import WAIT, Call, Headers, LocalServer, http
+from support.server import Reply as Written
 
 KEY = "sk-canary-0123456789"
 """What tests have for a key: it may be in no file and no output."""
-WAIT = 120.0
-"""Seconds for which anything is waited that has to come: only what hangs takes so long."""
 
 Reply = dict[str, Any] | tuple[int, Any] | tuple[int, Any, dict[str, str]]
 
@@ -36,6 +34,19 @@ def chat_reply(text: str, **choice: Any) -> dict[str, Any]:
             "prompt_tokens_details": {"cached_tokens": 3},
             "completion_tokens_details": {"reasoning_tokens": 1},
         },
+    }
+
+
+def plain_chat(text: str = "No", **changes: Any) -> dict[str, Any]:
+    """Return a good reply of chat completions without optional fields."""
+    message = {"role": "assistant", "content": text}
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "model": "m-2026",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10},
+        **changes,
     }
 
 
@@ -133,7 +144,7 @@ def wait_for(there: Callable[[], object]) -> None:
 
 
 @dataclass
-class Server:
+class Server(LocalServer):
     """`reply(path, body, number of this call)` decides; `calls` remembers what was asked."""
 
     reply: Callable[[str, dict[str, Any], int], Reply]
@@ -146,42 +157,16 @@ class Server:
     """What /tokenize answers; None where there is none."""
     tokenized: list[dict[str, Any]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
-    headers: list[dict[str, str]] = field(default_factory=list)
+    headers: list[Headers] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
 
     def __post_init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        threading.Thread(target=self._serve, daemon=True).start()
-        assert self._ready.wait(WAIT)
+        self.begin()
 
     def wait_for_calls(self, count: int) -> None:
         """Wait until so many calls have come."""
         wait_for(lambda: len(self.calls) >= count)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    def close(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(WAIT)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._start())
-        self._ready.set()
-        self._loop.run_forever()
-
-    async def _start(self) -> None:
-        app = web.Application()
-        app.router.add_post("/{path:.*}", self._answer)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
 
     async def _until(self, ready: Callable[[], bool]) -> bool:
         end = time.monotonic() + WAIT
@@ -189,15 +174,15 @@ class Server:
             await asyncio.sleep(0.005)
         return there
 
-    async def _answer(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
-        if request.path == "/tokenize":  # no call of the API: a ranking asks whether there is one
+    async def answer(self, call: Call) -> Written:
+        if call.method != "POST":
+            return http("405: Method Not Allowed", 405, Content_Type="text/plain")
+        body = call.json()
+        if call.path == "/tokenize":  # no call of the API: a ranking asks whether there is one
             self.tokenized.append(body)
-            if self.tokenizer is None:
-                return web.json_response({"detail": "Not Found"}, status=404)
-            return web.json_response(self.tokenizer(body))
+            return http({"detail": "Not Found"}, 404) if self.tokenizer is None else http(self.tokenizer(body))
         self.calls.append(body)
-        self.headers.append(dict(request.headers))
+        self.headers.append(call.headers)
         number = len(self.calls)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
@@ -206,10 +191,9 @@ class Server:
                 self.together = 1  # not for each call again
             await asyncio.sleep(self.delay)
             await self._until(lambda: number <= self.held)
-            reply = self.reply(request.path, body, number)
+            reply = self.reply(call.path, body, number)
         finally:
             self.in_flight -= 1
         status, content, headers = (200, reply, {}) if isinstance(reply, dict) else (*reply, {})[:3]
-        if isinstance(content, str):
-            return web.Response(status=status, text=content, content_type="text/html", headers=headers)
-        return web.json_response(content, status=status, headers=headers)
+        form = {"Content-Type": "text/html; charset=utf-8"} if isinstance(content, str) else {}
+        return http(content, status, form | headers)

@@ -13,15 +13,15 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from aiohttp import web
+from support.server import Account, Call, Reply, cut, http
 
 TOP = ("endpoint", "model", "provider", "completion_window", "callback_url")
 PARAMETERS = {"model", "messages", "max_tokens", "system", "temperature", "top_p", "top_k", "stop_sequences",
               "thinking", "metadata", "service_tier", "output_config"}  # fmt: skip
 
 
-def refused(status: int, message: str, kind: str = "invalid_request_error") -> web.Response:
-    return web.json_response({"type": "error", "error": {"type": kind, "message": message}}, status=status)
+def refused(status: int, message: str, kind: str = "invalid_request_error") -> Reply:
+    return http({"type": "error", "error": {"type": kind, "message": message}}, status=status)
 
 
 def as_line(custom_id: str, body: dict[str, Any], endpoint: str) -> bytes:
@@ -34,27 +34,26 @@ class InlineForms:
     def __init__(self, service: Any) -> None:
         self.service = service
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[tuple[str, str, Account.Handler]]:
         router, claude = "/openrouter/v1/batches", "/anthropic/v1/messages/batches"
         return [
-            web.post(router, self.submit), web.get(router, self.listed), web.get(f"{router}/{{id}}", self.described),
-            web.post(claude, self.send), web.get(claude, self.messages),
-            web.get(f"{claude}/{{id}}", self.message_batch),
-            web.post(f"{claude}/{{id}}/cancel", self.cancel), web.get(f"{claude}/{{id}}/results", self.results),
+            ("POST", router, self.submit), ("GET", router, self.listed), ("GET", f"{router}/{{id}}", self.described),
+            ("POST", claude, self.send), ("GET", claude, self.messages),
+            ("GET", f"{claude}/{{id}}", self.message_batch),
+            ("POST", f"{claude}/{{id}}/cancel", self.cancel), ("GET", f"{claude}/{{id}}/results", self.results),
         ]  # fmt: skip
 
-    async def made(self, request: web.Request, form: str, lines: list[bytes], order: dict[str, Any]) -> Any:
+    def made(self, call: Call, form: str, lines: list[bytes], order: dict[str, Any]) -> Any:
         """Make a batch of lines, as the other forms do, with what goes wrong at that moment."""
         service = self.service
         if service.happens("429 before a batch"):
-            return web.json_response({"error": {"message": "slow"}}, status=429, headers={"Retry-After": "0.05"})
+            return http({"error": {"message": "slow"}}, 429, {"Retry-After": "0.05"})
         if service.happens("lost before a batch"):
-            request.transport.abort()
-            return web.Response()
+            return None
         file = service.keep("inline", b"\n".join(lines))
         batch = service.new({"input_file_id": file, "endpoint": "/v1/chat/completions", "form": form} | order)
         if service.happens("lost reply to create"):
-            request.transport.abort()
+            call.abort()
         if service.happens("500 after a batch"):
             return refused(500, "Internal server error", "api_error")
         return batch
@@ -63,16 +62,16 @@ class InlineForms:
     def ended(batch: Any) -> bool:
         return batch.status in ("completed", "failed", "expired", "cancelled")
 
-    def named(self, request: web.Request, form: str) -> Any:
-        batch = self.service.batches.get(request.match_info["id"])
+    def named(self, call: Call, form: str) -> Any:
+        batch = self.service.batches.get(call.named["id"])
         return batch if batch is not None and batch.body.get("form") == form else None
 
     # OpenRouter
 
-    async def submit(self, request: web.Request) -> web.StreamResponse:
-        pairs = json.loads(await request.text(), object_pairs_hook=list)
+    def submit(self, call: Call) -> Reply:
+        pairs = json.loads(call.body, object_pairs_hook=list)
         names = [name for name, _ in pairs]
-        body = json.loads(await request.text())
+        body = json.loads(call.body)
         if names[-1:] != ["requests"] or {"endpoint", "model"} - set(names[:-1]):
             return refused(400, "endpoint and model must appear before requests")
         if set(names[:-1]) - set(TOP) or body.get("completion_window", "24h") != "24h":
@@ -90,8 +89,8 @@ class InlineForms:
             if "provider" in row["body"] or not all(isinstance(m["content"], str) for m in row["body"]["messages"]):
                 return refused(422, "text only, and the provider is the batch's")
             lines.append(as_line(row["custom_id"], row["body"] | {"model": body["model"]}, body["endpoint"]))
-        batch = await self.made(request, "openrouter", lines, {"model": body["model"], "order": names})
-        return batch if isinstance(batch, web.Response) else web.json_response(self.object(batch), status=202)
+        batch = self.made(call, "openrouter", lines, {"model": body["model"], "order": names})
+        return batch if batch is None or isinstance(batch, bytes) else http(self.object(batch), 202)
 
     def object(self, batch: Any, *, whole: bool = False) -> dict[str, Any]:
         """Return a batch as OpenRouter describes it."""
@@ -105,15 +104,15 @@ class InlineForms:
                 "request_counts": counts, "usage": None, "error": error if batch.status == "failed" else None,
                 "results": rows if whole and ended else None}  # fmt: skip
 
-    async def listed(self, request: web.Request) -> web.Response:
-        rows, more = self.page(request, "openrouter", "after", 100)
+    def listed(self, call: Call) -> Reply:
+        rows, more = self.page(call, "openrouter", "after", 100)
         data = [self.object(batch) for batch in rows]
         last = data[-1]["id"] if data else None
-        return web.json_response({"object": "list", "data": data, "has_more": more, "first_id": None, "last_id": last})
+        return http({"object": "list", "data": data, "has_more": more, "first_id": None, "last_id": last})
 
-    def page(self, request: web.Request, form: str, cursor: str, most: int) -> tuple[list[Any], bool]:
-        assert set(request.query) <= {"limit", cursor}, request.query
-        limit, after = int(request.query.get("limit", 20)), request.query.get(cursor)
+    def page(self, call: Call, form: str, cursor: str, most: int) -> tuple[list[Any], bool]:
+        assert set(call.query) <= {"limit", cursor}, call.query
+        limit, after = int(call.query.get("limit", 20)), call.query.get(cursor)
         assert 1 <= limit <= most
         rows = [batch for batch in self.service.batches.values() if batch.body.get("form") == form]
         rows.sort(key=lambda batch: batch.id, reverse=True)
@@ -121,31 +120,23 @@ class InlineForms:
             rows = rows[[batch.id for batch in rows].index(after) + 1 :]
         return rows[:limit], len(rows) > limit
 
-    async def described(self, request: web.Request) -> web.StreamResponse:
-        if (batch := self.named(request, "openrouter")) is None:
+    def described(self, call: Call) -> Reply:
+        if (batch := self.named(call, "openrouter")) is None:
             return refused(404, "batch not found")
         if self.service.happens("503 on a look"):
             return refused(503, "overloaded")
         if batch.output or batch.error:
             if self.service.happens("502 on files"):
-                return web.Response(status=502, text="<html>Bad Gateway</html>", content_type="text/html")
+                return http("<html>Bad Gateway</html>", 502, Content_Type="text/html")
             if self.service.happens("cut files"):
-                return await self.cut(request, json.dumps(self.object(batch, whole=True)).encode())
+                return cut(json.dumps(self.object(batch, whole=True)).encode())
         self.service.advance(batch)
-        return web.json_response(self.object(batch, whole=True))
-
-    @staticmethod
-    async def cut(request: web.Request, content: bytes) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Length": str(len(content))})
-        await response.prepare(request)
-        await response.write(content[: len(content) // 2])
-        request.transport.abort()
-        return response
+        return http(self.object(batch, whole=True))
 
     # Anthropic
 
-    async def send(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
+    def send(self, call: Call) -> Reply:
+        body = call.json()
         if set(body) != {"requests"} or not 1 <= len(body["requests"]) <= 100_000:
             return refused(400, "requests: List should have at least 1 item")
         lines = []
@@ -163,8 +154,8 @@ class InlineForms:
             if not 0 <= params.get("temperature", 1) <= 1 or not all(map(str.strip, params.get("stop_sequences", ()))):
                 return refused(400, "requests.0.params: temperature from 0 to 1, stop_sequences without blanks")
             lines.append(as_line(row["custom_id"], params, "/v1/chat/completions"))
-        batch = await self.made(request, "anthropic", lines, {})
-        return batch if isinstance(batch, web.Response) else web.json_response(self.message_object(batch))
+        batch = self.made(call, "anthropic", lines, {})
+        return batch if batch is None or isinstance(batch, bytes) else http(self.message_object(batch))
 
     def message_object(self, batch: Any) -> dict[str, Any]:
         """Return a batch as Anthropic describes it."""
@@ -179,37 +170,37 @@ class InlineForms:
                 "created_at": moment, "ended_at": None, "expires_at": moment, "archived_at": None,
                 "cancel_initiated_at": None, "results_url": url if ended else None}  # fmt: skip
 
-    async def messages(self, request: web.Request) -> web.Response:
-        rows, more = self.page(request, "anthropic", "after_id", 1000)
+    def messages(self, call: Call) -> Reply:
+        rows, more = self.page(call, "anthropic", "after_id", 1000)
         data = [self.message_object(batch) for batch in rows]
         last = data[-1]["id"] if data else None
-        return web.json_response({"data": data, "has_more": more, "first_id": None, "last_id": last})
+        return http({"data": data, "has_more": more, "first_id": None, "last_id": last})
 
-    async def message_batch(self, request: web.Request) -> web.Response:
-        if (batch := self.named(request, "anthropic")) is None:
+    def message_batch(self, call: Call) -> Reply:
+        if (batch := self.named(call, "anthropic")) is None:
             return refused(404, "batch not found", "not_found_error")
         if self.service.happens("503 on a look"):
             return refused(529, "Overloaded", "overloaded_error")
         self.service.advance(batch)
-        return web.json_response(self.message_object(batch))
+        return http(self.message_object(batch))
 
-    async def cancel(self, request: web.Request) -> web.Response:
-        if (batch := self.named(request, "anthropic")) is None:
+    def cancel(self, call: Call) -> Reply:
+        if (batch := self.named(call, "anthropic")) is None:
             return refused(404, "batch not found", "not_found_error")
         batch.status = "cancelling"
-        return web.json_response(self.message_object(batch))
+        return http(self.message_object(batch))
 
-    async def results(self, request: web.Request) -> web.StreamResponse:
-        if (batch := self.named(request, "anthropic")) is None or not self.ended(batch):
+    def results(self, call: Call) -> Reply:
+        if (batch := self.named(call, "anthropic")) is None or not self.ended(batch):
             return refused(404, "no results", "not_found_error")
         if self.service.happens("502 on files"):
-            return web.Response(status=502, text="<html>Bad Gateway</html>", content_type="text/html")
+            return http("<html>Bad Gateway</html>", 502, Content_Type="text/html")
         files = (self.service.files[name] for name in (batch.output, batch.error) if name)
         rows = [as_result(json.loads(line)) for file in files for line in file.splitlines()]
         content = "".join(json.dumps(row) + "\n" for row in rows).encode()
         if self.service.happens("cut files"):
-            return await self.cut(request, content)
-        return web.Response(body=content, content_type="application/x-jsonl")
+            return cut(content)
+        return http(content, Content_Type="application/x-jsonl")
 
 
 def as_result(row: dict[str, Any]) -> dict[str, Any]:

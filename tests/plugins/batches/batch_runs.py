@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import signal
-import subprocess
-import sys
-import urllib.request
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from support.server import Program
 
 HERE = Path(__file__).resolve().parent
 STEPS = ("prepared", "uploaded", "created", "polling", "collecting")
 FORMS = ("openai", "openrouter", "anthropic")
 
 
-class BatchServer:
+class BatchServer(Program):
     """The server, told what goes wrong and asked what it has seen."""
 
     def __init__(self) -> None:
-        command = [sys.executable, str(HERE / "batch_server.py")]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.root = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
-        self.url = f"{self.root}/v1"
-
-    def set(self, **settings: Any) -> None:
-        data = json.dumps(settings).encode()
-        urllib.request.urlopen(urllib.request.Request(f"{self.root}/control", data=data, method="POST")).read()
+        super().__init__(HERE / "batch_server.py")
 
     def address(self, form: str) -> str:
         """Return the base_url of a form of the protocol."""
         return self.url if form == "openai" else f"{self.root}/{form}/v1"
-
-    def seen(self) -> dict[str, Any]:
-        return json.load(urllib.request.urlopen(f"{self.root}/seen"))
-
-    def close(self) -> None:
-        self.process.stdin.close()  # type: ignore[union-attr]
-        self.process.wait(10)
 
 
 @cache

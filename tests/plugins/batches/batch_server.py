@@ -14,8 +14,6 @@ and `GET /seen` tells what has been billed; both are no part of the API.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
 import random
 import re
@@ -26,11 +24,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aiohttp import web
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program of its own, too
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a program of its own, too
 
 from batch_inline_forms import InlineForms
+from support.server import Account, Call, Reply, as_program, cut, http
 
 ENDPOINTS = ("/v1/responses", "/v1/chat/completions", "/v1/embeddings", "/v1/completions", "/v1/moderations")
 MOST_LINES, MOST_BYTES = 50_000, 200_000_000
@@ -52,9 +49,9 @@ def reply_to(body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def refused(status: int, message: str, code: str | None = None) -> web.Response:
+def refused(status: int, message: str, code: str | None = None) -> Reply:
     error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
-    return web.json_response({"error": error}, status=status)
+    return http({"error": error}, status)
 
 
 @dataclass
@@ -104,7 +101,7 @@ class Batch:
 
 
 @dataclass
-class Service:
+class Service(Account):
     """The account: files, batches, what was billed, and the faults that are set."""
 
     faults: dict[str, float] = field(default_factory=dict)
@@ -112,7 +109,7 @@ class Service:
     files: dict[str, bytes] = field(default_factory=dict)
     batches: dict[str, Batch] = field(default_factory=dict)
     billed: Counter[str] = field(default_factory=Counter)
-    seen: Counter[str] = field(default_factory=Counter)
+    happened: Counter[str] = field(default_factory=Counter)
     tried: Counter[str] = field(default_factory=Counter)
     live: int = 0
     looks: int = 2
@@ -123,18 +120,16 @@ class Service:
     def happens(self, fault: str) -> bool:
         """Draw whether a fault happens now."""
         happens = self.random.random() < self.faults.get(fault, 0.0)
-        self.seen[fault] += happens
+        self.happened[fault] += happens
         return happens
 
     # Files
 
-    async def upload(self, request: web.Request) -> web.Response:
-        if not request.content_type.startswith("multipart/form-data"):
+    def upload(self, call: Call) -> Reply:
+        if not call.header("content-type").startswith("multipart/form-data"):
             return refused(415, "files are sent as multipart/form-data")
-        parts: dict[str, Any] = {}
-        async for part in await request.multipart():
-            parts[part.name] = (part.filename, await part.read()) if part.filename else (await part.read()).decode()
-        together = request.path == "/together/v1/files/upload"
+        parts = call.form()
+        together = call.path == "/together/v1/files/upload"
         if parts.get("purpose") != ("batch-api" if together else "batch"):
             return refused(400, "'purpose' must be one of 'batch', …", "invalid_value")
         if not isinstance(parts.get("file"), tuple):
@@ -147,7 +142,7 @@ class Service:
         file = self.keep("file", content)
         if self.happens("502 after an upload"):
             return refused(502, "bad gateway")
-        return web.json_response(
+        return http(
             {"id": file, "object": "file", "bytes": len(content), "created_at": int(time.time()), "filename": name,
              "purpose": "batch", "status": "processed"}
         )  # fmt: skip
@@ -157,31 +152,27 @@ class Service:
         self.files[name] = content
         return name
 
-    async def content(self, request: web.Request) -> web.Response:
-        name = request.match_info["id"]
+    def content(self, call: Call) -> Reply:
+        name = call.named["id"]
         if name not in self.files:
             return refused(404, f"No such File object: {name}")
         if self.happens("502 on files"):
-            return web.Response(status=502, text="<html>Bad Gateway</html>", content_type="text/html")
+            return http("<html>Bad Gateway</html>", 502, Content_Type="text/html")
         if self.happens("404 on fresh files") and not self.tried[name]:
             self.tried[name] += 1
             return refused(404, f"No such File object: {name}")
         if self.happens("cut files"):
-            response = web.StreamResponse(headers={"Content-Length": str(len(self.files[name]))})
-            await response.prepare(request)
-            await response.write(self.files[name][: len(self.files[name]) // 2])
-            request.transport.abort()
-            return response
-        return web.Response(body=self.files[name], content_type="application/octet-stream")
+            return cut(self.files[name])
+        return http(self.files[name], Content_Type="application/octet-stream")
 
     # Batches
 
-    async def create(self, request: web.Request) -> web.StreamResponse:
+    def create(self, call: Call) -> Reply:
         try:
-            body = await request.json()
+            body = call.json()
         except ValueError:
             return refused(400, "We could not parse the JSON body of your request.")
-        mistral = request.path == "/v1/batch/jobs"
+        mistral = call.path == "/v1/batch/jobs"
         if mistral and isinstance(body, dict):
             hours = body.pop("timeout_hours", 24)
             if not isinstance(hours, int) or not 1 <= hours <= 168 or not body.get("model"):
@@ -201,18 +192,17 @@ class Service:
             self.tried[body["input_file_id"]] += 1
             return refused(404, f"No such File object: {body['input_file_id']}")
         if self.happens("lost before a batch"):
-            request.transport.abort()
-            return web.Response()
+            return None
         if self.happens("429 before a batch"):
-            return web.json_response({"error": {"message": "slow"}}, status=429, headers={"Retry-After": "0.05"})
+            return http({"error": {"message": "slow"}}, 429, {"Retry-After": "0.05"})
         batch = self.new(body)
         if self.happens("lost reply to create"):
-            request.transport.abort()
+            call.abort()
         if self.happens("500 after a batch"):
             return refused(500, "The server had an error while processing your request.")
-        if request.path.startswith("/together"):
-            return web.json_response({"job": batch.together(), "warning": ""}, status=201)
-        return web.json_response(batch.mistral() if mistral else batch.json())
+        if call.path.startswith("/together"):
+            return http({"job": batch.together(), "warning": ""}, 201)
+        return http(batch.mistral() if mistral else batch.json())
 
     def new(self, body: dict[str, Any]) -> Batch:
         """Make a batch."""
@@ -251,7 +241,7 @@ class Service:
                 "Enqueued token limit reached for gpt-4. Please try again once some in_progress batches have finished."
             )
             batch.errors = [{"code": "token_limit_exceeded", "line": None, "message": words, "param": None}]
-            self.seen["token_limit_exceeded"] += 1
+            self.happened["token_limit_exceeded"] += 1
         if batch.errors:
             batch.ends_as = "failed"
             return
@@ -348,110 +338,89 @@ class Service:
                 batch.error = self.keep("file-err", "".join(f"{line}\n" for line in batch.problems).encode())
             batch.results, batch.problems = [], []
 
-    async def look(self, request: web.Request) -> web.Response:
-        if (batch := self.batches.get(request.match_info["id"])) is None:
+    def look(self, call: Call) -> Reply:
+        if (batch := self.batches.get(call.named["id"])) is None:
             return refused(404, "No batch found with that id")
         if self.happens("503 on a look"):
             return refused(503, "overloaded")
         self.advance(batch)
-        if request.path.startswith("/together"):
-            return web.json_response(batch.together())
-        return web.json_response(batch.mistral() if request.path.startswith("/v1/batch/jobs") else batch.json())
+        if call.path.startswith("/together"):
+            return http(batch.together())
+        return http(batch.mistral() if call.path.startswith("/v1/batch/jobs") else batch.json())
 
-    async def cancel(self, request: web.Request) -> web.Response:
-        if (batch := self.batches.get(request.match_info["id"])) is None:
+    def cancel(self, call: Call) -> Reply:
+        if (batch := self.batches.get(call.named["id"])) is None:
             return refused(404, "No batch found with that id")
         if not self.open(batch):
             return refused(409, f"Cannot cancel a batch with status '{batch.status}'.")
         batch.status = "cancelling"
-        return web.json_response(batch.json())
+        return http(batch.json())
 
-    async def list(self, request: web.Request) -> web.Response:
-        if unknown := set(request.query) - {"limit", "after"}:
+    def list(self, call: Call) -> Reply:
+        if unknown := set(call.query) - {"limit", "after"}:
             return refused(400, f"Unknown parameter: {sorted(unknown)}")
-        limit = request.query.get("limit", "20")
+        limit = call.query.get("limit", "20")
         if not re.fullmatch("[0-9]+", limit) or not 1 <= int(limit) <= 100:
             return refused(400, "'limit' is from 1 to 100")
         rows = sorted(self.batches.values(), key=lambda batch: batch.id, reverse=True)
-        if after := request.query.get("after"):
+        if after := call.query.get("after"):
             places = [k for k, batch in enumerate(rows) if batch.id == after]
             if not places:
                 return refused(404, f"No batch found with id '{after}'.")
             rows = rows[places[0] + 1 :]
         page = [batch.json() for batch in rows[: int(limit)]]
-        return web.json_response({"object": "list", "data": page, "has_more": len(rows) > len(page)})
+        return http({"object": "list", "data": page, "has_more": len(rows) > len(page)})
 
-    async def together(self, request: web.Request) -> web.Response:
+    def together(self, call: Call) -> Reply:
         """List batches as Together does: all of them, without metadata."""
-        return web.json_response([batch.together() for batch in self.batches.values()])
+        return http([batch.together() for batch in self.batches.values()])
 
-    async def jobs(self, request: web.Request) -> web.Response:
+    def jobs(self, call: Call) -> Reply:
         """List batches as Mistral does, page by page."""
-        page, size = int(request.query.get("page", 0)), int(request.query.get("page_size", 100))
+        page, size = int(call.query.get("page", 0)), int(call.query.get("page_size", 100))
         rows = sorted(self.batches.values(), key=lambda batch: batch.id, reverse=True)
         data = [batch.mistral() for batch in rows[page * size : (page + 1) * size]]
-        return web.json_response({"object": "list", "data": data, "total": len(rows)})
+        return http({"object": "list", "data": data, "total": len(rows)})
 
-    async def chat(self, request: web.Request) -> web.Response:
+    def chat(self, call: Call) -> Reply:
         self.live += 1
-        return web.json_response(reply_to(await request.json()))
+        return http(reply_to(call.json()))
 
-    # No part of the API
-
-    async def control(self, request: web.Request) -> web.Response:
-        settings = await request.json()
+    def control(self, settings: dict[str, Any]) -> None:
         if settings.get("fresh"):
             self.__init__()  # type: ignore[misc]
         self.faults = settings.get("faults", self.faults)
         self.random.seed(settings.get("seed"))
         self.looks = settings.get("looks", self.looks)
         self.tokens = settings.get("tokens", self.tokens)
-        return web.json_response({})
 
-    async def tell(self, request: web.Request) -> web.Response:
+    def seen(self) -> dict[str, Any]:
         again = {name: count for name, count in self.billed.items() if count > 1}
-        return web.json_response(
-            {"billed": len(self.billed), "again": again, "batches": [batch.json() for batch in self.batches.values()],
-             "files": len(self.files), "faults": self.seen, "live": self.live}
-        )  # fmt: skip
+        batches = [batch.json() for batch in self.batches.values()]
+        return {"billed": len(self.billed), "again": again, "batches": batches, "files": len(self.files),
+                "faults": self.happened, "live": self.live}  # fmt: skip
 
+    def unknown(self, call: Call) -> Reply:
+        known = re.fullmatch(r"Bearer sk-\S+", call.header("authorization")) is not None
+        if call.path.startswith("/anthropic"):
+            known = not known and call.header("x-api-key").startswith("sk-") and "anthropic-version" in call.headers
+        if "/v1/" in call.path and not known:
+            return refused(401, "You didn't provide an API key.", "invalid_api_key")
+        return None
 
-@web.middleware
-async def authorized(request: web.Request, handler: Any) -> web.StreamResponse:
-    headers = request.headers
-    known = re.fullmatch(r"Bearer sk-\S+", headers.get("Authorization", "")) is not None
-    if request.path.startswith("/anthropic"):
-        known = not known and headers.get("x-api-key", "").startswith("sk-") and "anthropic-version" in headers
-    if "/v1/" in request.path and not known:
-        return refused(401, "You didn't provide an API key.", "invalid_api_key")
-    return await handler(request)
-
-
-async def main() -> None:
-    """Serve on a free port, which is printed."""
-    service = Service()
-    app = web.Application(client_max_size=1 << 30, middlewares=[authorized])
-    app.add_routes([
-        web.post("/v1/files", service.upload), web.get("/v1/files/{id}/content", service.content),
-        web.post("/v1/batches", service.create), web.get("/v1/batches", service.list),
-        web.get("/v1/batches/{id}", service.look), web.post("/v1/batches/{id}/cancel", service.cancel),
-        web.post("/together/v1/files/upload", service.upload), web.post("/together/v1/batches", service.create),
-        web.get("/together/v1/batches", service.together), web.get("/together/v1/batches/{id}", service.look),
-        web.get("/together/v1/files/{id}/content", service.content), web.get("/v1/batch/jobs", service.jobs),
-        web.post("/v1/batch/jobs", service.create), web.get("/v1/batch/jobs/{id}", service.look),
-        web.post("/v1/batch/jobs/{id}/cancel", service.cancel), web.post("/v1/chat/completions", service.chat),
-        web.post("/control", service.control), web.get("/seen", service.tell), *InlineForms(service).routes(),
-    ])  # fmt: skip
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    print(site._server.sockets[0].getsockname()[1], flush=True)  # type: ignore[union-attr]
-    # Whoever started it holds the other end: it ends with them, however they end.
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    await runner.cleanup()
+    def routes(self) -> list[tuple[str, str, Account.Handler]]:
+        return [
+            ("POST", "/v1/files", self.upload), ("GET", "/v1/files/{id}/content", self.content),
+            ("POST", "/v1/batches", self.create), ("GET", "/v1/batches", self.list),
+            ("GET", "/v1/batches/{id}", self.look), ("POST", "/v1/batches/{id}/cancel", self.cancel),
+            ("POST", "/together/v1/files/upload", self.upload), ("POST", "/together/v1/batches", self.create),
+            ("GET", "/together/v1/batches", self.together), ("GET", "/together/v1/batches/{id}", self.look),
+            ("GET", "/together/v1/files/{id}/content", self.content), ("GET", "/v1/batch/jobs", self.jobs),
+            ("POST", "/v1/batch/jobs", self.create), ("GET", "/v1/batch/jobs/{id}", self.look),
+            ("POST", "/v1/batch/jobs/{id}/cancel", self.cancel), ("POST", "/v1/chat/completions", self.chat),
+            *InlineForms(self).routes(),
+        ]  # fmt: skip
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(main())
+    as_program(Service())

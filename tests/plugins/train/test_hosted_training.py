@@ -6,9 +6,6 @@ import copy
 import json
 import os
 import signal
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +20,7 @@ import yaml
 from omegaconf import OmegaConf
 from openai.types.fine_tuning import FineTuningJob
 from support.openai_server import KEY, wait_for
+from support.server import Program
 
 from harness.cli import hydra_app, own_configs
 from harness.errors import ConfigError, HarnessError, RunStopped
@@ -40,35 +38,19 @@ OPENAI = "recipe.base_url=https://api.openai.com/v1"
 SMALL = ["task.num_nodes=[4]", "task.limit=20", "dev_limit=40"]
 
 
-class Account:
+class Account(Program):
     """The server, told what goes wrong and asked what it has."""
-
-    def __init__(self) -> None:
-        command = [sys.executable, str(Path(__file__).with_name("tuning_server.py"))]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.root = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
-        self.url = f"{self.root}/v1"
-
-    def set(self, **settings: Any) -> None:
-        data = json.dumps(settings).encode()
-        urllib.request.urlopen(urllib.request.Request(f"{self.root}/control", data=data, method="POST")).read()
-
-    @property
-    def seen(self) -> dict[str, Any]:
-        return json.load(urllib.request.urlopen(f"{self.root}/seen"))
 
     @property
     def jobs(self) -> list[dict[str, Any]]:
-        return self.seen["jobs"]
+        return self.seen()["jobs"]
 
 
 @pytest.fixture(scope="module")
 def started() -> Iterator[Account]:
-    account = Account()
+    account = Account(Path(__file__).with_name("tuning_server.py"))
     yield account
-    account.process.stdin.close()  # type: ignore[union-attr]
-    account.process.wait(10)
+    account.close()
 
 
 @pytest.fixture
@@ -113,7 +95,7 @@ def test_a_row_is_what_the_adapter_asks_and_the_answer_that_is_read_from_it(acco
     order = hosted.tuning_of(hosted.settings_of(config))
     adapter = Chat(name="evaluates", model="ft:x", base_url=account.url)
     asked = {json.dumps(adapter.call(e.request)[1]["messages"]): e for e in order.lessons.train.rows}
-    assert len(rows) == len(asked) == 20 and not account.seen["calls"]
+    assert len(rows) == len(asked) == 20 and not account.seen()["calls"]
     for *turns, answer in rows:
         example = asked[json.dumps([{k: v for k, v in turn.items() if k != "weight"} for turn in turns])]
         assert order.prompt.parse(Response(answer["content"]), example.fields).label == example.label
@@ -193,18 +175,18 @@ def test_kill_9_at_any_step_and_the_same_command_make_one_job(account, capfd):
             os._exit(0)
         assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL, place
         if place in UNHEARD:  # nothing is guessed: the user looks, and names the job or asks for another
-            made_unheard = account.seen["jobs"]
+            made_unheard = account.seen()["jobs"]
             for _ in range(2):
                 with pytest.raises(RunStopped, match=r"is not known.*of the file file-0001 .*submit=ITS_ID"):
                     carried_out(tuning, place)
-            assert account.seen["jobs"] == made_unheard and len(made_unheard) == (place == "_note3before")
+            assert account.seen()["jobs"] == made_unheard and len(made_unheard) == (place == "_note3before")
             if not made_unheard:
                 continue
             (job,) = made_unheard
             lines = carried_out(tuning, place, submit=job["id"])
         else:
             lines = carried_out(tuning, place)
-        seen = account.seen
+        seen = account.seen()
         assert len(seen["jobs"]) == seen["calls"]["create"] == 1, place
         assert training(lines)["job"]["id"] == seen["jobs"][0]["id"]
         assert seen["calls"]["upload"] == 1 + (place == "_note1before")
@@ -249,7 +231,7 @@ def _die_at(owner: Any, name: str, number: int, moment: str) -> None:
 def test_what_passes_is_tried_again_and_makes_no_second_job(account, capsys, fault, creations):
     account.set(faults=fault, strange=150)
     assert training(made(account))["job"]["id"] == "ftjob-000001"
-    assert len(account.jobs) == 1 and account.seen["calls"]["create"] == creations
+    assert len(account.jobs) == 1 and account.seen()["calls"]["create"] == creations
     assert "running" in capsys.readouterr().err
 
 
@@ -261,7 +243,7 @@ def test_a_job_that_was_not_heard_of_is_asked_for_and_not_guessed_at(account, fa
     for _ in range(2):
         with pytest.raises(RunStopped, match=r"is not known.*recipe\.job=2 makes one"):
             made(account)
-    assert len(account.jobs) == jobs and account.seen["calls"]["create"] == 1
+    assert len(account.jobs) == jobs and account.seen()["calls"]["create"] == 1
     if jobs:
         id = account.jobs[0]["id"]
         assert training(make_hosted(composed(account, f"submit={id}")))["job"]["id"] == id
@@ -341,7 +323,7 @@ def test_after_a_refusal_the_same_command_sends_the_file_anew(account):
     for uploads in (1, 2):
         with pytest.raises(RunStopped, match="refuses the call"):
             made(account, "recipe.model=gpt-9")
-        assert account.seen["calls"]["upload"] == uploads
+        assert account.seen()["calls"]["upload"] == uploads
 
 
 def test_without_a_key_nothing_is_sent(account, monkeypatch):
@@ -349,7 +331,7 @@ def test_without_a_key_nothing_is_sent(account, monkeypatch):
     assert make_hosted(composed(account))[-1].startswith("Nothing was sent.")
     with pytest.raises(ConfigError, match="no API key"):
         made(account)
-    assert not account.seen["calls"] and not Path("checkpoints").exists()
+    assert not account.seen()["calls"] and not Path("checkpoints").exists()
 
 
 def test_a_plan_tells_the_price_its_source_and_when_openai_closes(account, tmp_path):
@@ -374,6 +356,6 @@ def test_a_recipe_says_by_which_way_it_is_made(account, monkeypatch, capsys):
     assert "Nothing was sent." in capsys.readouterr().out
     with pytest.raises(ConfigError, match=r"recipe\.suffix looks like a key"):
         finetune.job(OmegaConf.create(composed(account, f"recipe.suffix={KEY}", "submit=true")))
-    assert not account.seen["calls"]
+    assert not account.seen()["calls"]
     with pytest.raises(ConfigError, match="leave -m out"):
         make_here(composed(account))

@@ -10,26 +10,27 @@ job goes through; `GET /seen` tells what there is. Both are no part of the API.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
 import re
 import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from aiohttp import web
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a program of its own, too
+
+from support.server import Account, Call, Reply, as_program, http
 
 KNOWN = {"model", "training_file", "validation_file", "suffix", "seed", "method", "metadata", "integrations"}
 HYPERPARAMETERS = {"n_epochs", "batch_size", "learning_rate_multiplier"}
 STATES = ("queued", "running", "succeeded")
 
 
-def refused(status: int, message: str, code: str | None = None, **headers: str) -> web.Response:
+def refused(status: int, message: str, code: str | None = None, **headers: str) -> bytes:
     error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
-    return web.json_response({"error": error}, status=status, headers=headers)
+    return http({"error": error}, status, headers)
 
 
 @dataclass
@@ -65,7 +66,7 @@ class Job:
 
 
 @dataclass
-class Service:
+class Service(Account):
     """The account: files, jobs, and the faults that are set."""
 
     faults: Counter[str] = field(default_factory=Counter)
@@ -83,35 +84,35 @@ class Service:
         self.faults[fault] -= happens
         return happens
 
-    async def upload(self, request: web.Request) -> web.Response:
+    def upload(self, call: Call) -> Reply:
         self.calls["upload"] += 1
-        if not request.content_type.startswith("multipart/form-data"):
+        if not call.header("content-type").startswith("multipart/form-data"):
             return refused(415, "files are sent as multipart/form-data")
-        form = await request.post()
-        part: Any = form.get("file")
+        form = call.form()
         if form.get("purpose") != "fine-tune" or set(form) != {"file", "purpose"}:
             return refused(400, f"Invalid form: {sorted(form)}, purpose {form.get('purpose')}")
-        if not part.filename.endswith(".jsonl"):
+        filename, content = form["file"]
+        if not filename.endswith(".jsonl"):
             return refused(400, "only .jsonl files")
         if self.happens("500 on upload"):
             return refused(500, "The server had an error while processing your request.")
         name = f"file-{len(self.files) + 1:04}"
-        self.files[name] = part.file.read()
-        return web.json_response(self.file(name, "pending" if self.faults["pending file"] else "processed"))
+        self.files[name] = content
+        return http(self.file(name, "pending" if self.faults["pending file"] else "processed"))
 
     def file(self, name: str, status: str) -> dict[str, Any]:
         size = len(self.files[name])
         return {"id": name, "object": "file", "bytes": size, "created_at": int(time.time()), "filename": "train.jsonl",
                 "purpose": "fine-tune", "status": status}  # fmt: skip
 
-    async def look_at_file(self, request: web.Request) -> web.Response:
-        if (name := request.match_info["id"]) not in self.files:
+    def look_at_file(self, call: Call) -> Reply:
+        if (name := call.named["id"]) not in self.files:
             return refused(404, f"No such File object: {name}")
-        return web.json_response(self.file(name, "pending" if self.happens("pending file") else "processed"))
+        return http(self.file(name, "pending" if self.happens("pending file") else "processed"))
 
-    async def create(self, request: web.Request) -> web.Response:
+    def create(self, call: Call) -> Reply:
         self.calls["create"] += 1
-        body = await request.json()
+        body = call.json()
         if why := self.wrong(body):
             return refused(400, why)
         if self.faults["pending file"]:
@@ -119,14 +120,13 @@ class Service:
         if self.happens("429 on create"):
             return refused(429, "Rate limit reached", "rate_limit_exceeded", **{"Retry-After": "0.05"})
         if self.happens("lost before create"):
-            request.transport.abort()  # type: ignore[union-attr]
-            return web.Response()
+            return None
         job = self.new(body)
         if self.happens("lost after create"):
-            request.transport.abort()  # type: ignore[union-attr]
+            call.abort()
         if self.happens("500 after create"):
             return refused(500, "The server had an error while processing your request.")
-        return web.json_response(job.json())
+        return http(job.json())
 
     def new(self, body: dict[str, Any]) -> Job:
         job = Job(f"ftjob-{len(self.jobs) + 1:06}", body, list(self.states), int(time.time()), self.error)
@@ -168,17 +168,17 @@ class Service:
                 return f"row {number} has a turn of nobody, or without words"
         return ""
 
-    async def look(self, request: web.Request) -> web.Response:
-        if (job := self.jobs.get(request.match_info["id"])) is None:
+    def look(self, call: Call) -> Reply:
+        if (job := self.jobs.get(call.named["id"])) is None:
             return refused(404, "No fine-tuning job with that id")
         for status in (429, 500):
             if self.happens(f"{status} on look"):
                 return refused(status, "try again", **{"Retry-After": "0.02"})
         content = job.json()
         job.looks += 1
-        return web.json_response(content)
+        return http(content)
 
-    async def list(self, request: web.Request) -> web.Response:
+    def list(self, call: Call) -> Reply:
         self.calls["list"] += 1
         strange = [
             Job(f"ftjob-x{k:05}", {"model": "gpt-4.1", "training_file": "file-x", "seed": 1, "metadata": None,
@@ -186,72 +186,55 @@ class Service:
             for k in range(self.strange)
         ]  # fmt: skip
         jobs = [*strange, *reversed(self.jobs.values())]
-        return self.page(request, [job.json() for job in jobs])
+        return self.page(call, [job.json() for job in jobs])
 
     @staticmethod
-    def page(request: web.Request, rows: list[dict[str, Any]]) -> web.Response:
+    def page(call: Call, rows: list[dict[str, Any]]) -> Reply:
         """Return a page of a list, the latest first."""
-        if unknown := set(request.query) - {"limit", "after"}:
+        if unknown := set(call.query) - {"limit", "after"}:
             return refused(400, f"Unknown parameter: {sorted(unknown)}")
-        limit = int(request.query.get("limit", "20"))
+        limit = int(call.query.get("limit", "20"))
         if not 1 <= limit <= 100:
             return refused(400, "'limit' is from 1 to 100")
-        if after := request.query.get("after"):
+        if after := call.query.get("after"):
             rows = rows[next(k for k, row in enumerate(rows) if row["id"] == after) + 1 :]
-        return web.json_response({"object": "list", "data": rows[:limit], "has_more": len(rows) > limit})
+        return http({"object": "list", "data": rows[:limit], "has_more": len(rows) > limit})
 
-    async def chat(self, request: web.Request) -> web.Response:
-        body = await request.json()
+    def chat(self, call: Call) -> Reply:
+        body = call.json()
         known = {job.json()["fine_tuned_model"] for job in self.jobs.values()}
         if body["model"] not in known:
             return refused(404, f"The model {body['model']} does not exist", "model_not_found")
         message = {"role": "assistant", "content": "Yes"}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
         usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
-        return web.json_response({"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": body["model"],
+        return http({"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": body["model"],
                                   "choices": [choice], "usage": usage})  # fmt: skip
 
-    async def control(self, request: web.Request) -> web.Response:
-        settings = await request.json()
+    def control(self, settings: dict[str, Any]) -> None:
         self.__init__()  # type: ignore[misc]
         for name, value in settings.items():
             setattr(self, name, Counter(value) if name == "faults" else value)
-        return web.json_response({})
 
-    async def tell(self, request: web.Request) -> web.Response:
+    def seen(self) -> dict[str, Any]:
         files = {name: content.decode() for name, content in self.files.items()}
         jobs = [job.json() | {"body": job.body} for job in self.jobs.values()]
-        return web.json_response({"files": files, "jobs": jobs, "calls": self.calls})
+        return {"files": files, "jobs": jobs, "calls": self.calls}
 
+    def unknown(self, call: Call) -> Reply:
+        given = call.header("authorization")
+        if "/v1/" in call.path and not re.fullmatch(r"Bearer sk-\S+", given):
+            return refused(401, f"Incorrect API key provided: {given}", "invalid_api_key")
+        return None
 
-@web.middleware
-async def authorized(request: web.Request, handler: Any) -> web.StreamResponse:
-    if "/v1/" in request.path and not re.fullmatch(r"Bearer sk-\S+", request.headers.get("Authorization", "")):
-        return refused(401, f"Incorrect API key provided: {request.headers.get('Authorization')}", "invalid_api_key")
-    return await handler(request)
-
-
-async def main() -> None:
-    """Serve on a free port, which is printed."""
-    service = Service()
-    app = web.Application(client_max_size=1 << 30, middlewares=[authorized])
-    jobs = "/v1/fine_tuning/jobs"
-    app.add_routes([
-        web.post("/v1/files", service.upload), web.get("/v1/files/{id}", service.look_at_file),
-        web.post(jobs, service.create), web.get(jobs, service.list), web.get(f"{jobs}/{{id}}", service.look),
-        web.post("/v1/chat/completions", service.chat),
-        web.post("/control", service.control), web.get("/seen", service.tell),
-    ])  # fmt: skip
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    print(site._server.sockets[0].getsockname()[1], flush=True)  # type: ignore[union-attr]
-    # Whoever started it holds the other end: it ends with them, however they end.
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    await runner.cleanup()
+    def routes(self) -> list[tuple[str, str, Account.Handler]]:
+        jobs = "/v1/fine_tuning/jobs"
+        return [
+            ("POST", "/v1/files", self.upload), ("GET", "/v1/files/{id}", self.look_at_file),
+            ("POST", jobs, self.create), ("GET", jobs, self.list), ("GET", f"{jobs}/{{id}}", self.look),
+            ("POST", "/v1/chat/completions", self.chat),
+        ]  # fmt: skip
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(main())
+    as_program(Service())
