@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -20,6 +20,7 @@ from harness.protocols import Model, Task
 
 _OFFERS: Mapping[str, type] = {"model": Model, "judge": Model, "task": Task}
 """What a part of a group has to offer."""
+T = TypeVar("T")
 
 
 def build(section: Mapping[str, Any], group: str) -> Any:
@@ -160,13 +161,18 @@ def build_main(config: Mapping[str, Any]) -> Main:
     config = {name: section for name, section in config.items() if name != OWN}
     if isinstance(config.get("cache"), dict):
         config["cache"] = {name: value for name, value in config["cache"].items() if name != OWN}
-    check_keys(config, [f.name for f in fields(Main)], "")
     if isinstance(config.get("cache"), dict):
         check_keys(config["cache"], [f.name for f in fields(Cache)], "cache.")
     if isinstance(config.get("budget"), dict):
         check_keys(config["budget"], [f.name for f in fields(Limits)], "budget.")
+    return validated(Main, config)
+
+
+def validated(kind: type[T], config: Mapping[str, Any]) -> T:
+    """Return a command's settings from its composed config. Raises ConfigError, also for keys that nothing reads."""
+    check_keys(config, [setting.name for setting in fields(kind)], "")  # type: ignore[arg-type]
     try:
-        return TypeAdapter(Main).validate_python(dict(config))
+        return TypeAdapter(kind).validate_python(dict(config))
     except ValidationError as error:
         raise ConfigError(first_sentence(error, "")) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -129,16 +128,7 @@ class CausalLM(Checkpoint):
     def _ranked(self, sequence: Sequence, values_by_choice: dict[str, float], seconds: float) -> Response | Failure:
         # In the order of the choices, not of the computing: what reads a tie must not depend on the latter.
         logprobs = {choice: values_by_choice[choice] for choice in sequence.request.choices}
-        if not all(map(math.isfinite, logprobs.values())):
-            return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
-        return Response(
-            text=max(logprobs, key=lambda choice: logprobs[choice]),
-            logprobs=logprobs,
-            usage=Usage(input=len(sequence.prompt), output=0),
-            finish_reason="stop",
-            served_model=self.path,
-            seconds=seconds,
-        )
+        return self._likeliest(logprobs, len(sequence.prompt), seconds)
 
     def sequences(self, requests: list[ChoiceRequest]) -> Iterator[list[Sequence] | Failure]:
         """Yield for each request a list with one sequence for each choice, or why there is none.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -31,7 +32,7 @@ from harness.models.local.checkpoint import (
 )
 from harness.protocols import Traits
 from harness.runtime.signals import STOP
-from harness.types import JSON
+from harness.types import JSON, Failure, Response, Usage
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -78,6 +79,21 @@ class Checkpoint:
             "dtype": dtype_of(self.dtype, device_of(self.device)),
             "max_length": self.max_length,
         }
+
+    def _likeliest(
+        self, logprobs: dict[str, float], tokens: int, seconds: float, finish_reason: str = "stop"
+    ) -> Response | Failure:
+        """Return the first of the likeliest as the text; a failure where one of the numbers is none."""
+        if not all(map(math.isfinite, logprobs.values())):
+            return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
+        return Response(
+            text=max(logprobs, key=lambda name: logprobs[name]),
+            logprobs=logprobs,
+            usage=Usage(input=tokens, output=0),
+            finish_reason=finish_reason,
+            served_model=self.path,
+            seconds=seconds,
+        )
 
     def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
         """Return the tokenizer, and the model on its device in evaluation mode.

@@ -7,7 +7,6 @@ that they cannot follow its prompts, and does not say how they were asked. This 
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from harness.errors import ConfigError, RunStopped
 from harness.models.local.checkpoint import DType
 from harness.models.local.loading import Checkpoint, exact_head, in_batches, input_limit, windows
 from harness.protocols import Outcomes, as_text
-from harness.types import JSON, ChoiceRequest, Failure, Request, Response, Usage
+from harness.types import JSON, ChoiceRequest, Failure, Request
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class MaskedLM(Checkpoint):
             for batch, rows in in_batches(encoded, lambda masked: masked.length, self._budget, self._rank):
                 seconds = round((time.perf_counter() - started) / len(batch), 6)
                 yield [
-                    (masked.request, self._outcome(masked, logprobs, seconds))
+                    (masked.request, self._likeliest(logprobs, masked.length, seconds))
                     for masked, logprobs in zip(batch, rows, strict=True)
                 ]
                 started = time.perf_counter()
@@ -152,15 +151,3 @@ class MaskedLM(Checkpoint):
             {choice: float(row[token]) for choice, token in masked.choices.items()}
             for masked, row in zip(batch, rows, strict=True)
         ]
-
-    def _outcome(self, masked: Masked, logprobs: dict[str, float], seconds: float) -> Response | Failure:
-        if not all(map(math.isfinite, logprobs.values())):
-            return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
-        return Response(
-            text=max(logprobs, key=lambda choice: logprobs[choice]),
-            logprobs=logprobs,
-            usage=Usage(input=masked.length, output=0),
-            finish_reason="stop",
-            served_model=self.path,
-            seconds=seconds,
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import time
 import warnings
@@ -16,7 +15,7 @@ from pydantic import Field
 from harness.errors import ConfigError
 from harness.models.local.loading import Checkpoint, exact_head, in_batches, input_limit, windows
 from harness.protocols import Outcomes
-from harness.types import JSON, Failure, PairRequest, Request, Response, Usage
+from harness.types import JSON, Failure, PairRequest, Request, Response
 
 CLASSES = ("entailment", "neutral", "contradiction")
 _NOT = re.compile(r"(not|non|no)[^a-z]*entail")
@@ -136,16 +135,8 @@ class NLI(Checkpoint):
 
     def _outcome(self, pair: Encoded, row: list[float], seconds: float) -> Response | Failure:
         logprobs = dict(zip(self._parts[2], row, strict=True))
-        if not all(map(math.isfinite, row)):
-            return Failure("invalid_logprobs", f"the log-probabilities are {row}")
-        return Response(
-            text=max(logprobs, key=lambda name: logprobs[name]),
-            logprobs=logprobs,
-            usage=Usage(input=pair.length, output=0),
-            finish_reason="premise_truncated" if pair.truncated else "stop",
-            served_model=self.path,
-            seconds=seconds,
-        )
+        finish_reason = "premise_truncated" if pair.truncated else "stop"
+        return self._likeliest(logprobs, pair.length, seconds, finish_reason)
 
 
 def class_indices(labels: Mapping[int, str]) -> Mapping[str, int] | None:

@@ -13,13 +13,13 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
 
 from harness.cli import hydra_app
 from harness.config_files import own_files
 from harness.errors import ConfigError
 from harness.runtime import signals
-from harness.settings import Form, build, check_keys, chosen, class_of, first_sentence, plain
+from harness.settings import Form, build, chosen, class_of, plain, validated
 from harness.tasks.benchmark import Learnable
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
     from harness.storage.run_folder import Folder
 
     config, own = own_files(config)
-    settings = _settings(config)
+    settings = validated(DiscoverSettings, config)
     if not isinstance(class_of(str(settings.task.get("_target_", "")), "task"), Learnable):
         raise ConfigError("an algorithm answers the questions of task=causalbench/causality, no other task's.")
     # The two parts.
@@ -177,14 +177,6 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
         terminal.show(table([load(path)]))
         print(f"{path}/ holds {', '.join(sorted(f.name for f in path.iterdir() if f.name[0] != '.'))}")
     return path
-
-
-def _settings(config: Mapping[str, Any]) -> DiscoverSettings:
-    check_keys(config, list(DiscoverSettings.__dataclass_fields__), "")
-    try:
-        return TypeAdapter(DiscoverSettings).validate_python(dict(config))
-    except ValidationError as error:
-        raise ConfigError(first_sentence(error, "")) from None
 
 
 def _check_sizes(algorithm: Algorithm, task: LearnableTask) -> None:

@@ -45,7 +45,6 @@ class Slurm:
     count: Annotated[int, Field(ge=1)] = 4
     partition: Name = None
     account: Name = None
-    qos: Name = None
     minutes: Annotated[int, Field(ge=1)] = 60
     requeues: Annotated[int, Field(ge=0)] = 20
     gpus: Annotated[int, Field(ge=0)] | None = None
@@ -53,7 +52,6 @@ class Slurm:
     memory: Annotated[float, Field(gt=0)] | None = None
     signal_seconds: Annotated[int, Field(ge=1)] = 120
     setup: tuple[str, ...] = ()
-    srun_args: tuple[str, ...] = ()
     python: Name = None
     additional: dict[str, Any] = field(default_factory=dict)
     cluster: Literal["slurm", "local"] = "slurm"
@@ -141,10 +139,8 @@ class Slurm:
                 "array_parallelism": self.count,
                 "partition": self.partition,
                 "account": self.account,
-                "qos": self.qos,
                 "cpus_per_task": self.cpus,
                 "mem": None if self.memory is None else f"{self.memory:g}GB",
-                "srun_args": list(self.srun_args) or None,
                 "additional_parameters": dict(self.additional),
                 **shared,
             }

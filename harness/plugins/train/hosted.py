@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
-from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -30,18 +29,18 @@ from harness.models.api.families import bare_name, plan_note
 from harness.models.api.faults import RefusedError
 from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError
-from harness.models.api.server import passes, rest
+from harness.models.api.server import rest
 from harness.models.api.token_bound import tokens_about
 from harness.plugins.train import hosted_server
 from harness.plugins.train.examples import Example, Lessons, teaching_task
 from harness.plugins.train.hosted_server import ENDED, MARK, TuningJob, TuningServer, may_have_been_made
-from harness.plugins.train.recipe import MANIFEST, FinetuneSettings, alone, room, settings_of
+from harness.plugins.train.recipe import MANIFEST, FinetuneSettings, alone, room
 from harness.prompting.fit import choose_prompt
 from harness.prompting.prompts import Prompt
 from harness.runtime import signals
 from harness.runtime.progress import Progress
 from harness.seeding import shuffled
-from harness.settings import build, chosen
+from harness.settings import build, chosen, validated
 from harness.storage import atomic_write, provenance
 from harness.storage.atomic_write import atomic_file, check
 from harness.tasks.check import check_parts
@@ -159,7 +158,7 @@ def make_hosted(config: Mapping[str, Any]) -> list[str]:
     Raises HarnessError.
     """
     config, own = own_files(config)
-    tuning = tuning_of(settings_of(config))
+    tuning = tuning_of(validated(FinetuneSettings, config))
     settings = tuning.settings
     plan = list(plan_lines(tuning))  # the rows are checked before anything is written
     if settings.out == "-" or settings.out.endswith(".jsonl"):
@@ -280,23 +279,25 @@ class _JobSteps:
             "metadata": {MARK: self.tuning.mark},
             **({"suffix": recipe.suffix} if recipe.suffix else {}),
         }
-        for attempt in count(1):
+
+        def create() -> str:
             self._note(step="creating", file=file)
             try:
-                id = self.server.create(body).id
+                return self.server.create(body).id
             except (RefusedError, LostError, TimeoutError) as error:
                 if may_have_been_made(error):
                     raise self._unheard(file) from None
                 self._note(step="uploaded", file=file)
-                # A file that has just gone up may not be found for some seconds.
-                if not passes(error, fresh=True) or attempt == recipe.endpoint.attempts:
-                    self._note(step="prepared")  # the file may be at fault, or gone: the next time another one goes up
-                    raise self.server.stopped(error) from None
-                rest(self.server.pause(error, attempt))
-            else:
-                self._note(step="created", file=file, job=id)
-                self.say(f"the job {id} is made")
-                break
+                raise
+
+        try:
+            id = self.server.again(create, fresh=True)  # a file that has just gone up may not be found for some seconds
+        except RunStopped:
+            if atomic_write.object_in(self._journal).get("step") == "uploaded":
+                self._note(step="prepared")  # the file may be at fault, or gone: the next time another one goes up
+            raise
+        self._note(step="created", file=file, job=id)
+        self.say(f"the job {id} is made")
         return id
 
     def _upload(self) -> str:

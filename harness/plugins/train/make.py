@@ -20,13 +20,13 @@ from harness.models.local.checkpoint import Device, device_of, dtype_of, fingerp
 from harness.plugins.train.examples import Example, Lessons, teaching_task
 from harness.plugins.train.learners import AnswerLearner, Learner, PairLearner, base_config, fit_counts
 from harness.plugins.train.packed import PackedLearner
-from harness.plugins.train.recipe import MANIFEST, Recipe, alone, leads, room, settings_of
+from harness.plugins.train.recipe import MANIFEST, FinetuneSettings, Recipe, alone, leads, room
 from harness.plugins.train.scratch import make_base
 from harness.prompting.fit import choose_prompt, fitting
 from harness.prompting.prompts import Prompt
 from harness.runtime.environment import installing
 from harness.runtime.progress import Progress
-from harness.settings import build, chosen
+from harness.settings import build, chosen, validated
 from harness.storage import atomic_write, provenance
 from harness.storage.atomic_write import check
 from harness.tasks.check import check_parts
@@ -62,7 +62,7 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     """Make the checkpoint that a composed config describes, or return the one that is there. Raises HarnessError."""
     # The settings, and what they need.
     config, own = own_files(config)
-    settings = settings_of(config)
+    settings = validated(FinetuneSettings, config)
     if settings.submit:
         raise ConfigError("submit=true is for jobs at a server (recipe=openai): leave it out.")
     recipe = build(settings.recipe, "recipe")

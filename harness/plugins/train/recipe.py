@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from filelock import FileLock, Timeout
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
 
 from harness.errors import ConfigError, HarnessError, RunStopped, StoreError
 from harness.models.local.checkpoint import RECORD, Device
 from harness.plugins.train.scratch import Scratch
-from harness.settings import LOCAL, check_keys, first_sentence, without_path
+from harness.settings import LOCAL, without_path
 from harness.storage.atomic_write import full
 from harness.types import JSON
 
@@ -124,15 +124,6 @@ class FinetuneSettings:
     device: Device = "auto"
     submit: bool | str = False
     debug: bool = False
-
-
-def settings_of(config: Mapping[str, Any]) -> FinetuneSettings:
-    """Return a composed config, validated. Raises ConfigError."""
-    check_keys(config, list(FinetuneSettings.__dataclass_fields__), "")
-    try:
-        return TypeAdapter(FinetuneSettings).validate_python(dict(config))
-    except ValidationError as error:
-        raise ConfigError(first_sentence(error, "")) from None
 
 
 def leads() -> bool:

@@ -15,7 +15,8 @@ from support.brute_force import dags
 
 from harness.causal.dag import bits, from_edges, mask_of
 from harness.causal.equivalence import members
-from harness.plugins.discovery.scores import Observations, Score, settings_of
+from harness.plugins.discovery.hill_climbing import HillClimbing
+from harness.plugins.discovery.scores import Observations, Score
 
 
 def bic(data, arities, node, parents):
@@ -123,6 +124,9 @@ def test_a_local_score_is_computed_once(monkeypatch):
 
 
 def test_bic_has_no_equivalent_sample_size():
+    def settings_of(score, size):
+        return HillClimbing("hc", score=score, equivalent_sample_size=size).score_json
+
     assert settings_of("bic", 10) == settings_of("bic", 1) == {"score": "bic"}
     assert settings_of("bdeu", 10) != settings_of("bdeu", 1)
 

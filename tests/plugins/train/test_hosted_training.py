@@ -92,7 +92,7 @@ def test_a_row_is_what_the_adapter_asks_and_the_answer_that_is_read_from_it(acco
     written, held, *_ = make_hosted(config)
     assert written == "ft.jsonl is written." and held.startswith("Training file: 20 rows (")
     rows = [json.loads(line)["messages"] for line in Path("ft.jsonl").read_text().splitlines()]
-    order = hosted.tuning_of(hosted.settings_of(config))
+    order = hosted.tuning_of(hosted.validated(hosted.FinetuneSettings, config))
     adapter = Chat(name="evaluates", model="ft:x", base_url=account.url)
     asked = {json.dumps(adapter.call(e.request)[1]["messages"]): e for e in order.lessons.train.rows}
     assert len(rows) == len(asked) == 20 and not account.seen()["calls"]
@@ -164,7 +164,7 @@ UNHEARD = ("_note2after", "_note3before")
 
 
 def test_kill_9_at_any_step_and_the_same_command_make_one_job(account, capfd):
-    tuning = hosted.tuning_of(hosted.settings_of(composed(account, "submit=true")))
+    tuning = hosted.tuning_of(hosted.validated(hosted.FinetuneSettings, composed(account, "submit=true")))
     for owner, name, number, moment in KILLS:
         account.set(states=["running", "succeeded"])
         place = f"{name}{number}{moment}"
