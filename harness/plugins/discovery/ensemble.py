@@ -14,8 +14,7 @@ from pydantic import Field
 
 from harness.causal.dag import DAG, mask_of
 from harness.causal.learned_graph import Pattern
-from harness.plugins.discovery.algorithm import Scored
-from harness.plugins.discovery.scores import Observations, Score, mutual_information
+from harness.plugins.discovery.algorithm import Observations, Score, Scored, mutual_information
 from harness.runtime.under_way import STEPS
 from harness.types import JSON
 

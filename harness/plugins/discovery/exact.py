@@ -19,8 +19,7 @@ from scipy.special import gammaln
 from harness.causal.dag import DAG
 from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
-from harness.plugins.discovery.algorithm import Scored
-from harness.plugins.discovery.scores import Codes, Observations, Score, ScoreName, n_log_n
+from harness.plugins.discovery.algorithm import Codes, Observations, Score, Scored, ScoreName, n_log_n
 from harness.runtime.under_way import STEPS
 from harness.types import JSON
 

@@ -15,9 +15,8 @@ from scipy.special import chdtrc
 
 from harness.causal.dag import bits, mask_of
 from harness.causal.learned_graph import Pattern
-from harness.plugins.discovery.algorithm import Scored
+from harness.plugins.discovery.algorithm import Codes, Observations, Scored, ScoreName, n_log_n
 from harness.plugins.discovery.hill_climbing import climb
-from harness.plugins.discovery.scores import Codes, Observations, ScoreName, n_log_n
 from harness.types import JSON
 
 

@@ -16,9 +16,9 @@ from harness.causal.dag import mask_of, topological_order
 from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
 from harness.plugins.discovery import causal_learn, exact
+from harness.plugins.discovery.algorithm import Observations, Score
 from harness.plugins.discovery.exact import Exact, SubsetScores, best_network, spread
 from harness.plugins.discovery.hill_climbing import HillClimbing
-from harness.plugins.discovery.scores import Observations, Score
 from harness.runtime.under_way import STEPS
 from harness.tasks.causalbench.networks import load, sample
 

@@ -10,8 +10,8 @@ from support.brute_force import dag_of, dags, graph_of
 
 from harness.causal.dag import from_edges, topological_order
 from harness.causal.equivalence import pattern
+from harness.plugins.discovery.algorithm import Observations, Score
 from harness.plugins.discovery.hill_climbing import HillClimbing, Search, climb, perturb
-from harness.plugins.discovery.scores import Observations, Score
 from harness.tasks.causalbench.networks import load, sample
 
 ASIA = load("asia")

@@ -11,8 +11,8 @@ from observed import noisy_copies, observations
 from scipy.stats import chi2, chi2_contingency
 
 from harness.causal.dag import from_edges, mask_of
+from harness.plugins.discovery.algorithm import Observations
 from harness.plugins.discovery.mmhc import GSquare
-from harness.plugins.discovery.scores import Observations
 
 
 def by_scipy(data, x, y, given):

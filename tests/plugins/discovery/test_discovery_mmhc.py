@@ -11,8 +11,8 @@ from support.brute_force import dags
 
 from harness.causal.dag import bits
 from harness.causal.equivalence import pattern
+from harness.plugins.discovery.algorithm import Observations
 from harness.plugins.discovery.mmhc import MMHC, MMPC, GSquare, Independence, skeleton
-from harness.plugins.discovery.scores import Observations
 from harness.tasks.causalbench.networks import load, sample
 
 

@@ -15,8 +15,8 @@ from support.brute_force import dags
 
 from harness.causal.dag import bits, from_edges, mask_of
 from harness.causal.equivalence import members
+from harness.plugins.discovery.algorithm import Observations, Score
 from harness.plugins.discovery.hill_climbing import HillClimbing
-from harness.plugins.discovery.scores import Observations, Score
 
 
 def bic(data, arities, node, parents):

@@ -14,11 +14,11 @@ from support.brute_force import dags
 
 from harness.causal.dag import bits, descendants, topological_order
 from harness.plugins.discovery import ensemble
+from harness.plugins.discovery.algorithm import Observations, Score, dependent, mutual_information
 from harness.plugins.discovery.ensemble import Ensemble, Families
 from harness.plugins.discovery.exact import Exact
 from harness.plugins.discovery.genetic import Genetic, _Search
 from harness.plugins.discovery.mmhc import GSquare
-from harness.plugins.discovery.scores import Observations, Score, dependent, mutual_information
 from harness.tasks.causalbench.networks import load, sample
 
 BOTH = [Genetic("genetic"), Ensemble("ensemble")]
