@@ -19,8 +19,7 @@ from harness.cost.shared_budget import Book
 from harness.cost.spending import Spending
 from harness.engine import dispatch
 from harness.errors import ConfigError
-from harness.judge import question
-from harness.judge.ask import Judge, judge_of
+from harness.judge import Judge, judge_of, judge_prompt
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
@@ -95,7 +94,7 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
         service.check_key()
     judge = _judge(settings, prompt, asks=asks and settings.shard is None)
     # Its place. Every setting that can change what it finds is in the path or in the configuration.
-    judge_part = of_judge(judge.name, judge.identity, question.prompt()) if judge is not None else None
+    judge_part = of_judge(judge.name, judge.identity, judge_prompt()) if judge is not None else None
     place, configuration = of_model(task, prompt, model.name, model.identity, settings.samples, judge_part)
     if not model.name.strip(". "):
         raise ConfigError(f"model.name={model.name!r} is no name of a row and a folder: it needs a letter or a digit.")
@@ -157,7 +156,7 @@ def _origin(
         **({"training": training} if training else {}),
         "words": prompt.as_json,
         **spending.provenance,
-        **({"judge": {"words": question.prompt().as_json, **judge.provenance}} if judge is not None else {}),
+        **({"judge": {"words": judge_prompt().as_json, **judge.provenance}} if judge is not None else {}),
     }
 
 
@@ -257,7 +256,7 @@ def judging(prepared: Prepared, store: Store | None) -> Judge | None:
     if (spending := prepared.spending.judge) is None:
         return None
     asked = _wrapped(spending.model, prepared, store)
-    return Judge(spending.metered(_stored(spending.within_rest(asked), prepared, store)), question.prompt())
+    return Judge(spending.metered(_stored(spending.within_rest(asked), prepared, store)), judge_prompt())
 
 
 def _stored(model: Model, prepared: Prepared, store: Store | None) -> Model:

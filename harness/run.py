@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from harness.codec import request_digest
 from harness.errors import Interrupted, RunStopped
-from harness.judge.ask import Judge, read_rest
+from harness.judge import Judge, read_rest
 from harness.prompting import conversation
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt

@@ -1,13 +1,12 @@
 """Answers that were paid for once, in one SQLite file. The plug-in `answers` looks after it.
 
-model.py         a Model that holds a Model and asks it only what the store does not know
-asking.py        one call of it: look up, claim, ask, wait for what others ask
-claims.py        what a process is asking, so that others on the same file do not
-explain_miss.py  why an answer is not there: what is stored that comes nearest
-store.py         the file: get and put
-alone.py         a file that one process has alone, as NFS, Lustre and GPFS need, and how others read it meanwhile
-schema.py        its tables and rows, and what is looked at before it is used
-merging.py       answers of another machine go into this cache
+model.py    a Model that holds a Model and asks it only what the store does not know; why an answer is missing
+asking.py   one call of it: look up, claim, ask, wait for what others ask
+claims.py   what a process is asking, so that others on the same file do not
+store.py    the file: get and put
+alone.py    a file that one process has alone, as NFS, Lustre and GPFS need, and how others read it meanwhile
+schema.py   its tables and rows, and what is looked at before it is used
+merging.py  answers of another machine go into this cache
 """
 
 from harness.cache.model import CachedModel

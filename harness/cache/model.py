@@ -8,21 +8,30 @@ is an error: an answer that looks stored but is not would be paid for twice.
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any
 
 from harness.cache.asking import Asking
-from harness.cache.schema import key_of
-from harness.cache.store import Store
-from harness.codec import canonical, response_from_json, response_json, short
+from harness.cache.schema import UNREADABLE, key_of
+from harness.cache.store import Store, text_of
+from harness.codec import canonical, digest, response_from_json, response_json, short, words
 from harness.errors import StoreError
 from harness.protocols import Model, Outcome, Outcomes, Wrapper
 from harness.runtime import signals
 from harness.settings import CacheMode
-from harness.types import Failure, Request, Response
+from harness.types import JSON, Failure, Request, Response
 
 PATIENCE = 600.0
 """Seconds without any answer of another process that lives, after which what it has claimed is asked here as well."""
+_MOST_DIFFERENCES = 3
+"""Differences that are named; more say that the two have little in common."""
+_TIES = 200
+"""Requests that differ in as few places, of which the one whose words agree the longest is named."""
+_AROUND = 30
+"""Characters of a text that are shown where two part."""
 
 
 class CachedModel(Wrapper):
@@ -92,8 +101,6 @@ class CachedModel(Wrapper):
 
     def missing(self, request: Request) -> StoreError:
         """Return what mode frozen raises where an answer is not there."""
-        from harness.cache.explain_miss import explain
-
         if self.store.damaged(key := self.key(request)):
             return StoreError(
                 f"cache=frozen, and an answer of {self.name} in {self.store.path} cannot be read as stored ({key}): "
@@ -115,3 +122,119 @@ def _storable_outcome(outcome: Response | Failure) -> Response | Failure:
         return response_from_json(response_json(outcome), cached=outcome.cached)
     except (ValueError, TypeError, AttributeError) as error:
         return Failure("invalid_reply", f"the model's response cannot be stored: {error}")
+
+
+def explain(store: Store, identity: Mapping[str, JSON], request: Request) -> str:
+    """Return half a sentence on why the answer is missing. Reads the whole cache: for a run that has failed anyway."""
+    request_json = short(request)
+    elsewhere = [
+        _read(text)
+        for (text,) in store.query(
+            "SELECT identity FROM identities WHERE digest IN (SELECT DISTINCT identity FROM answers WHERE request = ?)",
+            request_json,
+        )
+    ]
+    if elsewhere:
+        return f"the same request is stored for a model that is set otherwise ({_nearest(elsewhere, identity)})"
+    stored = store.query("SELECT request FROM answers WHERE identity = ?", digest(identity))
+    if nearest := _nearest_requests(stored, request_json):
+        return f"of this model the nearest request that is stored has {_words(store, nearest, request)}"
+    identities = [
+        _read(text)
+        for (text,) in store.query(
+            "SELECT identity FROM identities WHERE digest IN (SELECT DISTINCT identity FROM answers)"
+        )
+    ]
+    if not identities:
+        return "it is empty"
+    return (
+        f"nothing is stored for this model; the nearest one is set otherwise ({_nearest(identities, identity)}), "
+        "and has not been asked these words either"
+    )
+
+
+def differences(there: Any, now: Any) -> list[str]:
+    """Return the settings in which two JSON values differ, by their dotted names."""
+    a, b = dict(_leaves(there)), dict(_leaves(now))
+    names = [name for name in {**a, **b} if name not in a or name not in b or a[name] != b[name]]
+    return [f"{name}: {_value_text(a, name)} there, {_value_text(b, name)} now" for name in names]
+
+
+def _nearest(identities: list[Any], identity: Mapping[str, JSON]) -> str:
+    # By way of JSON: a tuple of ours is a list there.
+    return _few(min((differences(there, json.loads(canonical(identity))) for there in identities), key=len))
+
+
+def _few(differences: list[str]) -> str:
+    more = f"; and {len(differences) - _MOST_DIFFERENCES} more" if len(differences) > _MOST_DIFFERENCES else ""
+    return "; ".join(differences[:_MOST_DIFFERENCES]) + more
+
+
+def _nearest_requests(stored: Iterator[tuple[Any, ...]], request_json: str) -> list[Any]:
+    """Return the stored requests that differ in the fewest places; other words are nearer than other settings."""
+    leaves = dict(_leaves(json.loads(request_json)))
+    nearest: list[Any] = []
+    least = 0
+    for (text,) in stored:
+        there = dict(_leaves(_read(text)))
+        differ = [n for n in {**there, **leaves} if n not in there or n not in leaves or there[n] != leaves[n]]
+        distance = sum(1 if name.endswith("sha256") else 2 for name in differ)
+        if not nearest or distance < least:
+            least, nearest = distance, []
+        if distance == least and len(nearest) < _TIES:
+            nearest.append(_read(text))
+    return nearest
+
+
+def _words(store: Store, nearest: list[Any], request: Request) -> str:
+    """Return in what the nearest requests differ from this one: settings by name, words by where they part."""
+    now = json.loads(short(request))
+    texts = dict(zip(_digests(now).values(), words(request), strict=True))
+    partings: list[tuple[int, str]] = []
+    for there in nearest:
+        mine, theirs = _digests(now), _digests(there)
+        name = next((name for name in mine if name in theirs and mine[name] != theirs[name]), None)
+        if name is not None:
+            row = next(store.query("SELECT text FROM texts WHERE digest = ?", theirs[name]), ("",))
+            partings.append(_parting(text_of(row[0]), texts[mine[name]]))
+    settings = [difference for difference in differences(nearest[0], now) if "sha256: " not in difference]
+    if not partings:
+        return f"other settings ({_few(settings)})"
+    return "; ".join([f"other words ({max(partings)[1]})", *settings[:_MOST_DIFFERENCES]])
+
+
+def _digests(request: Any) -> dict[str, str]:
+    """Return the digests of a request's texts, by their place."""
+    return {name: text for name, text in _leaves(request) if name.endswith("sha256")}
+
+
+def _parting(there: str, now: str) -> tuple[int, str]:
+    """Return how many characters two texts share at their beginning, and a phrase on what comes after."""
+    at = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(there, now, strict=False)))
+    after = f"after {json.dumps(there[max(0, at - _AROUND) : at], ensure_ascii=False)}: " if at else ""
+    excerpts = [json.dumps(text[at : at + _AROUND], ensure_ascii=False) for text in (there, now)]
+    return at, f"{after}{excerpts[0]} there, {excerpts[1]} now"
+
+
+def _read(text: Any) -> Any:
+    """Return a stored JSON value; None, which is near nothing, where it cannot be read."""
+    try:
+        return json.loads(text)
+    except UNREADABLE:
+        return None
+
+
+def _leaves(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    children: Any = ()
+    if isinstance(value, dict):
+        children = value.items()
+    elif isinstance(value, list):
+        children = enumerate(value)
+    if not children:
+        yield at, value
+    for name, child in children:
+        yield from _leaves(child, f"{at}.{name}" if at else str(name))
+
+
+def _value_text(values: Mapping[str, Any], name: str) -> str:
+    return json.dumps(values[name], ensure_ascii=False) if name in values else "nothing"

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from harness.cli import choice_help, help_text, mistakes, setting_lines
-from harness.cli.arguments import quoting_hint, readied, without_switches
+from harness.cli import choice_help, help_text, setting_lines
+from harness.cli.arguments import mistake, not_given, quoting_hint, readied, without_switches
 from harness.cli.key_value import exit_code, version
 from harness.cli.setting_lines import is_utf8, own_files
 from harness.config_files import BUILTIN, CONFIGS
@@ -171,10 +171,10 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
     if kind == "OverrideParseException":
         return quoting_hint(arguments)
     # The error's own words are not read: what is wrong with the names is found in the files, and needs no message.
-    if isinstance(error, OmegaConfBaseException) and (said := mistakes.not_given(config_name, arguments)):
+    if isinstance(error, OmegaConfBaseException) and (said := not_given(config_name, arguments)):
         return said
     if isinstance(error, (HydraException, OmegaConfBaseException, ValueError)) and (
-        said := mistakes.mistake(config_name, arguments)
+        said := mistake(config_name, arguments)
     ):
         return said
     if isinstance(error, RecursionError):

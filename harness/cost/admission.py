@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 
 from harness.cost.budget import Till
-from harness.cost.token_estimate import Size
+from harness.cost.price import Size
 from harness.errors import BudgetReached
 from harness.protocols import Admission, Model, Outcomes, Wrapper
 from harness.runtime.signals import STOP

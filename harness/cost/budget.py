@@ -17,8 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 
 from harness.codec import token_count
-from harness.cost.price import Price, cost_of, countable, dollars
-from harness.cost.token_estimate import Size, size
+from harness.cost.price import Price, Size, cost_of, countable, dollars, size
 from harness.errors import BudgetReached, ConfigError
 from harness.protocols import Model, Service
 from harness.types import Failure, Request, Response, Usage

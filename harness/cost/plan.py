@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 
 from harness.codec import request_digest
-from harness.cost.token_estimate import Size, size
-from harness.judge.question import prompt as judge_prompt
-from harness.judge.question import question, statement
+from harness.cost.price import Size, size
+from harness.judge import judge_prompt, request_to_judge, statement_of
 from harness.prompting.prompts import Prompt
 from harness.prompting.repeats import RepeatedPrompts
 from harness.protocols import Model, Service, Task
@@ -111,7 +110,7 @@ class _Pass:
         """Count what a judge would be asked about the reply to a request, if it is unreadable."""
         if known is not None and self.prompt.parse(known, item.fields).label is not None:
             return
-        asked = question(judge_prompt(), statement(item.fields), "" if known is None else known.text)
+        asked = request_to_judge(judge_prompt(), statement_of(item.fields), "" if known is None else known.text)
         name = int(request_digest(request)[:16], 16) ^ int(request_digest(asked)[:16], 16)
         if name not in self.digests:
             self.digests.add(name)

@@ -17,8 +17,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from harness.cost.budget import Amounts, Budget, Outlay, Till
-from harness.cost.price import Price
-from harness.cost.token_estimate import Size
+from harness.cost.price import Price, Size
 from harness.errors import BudgetReached, StoreError
 from harness.protocols import Model
 from harness.types import Failure, Request, Response, Usage

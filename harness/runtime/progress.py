@@ -10,14 +10,17 @@ from contextlib import contextmanager, nullcontext, suppress
 from datetime import timedelta
 from math import ceil
 from operator import length_hint
+from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from harness.runtime import console
+from harness.runtime.signals import LAST
 from harness.runtime.under_way import RETRIES, STEPS
 from harness.types import Failure, Record, Response
 
 if TYPE_CHECKING:
-    from harness.runtime.progress_bar import Bar
+    from rich.console import RenderableType
+
 
 T = TypeVar("T")
 EVERY = 10.0
@@ -28,6 +31,16 @@ RECENT = 30.0
 """Seconds that the rate looks back on,"""
 FEWEST = 10
 """or as long as so many answers took, where they are slow."""
+AFTER = 1.0
+"""Seconds before the bar is drawn: a shorter run has none, and never imports rich."""
+REFRESH = 0.2
+"""Seconds between two states of the bar."""
+LONGEST_WAIT = 2.0
+"""Seconds that the bar is given to leave: a terminal may be stopped with Ctrl-S."""
+SHORTEST, LONGEST = 8, 40
+"""Cells of the bar, without its numbers."""
+LEAST_NEEDED = ("cached", "unreadable", "rate", "cost", "failed", "left")
+"""Numbers that a narrow terminal leaves out, in this order."""
 
 
 class Progress:
@@ -83,7 +96,7 @@ class Progress:
         on_terminal = console.capable(sys.stderr)
         last_line = time.monotonic()
         self._marks = deque([(last_line, 0)])
-        with self._told_of_retries(lines=not on_terminal), self._bar() if on_terminal else nullcontext():
+        with self._told_of_retries(lines=not on_terminal), Bar(self) if on_terminal else nullcontext():
             self.total = each * length_hint(items)  # with the bar in sight: making items can take seconds
             for value in values:
                 self.done += 1
@@ -160,13 +173,76 @@ class Progress:
         since, before = marks[0]
         return (answers - before) / (now - since) if now > since else None
 
-    def _bar(self) -> Bar:
-        from harness.runtime.progress_bar import Bar
-
-        return Bar(self)
-
 
 def _pace(rate: float) -> str:
     if rate >= 100:
         return f"{rate:,.0f}/s"
     return f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min"
+
+
+class Bar:
+    """A bar that is shown while the block lasts, drawn by a thread of its own so that the run only has to count."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._ended = Event()
+        self._thread = Thread(target=self._draw, name="bar", daemon=True)
+
+    def __enter__(self) -> None:
+        LAST.append(self._leave)
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._leave()
+        LAST.remove(self._leave)
+
+    def _leave(self) -> None:
+        self._ended.set()
+        self._thread.join(LONGEST_WAIT)
+
+    def _draw(self) -> None:
+        if self._ended.wait(AFTER):
+            return
+        from rich.live import Live
+
+        screen = console.rich_console(sys.stderr)
+
+        def state() -> RenderableType:
+            return line(self._progress, screen.width)
+
+        # Lines on stderr go above the bar; stdout may be a pipe, and none of its business.
+        live = Live(get_renderable=state, console=screen, auto_refresh=False, transient=True, redirect_stdout=False)
+        with suppress(OSError), live:  # the terminal may be closed
+            while not self._ended.wait(REFRESH):
+                live.refresh()
+
+
+def line(progress: Progress, width: int) -> RenderableType:
+    """Return title, bar and numbers in one line of at most `width` cells; below it what waits or takes long."""
+    from rich.cells import cell_len
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    facts = progress.facts(time.monotonic())
+    title = Text(console.clean(progress.title))
+    numbers, room = "", 0
+    for number in range(len(LEAST_NEEDED) + 1):
+        numbers = " · ".join(text for name, text in facts.items() if name not in LEAST_NEEDED[:number])
+        room = width - title.cell_len - 1 - cell_len(numbers)
+        if room >= 0:
+            break
+    parts: list[RenderableType] = [Text(numbers)]
+    if room > SHORTEST:
+        parts.insert(0, ProgressBar(progress.total or None, progress.done, width=min(room - 1, LONGEST)))
+    title.truncate(max(width - cell_len(numbers) - 1, 1), overflow="ellipsis")
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    for _ in (title, *parts):
+        grid.add_column(no_wrap=True)
+    grid.add_row(title, *parts)
+    if not (waiting := console.clean(progress.waiting)):
+        return grid
+    below = Text(waiting, no_wrap=True)
+    below.truncate(width, overflow="ellipsis")
+    return Group(grid, below)

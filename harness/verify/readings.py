@@ -11,7 +11,7 @@ from harness.codec import request_digest
 from harness.cost.ledger import Ledger
 from harness.cost.price import costs_money
 from harness.errors import DataError
-from harness.judge import question
+from harness.judge import judge_prompt, reading_of, recorded_prompt, request_to_judge, statement_of
 from harness.prompting.version import VERSION
 from harness.scoring.samples import unread
 from harness.storage.rebuild import model_of
@@ -79,7 +79,7 @@ class JudgeCheck:
         words = (manifest.get("judge") or {}).get("words")
         if not isinstance(words, Mapping):
             raise DataError(f"{MANIFEST} does not hold the words in which the judge was asked: run its command again.")
-        self.words: Prompt = question.recorded(words)
+        self.words: Prompt = recorded_prompt(words)
         self.ledger = Ledger(price, paid=True)
 
     @property
@@ -89,14 +89,14 @@ class JudgeCheck:
 
     def problems_of_words(self) -> Iterator[str]:
         """Yield where the judge was asked in other words than today's."""
-        if self.words.digest != question.prompt().digest:
+        if self.words.digest != judge_prompt().digest:
             yield "the judge was asked in other words than today's."
 
     def answer(self, record: Record, by_rules: Answer | None) -> Answer | None:
         """Return the answer that a record should have: the judge's where the rules have none, and it was asked."""
         if record.judgement is None or by_rules is None or by_rules.label is not None:
             return by_rules
-        return question.reading(record.judgement.outcome)
+        return reading_of(record.judgement.outcome)
 
     def problems(self, record: Record, item: Item, *, complete: bool) -> Iterator[str]:
         """Yield where the judge was not asked about a reply, or asked something else."""
@@ -109,7 +109,7 @@ class JudgeCheck:
                 yield "the judge was not asked about a reply that the rules cannot read"
             return
         assert isinstance(record.outcome, Response)
-        asked = question.question(self.words, question.statement(item.fields), record.outcome.text)
+        asked = request_to_judge(self.words, statement_of(item.fields), record.outcome.text)
         if request_digest(asked) != record.judgement.request:
             yield "the judge was asked something else than its prompt makes of the reply"
         if not isinstance(record.judgement.outcome, Failure):

@@ -16,8 +16,7 @@ from harness.cache import CachedModel, Store
 from harness.cost import budget as budget_module
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget, Till
-from harness.cost.price import FREE, Price
-from harness.cost.token_estimate import size
+from harness.cost.price import FREE, Price, size
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.openai import Chat, Completions
 from harness.runtime.signals import STOP

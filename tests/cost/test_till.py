@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from support.scripted import Scripted
 
 from harness.cost.budget import Budget, Till
-from harness.cost.price import Price, countable
-from harness.cost.token_estimate import size
+from harness.cost.price import Price, countable, size
 from harness.errors import BudgetReached
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Request, Response, Usage
 

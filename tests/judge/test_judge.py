@@ -15,8 +15,7 @@ from support.openai_server import KEY, WAIT, chat_reply, error, wait_for
 
 from harness import evaluate
 from harness.errors import ConfigError
-from harness.judge import question
-from harness.judge.ask import judge_of
+from harness.judge import judge_of, judge_prompt, reading_of, request_to_judge
 from harness.storage.runs import load
 from harness.types import Answer, Failure, Response
 
@@ -175,14 +174,14 @@ def test_a_judge_that_was_told_to_rank_is_refused(key):
 
 def test_a_judge_is_read_strictly():
     for text, label in {"yes": 1, " **No.**\n": 0, "<think>no? yes!</think>YES": 1}.items():
-        assert question.reading(Response(text)).label == label
+        assert reading_of(Response(text)).label == label
     for text in ("unreadable", "", "yes and no", "The reply says no", "Yes, it does"):
-        assert question.reading(Response(text)) == Answer(None, span=text, rule="judge")
-    assert question.reading(Failure("timeout", "")) == Answer(None)
+        assert reading_of(Response(text)) == Answer(None, span=text, rule="judge")
+    assert reading_of(Failure("timeout", "")) == Answer(None)
 
 
 def test_a_long_reply_is_shown_by_its_two_ends():
-    request = question.question(question.prompt(), "A causes B", "first" + "x" * 10**6 + "last {statement}")
+    request = request_to_judge(judge_prompt(), "A causes B", "first" + "x" * 10**6 + "last {statement}")
     text = request.messages[-1].content
     assert "first" in text and "last {statement}" in text and "A causes B" in text and len(text) < 50_000
 

@@ -13,7 +13,7 @@ from support.scripted import Scripted
 
 from harness.prompting import prompts
 from harness.run import ask
-from harness.runtime import progress, progress_bar, under_way
+from harness.runtime import progress, under_way
 from harness.runtime.progress import Progress
 from harness.runtime.under_way import Steps
 from harness.types import Answer, ChatRequest, Failure, Record, Response
@@ -36,7 +36,7 @@ def drawable(monkeypatch):
     for name in ("NO_COLOR", "COLUMNS", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr(progress_bar, "LONGEST_WAIT", 120.0)
+    monkeypatch.setattr(progress, "LONGEST_WAIT", 120.0)
 
 
 def test_records_pass_unchanged_and_are_counted():
@@ -139,8 +139,8 @@ def answers():
 def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
     if not colour:
         monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr(progress_bar, "AFTER", 0.0)
-    monkeypatch.setattr(progress_bar, "REFRESH", 0.02)
+    monkeypatch.setattr(progress, "AFTER", 0.0)
+    monkeypatch.setattr(progress, "REFRESH", 0.02)
     counting = Progress("corr2cause [gpt4]", lambda: "$0.0312")
     with terminal(width) as screen:
         for number, _ in enumerate(counting.track(answers(), range(20))):
@@ -158,8 +158,8 @@ def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
 
 
 def test_the_bar_leaves_stdout_alone(monkeypatch, capfd):
-    monkeypatch.setattr(progress_bar, "AFTER", 0.0)
-    monkeypatch.setattr(progress_bar, "REFRESH", 0.01)
+    monkeypatch.setattr(progress, "AFTER", 0.0)
+    monkeypatch.setattr(progress, "REFRESH", 0.01)
     with terminal(80, stdout=False) as screen:
         for number in Progress("t").watch(iter(range(5)), range(5)):
             screen.wait(f"{number + 1}/5")
@@ -169,16 +169,16 @@ def test_the_bar_leaves_stdout_alone(monkeypatch, capfd):
 
 
 def test_what_is_over_within_a_second_has_no_bar(monkeypatch):
-    assert progress_bar.AFTER == 1
-    monkeypatch.setattr(progress_bar, "AFTER", 60.0)  # on a slow day four records take more than a second
+    assert progress.AFTER == 1
+    monkeypatch.setattr(progress, "AFTER", 60.0)  # on a slow day four records take more than a second
     with terminal(80) as screen:
         list(Progress("t").track(iter(RECORDS), RECORDS))
     assert screen.raw == b""
 
 
 def test_an_error_ends_the_bar(monkeypatch):
-    monkeypatch.setattr(progress_bar, "AFTER", 0.0)
-    monkeypatch.setattr(progress_bar, "REFRESH", 0.01)
+    monkeypatch.setattr(progress, "AFTER", 0.0)
+    monkeypatch.setattr(progress, "REFRESH", 0.01)
 
     def broken():
         yield 1
@@ -219,7 +219,7 @@ def test_what_waits_for_a_retry_is_told_in_lines_and_below_the_bar(monkeypatch, 
     board.say("one address is down")
     assert capsys.readouterr().err.splitlines() == [f"corr2cause gpt4: {told}", "one address is down"]
     console = Console(width=60, file=sys.stderr)
-    console.print(progress_bar.line(counting, 60))
+    console.print(progress.line(counting, 60))
     assert capsys.readouterr().err.splitlines()[1].startswith("7 calls wait: 500: Internal Server Error, try 4 of")
     for call in (*range(7), "other"):
         board.end(call)

@@ -55,13 +55,14 @@ with interruptible(Progress("title")):
 """
 WITH_A_BAR = """
 import signal, time
-from harness.runtime import progress_bar, signals
+from harness.runtime import signals
+from harness.runtime import progress
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
-progress_bar.AFTER, progress_bar.REFRESH, progress_bar.LONGEST_WAIT = 0.0, 0.01, 60.0
+progress.AFTER, progress.REFRESH, progress.LONGEST_WAIT = 0.0, 0.01, 60.0
 signals.at_once("the end", 0)
-line, drawn = progress_bar.line, []
-progress_bar.line = lambda *given: drawn.append(1) or line(*given)
+line, drawn = progress.line, []
+progress.line = lambda *given: drawn.append(1) or line(*given)
 def shown():
     # until it has been drawn from now on
     there = len(drawn) + 2

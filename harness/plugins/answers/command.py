@@ -216,7 +216,7 @@ def _table(groups: Iterable[maintenance.Group]) -> Table:
 
 def _same_name(store: Store, groups: list[maintenance.Group]) -> Iterator[str]:
     """Yield, for models of one name, the settings in which they differ."""
-    from harness.cache.explain_miss import differences
+    from harness.cache.model import differences
 
     identities = maintenance.identities(store)
     by_name: dict[str, list[str]] = {}

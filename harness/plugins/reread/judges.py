@@ -15,8 +15,7 @@ from harness.cost.ledger import Ledger, Metered
 from harness.cost.price import from_json
 from harness.cost.spending import JudgeSpending
 from harness.errors import RunStopped
-from harness.judge import question
-from harness.judge.ask import Judge, judge_of
+from harness.judge import Judge, judge_of, judge_prompt, recorded_prompt
 from harness.protocols import Model, Outcomes, Traits, Wrapper
 from harness.runtime.interrupt import Stoppable
 from harness.settings import Main, build_main
@@ -46,7 +45,7 @@ class NewJudge:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        return of_judge(self.model.name, self.model.identity, question.prompt())
+        return of_judge(self.model.name, self.model.identity, judge_prompt())
 
     def spending(self, manifest: Path) -> JudgeSpending:
         """Return the account of what it is asked about one run. Raises ConfigError for a limit that nobody can keep."""
@@ -61,12 +60,12 @@ class NewJudge:
         mode = self.settings.cache.mode
         asked = Stoppable(spending.within_rest(), mode)
         if mode == "off":
-            yield Judge(spending.metered(_Recalling(asked, outcomes)), question.prompt())
+            yield Judge(spending.metered(_Recalling(asked, outcomes)), judge_prompt())
             return
         cache = self.settings.cache
         with closing(Store(Path(cache.path), readonly=mode == "frozen", shared=cache.shared)) as store:
             cached = CachedModel(asked, store, mode=mode, task=task)
-            yield Judge(spending.metered(_Recalling(cached, outcomes)), question.prompt())
+            yield Judge(spending.metered(_Recalling(cached, outcomes)), judge_prompt())
 
 
 def outcomes_of_judge(run: Run) -> dict[str, Response | Failure]:
@@ -119,7 +118,7 @@ class OldJudge:
         part = run.configuration["judge"]
         self.name: str = part["name"]
         self.identity: Mapping[str, Any] = part["model"]
-        self._words = question.recorded(run.manifest["judge"]["words"])
+        self._words = recorded_prompt(run.manifest["judge"]["words"])
         self._outcomes = outcomes_of_judge(run)
         price = run.manifest["judge"].get("price")
         self.ledger = Ledger(None if price is None else from_json(price), paid="cost" in run.result_json["judge"])

@@ -12,8 +12,7 @@ from typing import Any
 
 from harness.codec import request_digest
 from harness.errors import DataError, HarnessError, RunStopped
-from harness.judge import question
-from harness.judge.ask import Judge, judged, read_rest
+from harness.judge import Judge, judge_prompt, judged, read_rest, recorded_prompt, request_to_judge, statement_of
 from harness.plugins.reread.judges import NewJudge, OldJudge, never_judged, outcomes_of_judge, replies_of_judge
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import by_other_rules, reading_version, words_of
@@ -111,14 +110,14 @@ def preview(source: RereadableRun, new_judge: NewJudge | None) -> Change:
     Raises DataError where its own judge would have to be asked more, and is not there.
     """
     run, own = source.run, bool(source.run.configuration.get("judge"))
-    words = question.recorded(run.manifest["judge"]["words"]) if own else question.prompt()
+    words = recorded_prompt(run.manifest["judge"]["words"]) if own else judge_prompt()
     judgements: Mapping[str, Any] = {}
     if own and (new_judge is None or new_judge.recalls):
         judgements = outcomes_of_judge(run) if new_judge is None else replies_of_judge(run)
 
     def request_of(record: Record, fields: Mapping[str, JSON]) -> str:
         assert isinstance(record.outcome, Response)
-        return request_digest(question.question(words, question.statement(fields), record.outcome.text))
+        return request_digest(request_to_judge(words, statement_of(fields), record.outcome.text))
 
     def now() -> Iterator[tuple[Record, str]]:
         """Yield each record as it would be, with the request that its judge would get; empty where it would not."""

@@ -14,7 +14,7 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from typing import IO
 
-from harness.cache.explain_miss import differences
+from harness.cache.model import differences
 from harness.codec import request_digest
 from harness.cost.budget import Amounts
 from harness.errors import ConfigError, HarnessError, RunStopped

@@ -1,4 +1,7 @@
-"""A pass over the records of a run: what the rules could not read goes to the judge, whose readings stand there."""
+"""Another model that reads the replies in which the rules find no verdict (judge=…).
+
+It makes a pass over the records of a finished run, and its readings take their place in them.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,33 @@ from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from typing import Any
 
 from harness.codec import request_digest
+from harness.config_files import PROMPTS
 from harness.errors import ConfigError, HarnessError, RunStopped
-from harness.judge.question import question, reading, statement
+from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
+from harness.prompting.schema import read
 from harness.protocols import Model, Outcomes, Task, Wrapper
 from harness.scoring.samples import unread
 from harness.settings import build
 from harness.storage import records
 from harness.storage.run_folder import Folder
-from harness.types import ChatRequest, Failure, Judgement, Record, Request, Response
+from harness.types import JSON, Answer, ChatRequest, Failure, Judgement, Record, Request, Response
+
+PROMPT = "reply"
+"""The prompt of judges: a file of prompts/judge/."""
+RULE = "judge"
+"""The rule that an answer names which a judge has read."""
+END = 20_000
+"""Characters at either end of a reply that a judge is shown: a verdict stands at one of them."""
+_WORDS: Mapping[str, int | None] = {"yes": 1, "no": 0, "unreadable": None}
+_AROUND = " \t\r\n.\"'`*"
+_NAMES = ("statement", "hypothesis", "question")
+"""Fields of an item that say what it asks, the plainest first."""
 
 
 def judge_of(settings: Mapping[str, Any], *, asks: bool) -> Model:
@@ -94,7 +111,7 @@ def read_rest(
 
     def question_of(record: Record) -> Request:
         assert isinstance(record.outcome, Response)
-        return question(judge.words, statements[record.item], record.outcome.text)
+        return request_to_judge(judge.words, statements[record.item], record.outcome.text)
 
     requests = (question_of(record) for record in records.read(folder.records_file) if unread(record))
     judgements, stopped = _ask(judge, requests)
@@ -111,12 +128,12 @@ def judged(record: Record, judgement: Judgement | None) -> Record:
     """Return a record that the rules could not read with what the judge has made of it."""
     if judgement is None:
         return record
-    return replace(record, judgement=judgement, answer=reading(judgement.outcome))
+    return replace(record, judgement=judgement, answer=reading_of(judgement.outcome))
 
 
 def _statements(task: Task, ids: Counter[str]) -> dict[str, str]:
     """Return what the items of these ids ask about."""
-    return {item.id: statement(item.fields) for item in task.items() if item.id in ids}
+    return {item.id: statement_of(item.fields) for item in task.items() if item.id in ids}
 
 
 def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgement], RunStopped | None]:
@@ -142,3 +159,40 @@ def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgem
         for name in sent - judgements.keys():
             judgements[name] = Judgement(name, Failure("unanswered", "the judge ended without answering"))
     return judgements, stopped
+
+
+@cache
+def judge_prompt() -> Prompt:
+    """Return the prompt that ships with harness: a folder of the working directory is not looked into."""
+    where = PROMPTS / "judge" / f"{PROMPT}.yaml"
+    return Prompt(PROMPT, where, read(where))
+
+
+def recorded_prompt(words: Mapping[str, JSON]) -> Prompt:
+    """Return the prompt whose words a manifest holds. Raises ConfigError where they make none."""
+    return prompts.recorded(PROMPT, words, ())
+
+
+def statement_of(fields: Mapping[str, JSON]) -> str:
+    """Return what an item asks about, in its own words: every field of it where none is known to say that."""
+    for name in _NAMES:
+        if value := fields.get(name):
+            return str(value)
+    return "\n".join(value for value in fields.values() if isinstance(value, str))
+
+
+def request_to_judge(words: Prompt, statement: str, reply: str) -> ChatRequest:
+    """Return what a judge is asked. The gold label is no part of it."""
+    if len(reply) > 2 * END:
+        reply = f"{reply[:END]}\n[… {len(reply) - 2 * END:,} characters left out …]\n{reply[-END:]}"
+    request = words.render({"statement": statement, "reply": reply}, (), ChatRequest)
+    assert isinstance(request, ChatRequest)
+    return request
+
+
+def reading_of(outcome: Response | Failure) -> Answer:
+    """Return the answer that a judge has read: its one word, and no label for anything else."""
+    if isinstance(outcome, Failure):
+        return Answer(label=None)
+    word = outcome.text.rpartition("</think>")[2].strip(_AROUND).casefold()
+    return Answer(label=_WORDS.get(word), span=outcome.text, rule=RULE)
