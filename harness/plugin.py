@@ -47,8 +47,8 @@ class Exporter:
 
     summary: str
     """Its line in `harness export --help`."""
-    module: str
-    """The module whose `write(runs, out)` writes the runs and returns the sentence that says so."""
+    write: str
+    """The function of runs and `out` that writes them and returns the sentence that says so."""
     is_file: bool = False
     """Whether it writes one file; a folder otherwise."""
     takes_bare_runs: bool = False

@@ -5,20 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 from harness.cli import key_value
 from harness.errors import ConfigError, DataError, unknown
-from harness.plugin import Exporter, absent, exporters
+from harness.plugin import Exporter, absent, exporters, load
 from harness.storage.atomic_write import check
 from harness.storage.run_folder import RECORDS
 from harness.storage.runs import Run, below, left_out, no_records
 
 OWN = {
-    "csv": Exporter(summary="one flat table of all records, UTF-8", module="harness.export.csv_table", is_file=True),
+    "csv": Exporter(
+        summary="one flat table of all records, UTF-8", write="harness.export.write:write_csv", is_file=True
+    ),
     "parquet": Exporter(
-        summary="the same columns; reply texts as they are", module="harness.export.parquet", is_file=True
+        summary="the same columns; reply texts as they are", write="harness.export.write:write_parquet", is_file=True
     ),
 }
 """Targets of the core; plug-ins add theirs."""
@@ -138,7 +139,7 @@ def _with_records(runs: Sequence[Run]) -> list[Run]:
 
 
 def _write(runs: Sequence[Run], settings: ExportSettings) -> str:
-    message: str = import_module(targets()[settings.to].module).write(runs, settings.out)
+    message: str = load(targets()[settings.to].write)(runs, settings.out)
     return message
 
 

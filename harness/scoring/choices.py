@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from harness.errors import DataError
 from harness.scoring import bootstrap
-from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER
-from harness.scoring.intervals import Interval, with_intervals
+from harness.scoring.bootstrap import FEWEST
+from harness.scoring.intervals import Interval, resampled, with_intervals
 from harness.scoring.summary import OutcomeCounts
 from harness.types import Metric, Record, Result, Scores
 
@@ -76,7 +76,7 @@ def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str])
         chosen = gold == place
         if chosen.any():
             rows[BY_CHOICE, name] = _ChoiceRow(cluster[chosen], gold[chosen], read[chosen])
-    ranges = _intervals(rows)
+    ranges = resampled(rows)
     scores: dict[str, dict[str, Scores]] = {}
     for (breakdown, group), row in rows.items():
         scores.setdefault(breakdown, {})[group] = row.scores(ranges[breakdown, group])
@@ -124,7 +124,10 @@ class _ChoiceRow:
         self.unreadable, self.failed = int((read == _UNREADABLE).sum()), int((read == _FAILED).sum())
         present, place = np.unique(cluster, return_inverse=True)
         self.clusters = len(present)
+        self.resamples = bootstrap.resamples(self.clusters) if self.clusters >= FEWEST else 0
+        self.width = 1
         answered = read != _FAILED
+        self.rests_on = dict.fromkeys(("accuracy", "macro_f1"), self.clusters if answered.any() else 0)
         classes = sorted({*gold[answered].tolist(), *read[read >= 0].tolist()})
         self.columns = np.zeros((self.clusters, 2 + 2 * len(classes)))
         np.add.at(self.columns[:, 0], place[gold == read], 1)
@@ -135,7 +138,7 @@ class _ChoiceRow:
             np.add.at(self.columns[:, 3 + 2 * column], place[read == number], 1)
         self.one_class = len(set(gold.tolist())) < 2
 
-    def metrics(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def metrics_under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return (2, weightings): accuracy and macro F1 of sums of the columns, NaN where undefined.
 
         A choice counts for macro F1 where it is right or answered, as scikit-learn's f1_score(average="macro") has it.
@@ -143,15 +146,18 @@ class _ChoiceRow:
         import numpy as np
 
         with np.errstate(invalid="ignore", divide="ignore"):
-            accuracy = sums[:, 0] / sums[:, 1]
-            above, below = sums[:, 2::2], sums[:, 3::2]
+            accuracy = summed[:, 0] / summed[:, 1]
+            above, below = summed[:, 2::2], summed[:, 3::2]
             f1 = np.where(below > 0, above / below, 0).sum(axis=1) / (below > 0).sum(axis=1)
         return np.array([accuracy, f1])
 
     def scores(self, ranges: Mapping[str, Interval]) -> Scores:
         """Return the row with its intervals. Macro F1 is none's where one choice alone is right."""
+        import numpy as np
+
         sums = self.columns.sum(axis=0, keepdims=True)
-        accuracy, f1 = (None if value != value else float(value) for value in self.metrics(sums)[:, 0])
+        metrics_of_all = self.metrics_under(np.ones((1, self.clusters)), sums)[:, 0]
+        accuracy, f1 = (None if value != value else float(value) for value in metrics_of_all)
         lost, right = self.unreadable + self.failed, float(sums[0, 0])
         bounds = (right / self.items, (right + lost) / self.items) if lost else None
         metrics = (Metric("macro_f1", None if self.one_class else f1), Metric("accuracy", accuracy, bounds=bounds))
@@ -162,34 +168,5 @@ class _ChoiceRow:
             self.failed,
             with_intervals(metrics, ranges),
             clusters=self.clusters,
-            resamples=bootstrap.resamples(self.clusters) if self.clusters >= FEWEST else 0,
+            resamples=self.resamples,
         )
-
-
-def _intervals(rows: Mapping[tuple[str, str], _ChoiceRow]) -> dict[tuple[str, str], dict[str, Interval]]:
-    """Return the interval of each metric of each row. Rows of as many clusters share their resamples."""
-    import numpy as np
-
-    names = ("accuracy", "macro_f1")
-    ranges: dict[tuple[str, str], dict[str, Interval]] = {}
-    alike: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for key, row in rows.items():
-        if row.clusters < FEWEST:
-            ranges[key] = dict.fromkeys(names, ONE_CLUSTER if row.clusters == 1 else FEW_CLUSTERS)
-        else:
-            alike[row.clusters].append(key)
-    for clusters, keys in alike.items():
-        values: dict[tuple[str, str], list[NDArray[np.float64]]] = {key: [] for key in keys}
-        for weights in bootstrap.draws(clusters, bootstrap.resamples(clusters)):
-            for key in keys:
-                values[key].append(rows[key].metrics(weights @ rows[key].columns))
-        for key in keys:
-            under = np.concatenate(values[key], axis=1)
-            ranges[key] = {n: _interval(column, clusters) for n, column in zip(names, under, strict=True)}
-    return ranges
-
-
-def _interval(values: NDArray[np.float64], clusters: int) -> Interval:
-    import numpy as np
-
-    return (None if np.isnan(values).all() else bootstrap.interval(values, clusters)) or CONSTANT

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESAMPLES, RESTS_ON_FEW
@@ -47,17 +47,40 @@ class RowData:
 
 
 def intervals(row_data_by_key: Mapping[Key, RowData], *, unreadable: Unreadable) -> dict[Key, dict[str, Interval]]:
+    """Return the interval of each metric of each row."""
+    return resampled({key: _AnswersRow(row_data, unreadable) for key, row_data in row_data_by_key.items()})
+
+
+class ResampledRow(Protocol):
+    """A row's metrics as functions of its clusters' weights."""
+
+    columns: NDArray[np.float64]
+    """(clusters, columns): what is summed over clusters."""
+    resamples: int
+    """0 where there are too few clusters."""
+    width: int
+    """How many numbers a weighting takes (`bootstrap.draws`)."""
+    rests_on: dict[str, int]
+    """Metric → in how many clusters there is what it is made of."""
+
+    def metrics_under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each metric under each weighting: (metrics as in `rests_on`, weightings); NaN where undefined.
+
+        `summed` is weights @ columns.
+        """
+
+
+def resampled(rows_by_key: Mapping[Key, ResampledRow]) -> dict[Key, dict[str, Interval]]:
     """Return the interval of each metric of each row. Rows of as many clusters share their resamples."""
     import numpy as np
 
-    alike: dict[tuple[int, int], list[tuple[Key, _ResampledRow]]] = defaultdict(list)
+    alike: dict[tuple[int, int], list[tuple[Key, ResampledRow]]] = defaultdict(list)
     by_row: dict[Key, dict[str, Interval]] = {}
-    for key, row_data in row_data_by_key.items():
-        row = _ResampledRow(row_data, unreadable)
-        if len(row_data) < FEWEST:
-            by_row[key] = dict.fromkeys(row.rests_on, _too_few(len(row_data)))
+    for key, row in rows_by_key.items():
+        if row.resamples:
+            alike[len(row.columns), row.resamples].append((key, row))
         else:
-            alike[len(row_data), row_data.resamples].append((key, row))
+            by_row[key] = dict.fromkeys(row.rests_on, _too_few(len(row.columns)))
     for (clusters, resamples), rows in alike.items():
         values: list[list[NDArray[np.float64]]] = [[] for _ in rows]
         columns = np.hstack(
@@ -69,18 +92,20 @@ def intervals(row_data_by_key: Mapping[Key, RowData], *, unreadable: Unreadable)
             for (_, row), parts, summed in zip(rows, values, sums, strict=True):
                 parts.append(row.metrics_under(weights, summed))
         for (key, row), parts in zip(rows, values, strict=True):
-            by_row[key] = row.intervals(np.concatenate(parts, axis=1))
+            by_row[key] = {
+                name: (bootstrap.interval(column, clusters) or CONSTANT) if number >= FEWEST else RESTS_ON_FEW
+                for (name, number), column in zip(row.rests_on.items(), np.concatenate(parts, axis=1), strict=True)
+            }
     return by_row
 
 
-class _ResampledRow:
-    """A row's metrics as functions of its clusters' weights."""
+class _AnswersRow:
+    """A row of Yes and No, and of their probabilities where there are any."""
 
     def __init__(self, row_data: RowData, unreadable: Unreadable) -> None:
         import numpy as np
 
-        self._clusters = len(row_data)
-        self.columns = row_data.counts
+        self.columns, self.resamples = row_data.counts, row_data.resamples
         self._unreadable = unreadable
         self._ranking: Ranking | None = None
         self.width = 1
@@ -97,7 +122,6 @@ class _ResampledRow:
         self.rests_on = {
             metric.name: min(int((sums > 0).sum()) for sums in metric.sums(*counts)) for metric in of_counts()
         }
-        """Metric → in how many clusters there is what it is made of."""
         if self._ranking:
             both = min(len(np.unique(cluster[gold == label])) for label in (0, 1))
             self.rests_on |= {"brier": int((number > 0).sum()), "auroc": both, "average_precision": both}
@@ -108,10 +132,6 @@ class _ResampledRow:
         return settle(tp, fp, fn, tn, lost_positive, lost_negative, self._unreadable)
 
     def metrics_under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return each metric under each weighting: (metrics as in `rests_on`, weightings); NaN where undefined.
-
-        `summed` is weights @ columns.
-        """
         import numpy as np
 
         counts = self._counts(summed)
@@ -123,16 +143,6 @@ class _ResampledRow:
         if self._ranking:
             values += self._ranking.metrics_under(weights)
         return np.array(values)
-
-    def intervals(self, values: NDArray[np.float64]) -> dict[str, Interval]:
-        """Return the interval of each metric, or why there is none.
-
-        `values` is (metrics, resamples).
-        """
-        return {
-            name: (bootstrap.interval(column, self._clusters) or CONSTANT) if number >= FEWEST else RESTS_ON_FEW
-            for (name, number), column in zip(self.rests_on.items(), values, strict=True)
-        }
 
 
 def means(values: Mapping[str, Mapping[str, Metric]], *, resamples: int = RESAMPLES) -> tuple[Metric, ...]:

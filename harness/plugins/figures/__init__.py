@@ -13,18 +13,18 @@ PLUGIN = Plugin(
     home=Path(__file__).parent,
     commands={"plot": Command(summary="figures for a paper: PDF, SVG, PNG", module=f"{_HERE}.plot.__main__")},
     exporters={
-        "hf": Exporter(summary='a data set: datasets.load_from_disk("FOLDER")', module=f"{_HERE}.hf"),
+        "hf": Exporter(summary='a data set: datasets.load_from_disk("FOLDER")', write=f"{_HERE}.hf:write"),
         "inspect": Exporter(
-            summary="a log for each run: inspect view --log-dir inspect_logs", module=f"{_HERE}.inspect_log"
+            summary="a log for each run: inspect view --log-dir inspect_logs", write=f"{_HERE}.inspect_log:write"
         ),
         "eee": Exporter(
             summary="Every Eval Ever: data/…/UUID.json and UUID_samples.jsonl",
-            module=f"{_HERE}.eee",
+            write=f"{_HERE}.eee:write",
             takes_bare_runs=True,
         ),
         "lm_eval": Exporter(
             summary="results_….json and samples_….jsonl, as lm_eval leaves them",
-            module=f"{_HERE}.lm_eval",
+            write=f"{_HERE}.lm_eval:write",
             takes_bare_runs=True,
         ),
     },

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import text_digest
-from harness.export.folder import number_of, unfinished_folder
+from harness.export.write import number_of, unfinished_folder
 from harness.storage.configuration import safe
 from harness.storage.records import PLACE, Line, turns
 from harness.storage.runs import Run
