@@ -117,7 +117,7 @@ def _names_of_instant(multirun: Multirun, job: Job) -> set[str] | None:
 
 
 def _refusal(errors: Mapping[str, Sequence[Job]], multirun: Multirun, fine: Sequence[CheckedJob]) -> ConfigError:
-    """Return the error of a sweep with jobs that cannot run; where there are several, each is told here."""
+    """Return the error of a sweep with jobs that cannot run; several are printed here, one line each."""
     total = len(multirun.jobs)
     texts = []
     for sentence, jobs in errors.items():

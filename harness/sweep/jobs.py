@@ -160,7 +160,7 @@ def _seen(place: Path) -> None:
 
 @dataclass(frozen=True)
 class RemoteJob:
-    """A job, as another process is told to carry it out."""
+    """A job in the form in which another process gets it."""
 
     module: str
     """Of the command."""

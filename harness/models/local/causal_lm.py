@@ -131,7 +131,7 @@ class CausalLM(Checkpoint):
         return self._likeliest(logprobs, len(sequence.prompt), seconds)
 
     def sequences(self, requests: list[ChoiceRequest]) -> Iterator[list[Sequence] | Failure]:
-        """Yield for each request a list with one sequence for each choice, or why there is none.
+        """Yield for each request one sequence per choice, or the failure that prevents them.
 
         Prompt and choice are tokenized together, and split where the prompt's own tokens end: tokenizers that
         merge a space with the word after it would not give the choice's tokens on its own.

@@ -215,7 +215,7 @@ def _has_code(folder: Path) -> bool:
 
 
 def file_digest(file: Path) -> str:
-    """Return the SHA-256 of a file's content; that of a large one is remembered as long as it does not change."""
+    """Return the SHA-256 of a file's content; a large file's is remembered until the file changes."""
     blob = file.resolve()
     if blob.parent.name == "blobs" and re.fullmatch(r"[0-9a-f]{64}", blob.name):
         return blob.name

@@ -14,7 +14,7 @@ from harness.errors import ConfigError
 
 
 class Layer(DynamicLayer):  # type: ignore[misc]
-    """One layer's keys and values, (1, heads, room, size): those of `length` tokens, then room for more.
+    """One layer's keys and values, (1, heads, room, size): `length` tokens, then room for more.
 
     What a forward pass brings is written behind them, and is forgotten unless `keep` says otherwise: a pass that ran
     out of memory half-way leaves nothing behind.

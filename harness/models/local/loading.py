@@ -83,7 +83,7 @@ class Checkpoint:
     def _likeliest(
         self, logprobs: dict[str, float], tokens: int, seconds: float, finish_reason: str = "stop"
     ) -> Response | Failure:
-        """Return the first of the likeliest as the text; a failure where one of the numbers is none."""
+        """Return the likeliest name (the first of equals) as the text; a failure if a number is not finite."""
         if not all(map(math.isfinite, logprobs.values())):
             return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
         return Response(
@@ -187,7 +187,7 @@ def exact_head(head: Any) -> None:
 
 
 def use_threads() -> None:
-    """Compute in as many threads as this process has cores: torch counts those of the whole machine.
+    """Use as many threads as this process has cores: torch counts the whole machine's.
 
     A container's share of them is a quota that torch does not see. OMP_NUM_THREADS goes before.
     """

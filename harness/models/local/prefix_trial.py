@@ -56,7 +56,7 @@ def obstacle(model: Any, limit: int) -> str | None:
 
 
 def _trial(model: Any) -> tuple[float, float]:
-    """Return how far a small tree's logits are from those of each sequence alone, and how far they may be.
+    """Return how far a small tree's logits are from each sequence's own, and the tolerance.
 
     Both are means over the leaves, as shares of how much the logits differ from each other.
     """

@@ -40,7 +40,7 @@ class NewJudge:
 
     @property
     def recalls(self) -> bool:
-        """Return whether it is not asked again what it has said in the run already."""
+        """Return whether its replies in the run are used again."""
         return self.settings.cache.mode != "refresh"
 
     @property
@@ -69,13 +69,13 @@ class NewJudge:
 
 
 def outcomes_of_judge(run: Run) -> dict[str, Response | Failure]:
-    """Return what became of each request to the judge of a run, by the request's digest."""
+    """Return the outcome of each request to the judge of a run, by the request's digest."""
     judgements = (record.judgement for record in run.records())
     return {one.request: one.outcome for one in judgements if one is not None}
 
 
 def replies_of_judge(run: Run) -> dict[str, Response | Failure]:
-    """Return what the judge of a run has said: a call that failed is none of it."""
+    """Return the judge's successful replies, by the request's digest."""
     return {digest: one for digest, one in outcomes_of_judge(run).items() if isinstance(one, Response)}
 
 

@@ -231,7 +231,7 @@ def target_of(run: Run, new: NewJudge | None) -> Path:
 
 
 class _Kept:
-    """What is told of the cost of a run's answers, as its result has it: nothing was asked."""
+    """The account of a run's answers, copied from its result: nothing was asked."""
 
     paid = False
 

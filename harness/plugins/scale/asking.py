@@ -95,7 +95,7 @@ class WorkersProgress(Progress):
         self._last_look = 0.0
 
     def begin(self, total: int, missing: int, seeded: Mapping[Path, int]) -> None:
-        """Begin a round: so many answers of `total` are missing, and so many are in each worker's cache before."""
+        """Begin a round: `missing` of `total` answers are to come; `seeded` counts those in each worker's cache."""
         if not self.total:
             self.cached = total - missing
         self._base, self._failed_before, self._usd_before = total - missing, self.failed, self._usd
@@ -294,7 +294,7 @@ class Rounds:
     def _order(
         self, place: Path, runs: Ranges, number: int, workers: int, limits: Mapping[str, float | None]
     ) -> Assignment:
-        """Return what one of so many workers is told; it has an equal part of the limits."""
+        """Return the assignment of worker `number` of `workers`, with an equal part of the limits."""
         parts = {name: amount for name, amount in limits.items() if amount is not None}
         parts = {name: amount if name == "minutes" else amount / workers for name, amount in parts.items()}
         if "requests" in parts:

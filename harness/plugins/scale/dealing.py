@@ -187,7 +187,7 @@ class _Known(Wrapper):
 
 
 def deal(prepared: Prepared, store: Store, parts: int, failed: Container[str], seed: Seed) -> Dealt:
-    """Deal the runs of items that lack an answer to so many workers at most, in turn.
+    """Deal the runs of items that lack an answer to at most `parts` workers, in turn.
 
     `failed` holds the digests of requests that workers have asked in vain: they lack nothing. `seed` is given what is
     stored of a worker's runs, which it is not to ask again. One pass over the items.

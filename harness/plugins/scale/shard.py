@@ -39,7 +39,7 @@ _EVERY = 1.0
 
 
 def run(prepared: Prepared, *, brief: bool) -> None:
-    """Ask a shard's items into the cache and print what became of them; in half a line if `brief`.
+    """Ask a shard's items into the cache and print the counts; in half a line if `brief`.
 
     Raises RunStopped where answers are missing at the end.
     """

@@ -127,7 +127,7 @@ class Slurm:
             subprocess.run(["scancel", *names], capture_output=True, timeout=_PATIENCE, check=False)
 
     def _parameters(self) -> dict[str, Any]:
-        """Return what submitit is told, in the words that it shares with sbatch; what is not set is left to those."""
+        """Return submitit's parameters; what is not set is left to sbatch."""
         shared = {"gpus_per_node": self.gpus, "setup": list(self.setup) or None, "signal_delay_s": self.signal_seconds}
         if self.cluster == "local":
             parameters: dict[str, Any] = {"timeout_min": self.minutes, **shared}

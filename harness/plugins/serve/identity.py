@@ -119,7 +119,7 @@ def checkpoint_of(path: str, revision: str | None, *, code: bool) -> dict[str, J
 
 @cache
 def commit_of(name: str, revision: str | None) -> str:
-    """Return the commit of a model of the Hub: that of the local copy, else the Hub's own. Raises ConfigError."""
+    """Return the commit of a Hub model: the local copy's, else the Hub's. Raises ConfigError."""
     if revision and _COMMIT.fullmatch(revision):
         return revision
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface").expanduser()

@@ -80,7 +80,7 @@ class Served(Chat):
 
     @property
     def _served_name(self) -> str:
-        """Return what the server calls the model: as it is told to, and otherwise the path that it is given."""
+        """Return the server's name for the model: the one it is given, else its path."""
         place = Path(self.path).expanduser()
         if not place.exists():
             return self.path

@@ -24,11 +24,11 @@ class Choosing(Protocol):
 
     @property
     def yes_share(self) -> float | None:
-        """The share that Yes is to have; None for that of the items."""
+        """Share of Yes to keep; None keeps the items' own."""
 
     @property
     def seed(self) -> int:
-        """Draws what is left out."""
+        """Draws which examples are left out."""
 
 
 @dataclass(frozen=True, slots=True)

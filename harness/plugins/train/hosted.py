@@ -153,7 +153,7 @@ class Tuning:
 
 
 def make_hosted(config: Mapping[str, Any]) -> list[str]:
-    """Write the training file, or tell what a job of it costs and make it; return what is to be told.
+    """Write the training file, or plan and (with submit=) make its job; return the lines to print.
 
     Raises HarnessError.
     """
@@ -195,7 +195,7 @@ def tuning_of(settings: FinetuneSettings) -> Tuning:
 
 
 def row_of(example: Example, prompt: Prompt, endpoint: Endpoint) -> dict[str, Any]:
-    """Return the row of an example. Turns of the assistant before its answer, those of a few-shot prompt, weigh 0."""
+    """Return an example's row. Earlier turns of the assistant (few-shot examples) get weight 0."""
     _, body = endpoint.call(example.request)
     yes, no = prompt.choices(example.fields)
     sent: Any = body["messages"]
@@ -358,7 +358,7 @@ def _words(job: TuningJob) -> str:
 
 
 def last_lines(tuning: Tuning) -> list[str]:
-    """Return what is told of a finished job: its model, and the command that evaluates it."""
+    """Return the lines for a finished job: its model, and the command that evaluates it."""
     recipe, training = tuning.recipe, json.loads((tuning.folder / MANIFEST).read_text(encoding="utf-8"))
     fine_tuned = str(training["chosen"]["model"])
     words = ["harness model=openai", f"model.model={fine_tuned}", f"model.name={recipe.name}_{tuning.mark[:8]}"]
@@ -372,7 +372,7 @@ def last_lines(tuning: Tuning) -> list[str]:
 
 
 def plan_lines(tuning: Tuning) -> Iterator[str]:
-    """Yield what would be sent and for how much, and what is to be known of the provider before."""
+    """Yield the plan: what would be sent, what it costs, and warnings about the provider."""
     recipe, file, train = tuning.recipe, tuning.file, tuning.lessons.train
     yield (
         f"Training file: {file['rows']:,} rows ({train.positives:,} Yes, {train.clusters:,} premises), "
@@ -420,7 +420,7 @@ def price_of(recipe: HostedRecipe) -> tuple[float, str] | None:
 
 
 def notes(recipe: HostedRecipe, today: date) -> Iterator[str]:
-    """Yield what is to be known of a provider before a job is made; nothing of servers of whom nothing is known."""
+    """Yield warnings about a known provider: closing dates, retired bases, deployments."""
     name, provider = _provider_at(recipe.base_url)
     if (closes := provider.get("closes")) is not None:
         when = f"takes no new fine-tuning jobs from {closes} on; it is closed already to {provider['closed_to']}"

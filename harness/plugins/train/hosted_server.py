@@ -100,7 +100,7 @@ def may_have_been_made(error: Exception) -> bool:
 
 
 def _job(reply: Mapping[str, Any]) -> TuningJob:
-    """Return what a reply says of a job. Raises RunStopped where it is none."""
+    """Return a reply as a job. Raises RunStopped if it has no id."""
     error, metadata, method = (_object(reply.get(name)) for name in ("error", "metadata", "method"))
     used = _object(_object(method.get("supervised")).get("hyperparameters")) or _object(reply.get("hyperparameters"))
     state = _text(reply.get("status")).lower()

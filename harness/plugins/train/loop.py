@@ -51,7 +51,7 @@ class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no type
         self._examples.begin(int(state.epoch + 1e-6))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Count the step, and have the last one evaluated; those of an earlier process are done already."""
+        """Count the step, and have the last one evaluated; steps of an earlier process count as done."""
         if self._ticks is None:
             self._progress.cached = state.global_step - 1
             self._ticks = self._progress.watch(count(1), range(state.max_steps))
@@ -258,7 +258,7 @@ def _with_lora(network: Any, recipe: Recipe) -> Any:
 
 
 def room_needed(network: Any, kept: int = 3) -> int:
-    """Return how many bytes a training may put on the disk: weights and Adam's two moments, so many times."""
+    """Return the bytes that `kept` checkpoints take: weights and Adam's two moments, in float32."""
     return kept * 3 * 4 * int(sum(parameter.numel() for parameter in network.parameters()))
 
 
@@ -309,7 +309,7 @@ class Pass(torch.utils.data.Dataset[list[Example]]):
         self.lengths = [lessons.lengths[unit[0]] for unit in self._units]
 
     def begin(self, epoch: int) -> None:
-        """Take up the examples of a pass; the number of examples is that of the first."""
+        """Take the examples of a pass; there are as many as in the first."""
         if self._renews and epoch != self._epoch:
             rows = self._lessons.epoch(epoch)
             fits = fits_of(self._learner, rows)

@@ -48,7 +48,7 @@ class FinishedCheckpoint:
 
     @property
     def lines(self) -> list[str]:
-        """What is told of it."""
+        """Lines to print: where it is, and the command that evaluates it."""
         command = f"harness model={self.kind} model.path={self.folder}"
         prompt = self.training["prompt"]["name"]
         default = {"nli": "pair", "causal_lm": "plain"}[self.kind]

@@ -40,7 +40,7 @@ class PackedLearner(PairLearner):
     """Hypotheses in tokens, once they are known."""
 
     def units(self, examples: Sequence[Example]) -> list[list[int]]:
-        """Return the places of the examples that go through the model together: those of a premise."""
+        """Return the indices of examples that share a premise and go through the model together."""
         groups: dict[str, list[int]] = {}
         for place, example in enumerate(examples):
             groups.setdefault(self._pair(example).premise, []).append(place)
