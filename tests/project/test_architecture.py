@@ -144,3 +144,27 @@ def test_no_view_knows_a_benchmark():
         knowing += [f"{name}, line {line}: {word!r}" for line, word in words if word.lower().strip("/ ") in BENCHMARKS]
     assert {"corr2cause", "causalbench"} <= BENCHMARKS
     assert not knowing, "\n".join(knowing)
+
+
+TESTS = HOME / "tests"
+BESIDES = {"plugins", "project", "support", "long", "data", "published", "browser"}
+"""Folders of tests that are of no room: what they look at is the whole."""
+
+
+def test_the_tests_mirror_the_house():
+    rooms = {room(name) for name in CORE} | BESIDES
+    plug_ins = {plug_in(name) for name in MODULES} - {""}
+    tested = {file.relative_to(TESTS).parts for file in TESTS.rglob("test_*.py")}
+    assert {parts[0] for parts in tested} <= rooms
+    assert {parts[1] for parts in tested if parts[0] == "plugins"} <= plug_ins
+
+
+def test_no_test_imports_another():
+    tests = {file.stem for file in TESTS.rglob("test_*.py")}
+    importing = []
+    for file in TESTS.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            importing += [f"{file.name} imports {name}" for name in names if name.rpartition(".")[2] in tests]
+    assert not importing, "\n".join(importing)
