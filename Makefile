@@ -8,6 +8,7 @@ DEV_READY := $(VENV)/.ready-dev
 NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
 # Twice as many as there are cores: tests wait for servers and processes of theirs, but each worker has to begin.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)')
+FAST = $(BIN)/python -m pytest -m "not slow and not servers and not cluster" -n $(WORKERS) --dist worksteal
 SERVERS := .servers
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =
@@ -16,7 +17,7 @@ SHIPPED = $(BIN)/python -m harness -m records=gzip results=results/shipped
 .DEFAULT_GOAL := help
 MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation=none,permutation
 
-.PHONY: help run test test-slow test-servers test-cluster torture check format page results strengths small-models leaderboard report pictures bench-peers clean
+.PHONY: help run test test-core test-slow test-servers test-cluster torture check format page results strengths small-models leaderboard report pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -24,8 +25,11 @@ help:  ## this list
 run: $(RUN_READY)  ## the main job: four models on the public Corr2Cause test split, plain and renamed (args="model=… task=…" for another)
 	$(BIN)/python -m harness $(if $(args),$(args),$(MAIN_JOB))
 
-test: $(DEV_READY) $(NPM_READY)  ## all tests but the slow ones, about five minutes on two cores (args="-k name" for some)
-	$(BIN)/python -m pytest -m "not slow and not servers and not cluster" -n $(WORKERS) --dist worksteal $(args)
+test: $(DEV_READY) $(NPM_READY)  ## all tests but the slow ones, about four minutes on two cores (args="-k name" for some)
+	$(FAST) $(args)
+
+test-core: $(DEV_READY) $(NPM_READY)  ## those of them that are of no plug-in
+	$(FAST) --ignore tests/plugins $(args)
 
 test-slow: $(DEV_READY) $(NPM_READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(args)

@@ -126,17 +126,17 @@ HARMLESS = [kind for kind in KINDS.values() if kind.family in ("body", "protocol
 HARMLESS = [kind for kind in HARMLESS if "stops" not in kind.ends]
 
 
-@pytest.mark.parametrize("kinds", few(batches(HARMLESS, 24), 8))
+@pytest.mark.parametrize("kinds", few(batches(HARMLESS, 24), 4))
 def test_every_reply_through_the_whole_command(kinds, tmp_path):
     assert not (sentences := search(kinds, tmp_path / "run", "chat")), "\n".join(sentences)
 
 
-@pytest.mark.parametrize("kinds", few(batches(CHAT, 150), 2))
+@pytest.mark.parametrize("kinds", few(batches(CHAT, 150), 1))
 def test_every_field_of_a_chat_reply(kinds, tmp_path):
     assert not (sentences := search(kinds, tmp_path / "run", "chat")), "\n".join(sentences)
 
 
-@pytest.mark.parametrize("kinds", few(batches(COMPLETIONS, 150), 2))
+@pytest.mark.parametrize("kinds", few(batches(COMPLETIONS, 150), 1))
 def test_every_field_of_a_completions_reply(kinds, tmp_path):
     assert not (sentences := search(kinds, tmp_path / "run", "completions")), "\n".join(sentences)
 

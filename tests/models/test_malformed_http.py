@@ -11,6 +11,7 @@ import pytest
 from support.openai_server import plain_chat as chat
 from support.outcomes import each
 from support.server import RawServer, http
+from support.thinned import few
 
 from harness.errors import RunStopped
 from harness.models.api import client
@@ -92,14 +93,14 @@ def asked(server: RawServer, *questions: str, **settings) -> dict[str, Response 
 QUESTIONS = tuple(f"{number}?" for number in range(8))
 
 
-@pytest.mark.parametrize("kind", MALFORMED)
+@pytest.mark.parametrize("kind", few(MALFORMED, 14))
 def test_what_is_malformed_once_is_asked_again(raw, kind):
     server = raw(lambda words, times: MALFORMED[kind] if times == 1 and words in QUESTIONS[:3] else GOOD)
     outcomes = asked(server, *QUESTIONS)
     assert {outcome.text for outcome in outcomes.values()} == {"No"}
 
 
-@pytest.mark.parametrize("kind", MALFORMED)
+@pytest.mark.parametrize("kind", few(MALFORMED, 14))
 def test_what_is_always_malformed_is_that_items_failure_with_one_short_line(raw, kind):
     server = raw(lambda words, times: MALFORMED[kind] if words in QUESTIONS[:3] else GOOD)
     outcomes = asked(server, *QUESTIONS)
@@ -130,7 +131,7 @@ def test_a_reply_that_came_and_cannot_be_read_is_no_lost_connection(raw, kind):
         (None, "an address that it does not name"),
     ],
 )
-@pytest.mark.parametrize("status", [301, 302, 303, 304, 307, 308, 399])
+@pytest.mark.parametrize("status", few([301, 302, 303, 304, 307, 308, 399], 3))
 def test_a_redirect_is_not_followed_and_says_where_to(raw, key, status, location, place):
     headers = {} if location is None else {"Location": location.replace("KEY", key)}
     server = raw(lambda *_: http(b"", status=status, **headers))
