@@ -22,7 +22,15 @@ def job(config: Any) -> int:
 
     settings = plain(config)
     refuse_config(settings)
-    lines = _at_a_server(settings) if _is_hosted(settings) else _here(settings)
+    if _is_hosted(settings):
+        from harness.plugins.train.hosted import make_hosted
+
+        signals.say_instead("interrupted: nothing was sent.")
+        lines = make_hosted(settings)
+    else:
+        from harness.plugins.train.make import make
+
+        lines = make(settings).lines
     if leads() and lines:
         print("\n".join(lines))
     return 0
@@ -34,19 +42,6 @@ def _is_hosted(settings: Mapping[str, Any]) -> bool:
 
     target = class_of(str(settings["recipe"].get("_target_")), "recipe")
     return isinstance(target, type) and issubclass(target, HostedRecipe)
-
-
-def _at_a_server(settings: Mapping[str, Any]) -> list[str]:
-    from harness.plugins.train.hosted import make_hosted
-
-    signals.say_instead("interrupted: nothing was sent.")
-    return make_hosted(settings)
-
-
-def _here(settings: Mapping[str, Any]) -> list[str]:
-    from harness.plugins.train.make import make
-
-    return make(settings).lines
 
 
 def grid(multirun: Multirun) -> int:

@@ -97,7 +97,10 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     work = folder.with_name(f"{folder.name}.work")
     with alone(work), room(settings.out):
         training = facts | _train(learner, lessons, recipe, work, progress, dtype) | about
-        return FinishedCheckpoint(_put(folder, work, training) if leads() else folder, training, recipe.kind)
+        if leads():  # training.json is in the folder before the folder has its name
+            atomic_write.write(work / "chosen" / MANIFEST, training)
+            (work / "chosen").replace(folder)
+        return FinishedCheckpoint(folder, training, recipe.kind)
 
 
 def _train(
@@ -155,13 +158,6 @@ def _facts(recipe: Recipe, learner: Learner, lessons: Lessons, prompt: Prompt, d
         "train": lessons.train.as_json(),
         "dev": lessons.dev.as_json(),
     }
-
-
-def _put(folder: Path, work: Path, training: Mapping[str, Any]) -> Path:
-    """Give the finished checkpoint its place: training.json is in it before it is there."""
-    atomic_write.write(work / "chosen" / MANIFEST, training)
-    (work / "chosen").replace(folder)
-    return folder
 
 
 def _learner(recipe: Recipe, device: Device, base: Path | None) -> Learner:
