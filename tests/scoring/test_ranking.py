@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from harness.scoring.ranking import Ranking
+from harness.scoring.intervals import Ranking
 
 # Few distinct probabilities: ties of positives, of negatives and of both.
 shares = st.sampled_from([0.0, 0.125, 0.3, 0.3000001, 0.5, 0.9, 1.0]) | st.floats(0, 1)

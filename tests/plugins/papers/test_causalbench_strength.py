@@ -11,11 +11,18 @@ from support.openai_server import KEY, chat_reply
 
 from harness.errors import ConfigError
 from harness.plugins.papers.strength_baselines import Ranker
-from harness.plugins.papers.strength_scores import in_network, measured, measures, truth
+from harness.plugins.papers.strength_scores import (
+    average_precision,
+    in_network,
+    kendall,
+    measured,
+    measures,
+    spearman,
+    truth,
+)
 from harness.prompting.prompts import load
 from harness.prompting.ranking import named, ranking
 from harness.scoring.paired import mean_differences
-from harness.scoring.ranking import average_precision, kendall, spearman
 from harness.tasks.causalbench.networks import NETWORKS, meanings
 from harness.tasks.causalbench.networks import load as load_network
 from harness.types import ChatRequest, Failure, Record, Response
