@@ -71,7 +71,7 @@ class Plugin:
     models: tuple[str, ...] = ()
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
     views: Mapping[str, str] = field(default_factory=dict)
-    """Functions that make a task's tables `by` or `over` a setting of its runs (`harness.leaderboard.build`)."""
+    """What carries out settings of the leaderboard: `by` or `over` a setting of runs, `preset`, `published`."""
     jobs: Mapping[str, str] = field(default_factory=dict)
     """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
     importers: tuple[str, ...] = ()
@@ -144,12 +144,17 @@ def engines() -> dict[str, str]:
     return {name: path for plugin in plugins() for name, path in plugin.engines.items()}
 
 
-def view(name: str, value: str) -> Any:
-    """Return what makes the leaderboard's tables `by` or `over` a setting. Raises ConfigError where nothing does."""
+def view(name: str, value: str | None = None) -> Any:
+    """Return what carries out a setting of the leaderboard; None where nothing does.
+
+    Raises ConfigError in the place of None where somebody has given the setting this value.
+    """
     for plugin in plugins():
         if path := plugin.views.get(name):
             return load(path)
-    raise ConfigError(f"{name}={value}: there is no plug-in for tables {name} a setting. {absent()}".rstrip())
+    if value is not None:
+        raise ConfigError(f"{name}={value}: there is no plug-in for {name}=. {absent()}".rstrip())
+    return None
 
 
 def wrappers() -> list[Any]:

@@ -18,7 +18,6 @@ COMMANDS = {
     "verify": "every score made again from its records, every digest checked",
     "export": "records for other programs: csv, parquet, hf, inspect, eee, lm_eval",
     "items": "the items of a task as JSON lines, for your own tools",
-    "published": "what the papers print, with intervals where counts are known",
 }
 """What each of the core's commands does. Its module is harness.NAME, with a function `main`."""
 

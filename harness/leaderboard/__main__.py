@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from harness import plugin
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
@@ -94,11 +95,9 @@ def job(arguments: list[str], settings: LeaderboardSettings) -> str | list[Part]
     if settings.out is not None:
         check(settings.out)
     if settings.preset is not None:
-        from harness.leaderboard import presets
-
-        if not settings.preset:
-            return f"The papers' tables:\n\n{presets.preset_list()}"
         tables = _preset_tables(arguments, settings)
+        if isinstance(tables, str):
+            return tables
     else:
         tables = _leaderboard(folders, settings)
     if settings.out not in (None, "-"):
@@ -129,22 +128,20 @@ def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[
     return _with_published(tables, rows, choice) if settings.published else tables
 
 
-def _preset_tables(arguments: Sequence[str], settings: LeaderboardSettings) -> list[Table]:
-    """Return the tables of a paper's preset; with published rows alone where there are no runs."""
-    from harness.leaderboard import presets
-    from harness.leaderboard.presets.layout import lay_out
-    from harness.tasks.benchmark import PaperTable
-
-    preset = presets.preset(str(settings.preset))
+def _preset_tables(arguments: Sequence[str], settings: LeaderboardSettings) -> str | list[Table]:
+    """Return the tables of a paper's preset; the list of presets where none is named."""
+    tables = plugin.view("preset", str(settings.preset))
     defaults = LeaderboardSettings()
     for name in ("task", "metrics", "by", "over", "sort", "groups", "published"):
-        if getattr(settings, name) != getattr(defaults, name):
+        if settings.preset and getattr(settings, name) != getattr(defaults, name):
             raise ConfigError(f"{name}= and preset= do not go together: a preset has the paper's columns and rows.")
-    folders = arguments or [folder for folder in ["results"] if Path(folder).is_dir()]
-    rows = _rows(find_runs(folders, some=False), settings)
-    if isinstance(preset, PaperTable):
-        return preset.lay_out(rows)
-    return lay_out(preset, rows, settings.intervals)
+
+    def runs() -> list[Run]:
+        folders = arguments or [folder for folder in ["results"] if Path(folder).is_dir()]
+        return _rows(find_runs(folders, some=False), settings)
+
+    found: str | list[Table] = tables(settings.preset, runs, settings.intervals)
+    return found
 
 
 def _rows(rows: Sequence[Run], settings: LeaderboardSettings) -> list[Run]:
@@ -169,8 +166,7 @@ def _format(settings: LeaderboardSettings) -> Format:
 
 def _with_published(measured: Sequence[Table], rows: Sequence[Run], choice: BoardOptions) -> list[Table]:
     """Return the tables, each task's followed by those of its published numbers."""
-    from harness.leaderboard.published import published_tables
-
+    published_tables = plugin.view("published", "true")
     tasks = dict.fromkeys(table.task for table in measured)
     return [
         table

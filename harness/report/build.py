@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import harness
+from harness import plugin
 from harness.charts import as_json as chart_json
 from harness.charts import charts_of, run_ids
 from harness.charts.values import marks_json
 from harness.leaderboard.build import build
 from harness.leaderboard.comparable import family
-from harness.leaderboard.published import published_tables
 from harness.report.chunks import ChunkBuilder
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import MetricDefinition, definitions, main_metrics
@@ -32,7 +32,9 @@ def content(
     builder = ChunkBuilder(answers=answers, trust=trust)
     for _ in Progress("making the page").watch(builder.read(rows), range(builder.steps(rows))):
         pass
-    published = [table for task in dict.fromkeys(row.task for row in rows) for table in published_tables(task, rows)]
+    published_tables = plugin.view("published")
+    tasks = dict.fromkeys(row.task for row in rows) if published_tables else ()
+    published = [table for task in tasks for table in published_tables(task, rows)]
     data = {
         "title": title,
         "footer": _footer([row.manifest for row in rows]),

@@ -1,11 +1,11 @@
-"""McNemar's test, Holm's correction, the smallest difference that could be seen, and Wilson's intervals of counts."""
+"""McNemar's test, Holm's correction, the smallest difference that could be seen, intervals of counts and of a mean."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
+from statistics import NormalDist, fmean, stdev
 
 from harness.scoring.classification import AnswerCounts
 
@@ -100,3 +100,12 @@ def intervals(counts: AnswerCounts) -> dict[str, Interval | None]:
         "recall": wilson(tp, tp + fn),
         "accuracy": wilson(tp + tn, tp + fp + fn + tn),
     }
+
+
+def mean_and_half_width(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return the mean and half of its 95% interval (Student's t); no interval of a single value."""
+    if len(values) == 1:
+        return values[0], None
+    from scipy.stats import t
+
+    return fmean(values), float(t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))

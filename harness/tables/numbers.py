@@ -31,15 +31,21 @@ def metric_cell(metric: Metric, intervals: Intervals = "brackets") -> Cell:
 
 
 def interval_text(
-    interval: tuple[float, float] | None, intervals: Intervals, *, scale: int = 100, decimals: int = 1
+    interval: tuple[float, float] | None,
+    intervals: Intervals,
+    *,
+    scale: int = 100,
+    decimals: int = 1,
+    thousands: Literal[",", ""] = ",",
 ) -> str:
     """Return an interval in brackets or as half its width; "" where there is none or none is wanted."""
     if interval is None or intervals == "none":
         return ""
     low, high = interval
+    form = f"{thousands}.{decimals}f"
     if intervals == "pm":
-        return f"± {scale * (high - low) / 2:,.{decimals}f}"
-    return f"[{scale * low:,.{decimals}f}, {scale * high:,.{decimals}f}]"
+        return f"± {scale * (high - low) / 2:{form}}"
+    return f"[{scale * low:{form}}, {scale * high:{form}}]"
 
 
 def metric_text(name: str, value: float | None) -> str:

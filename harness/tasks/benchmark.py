@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.causal.learned_graph import Pattern
-    from harness.tables.table import Part, Table
-    from harness.tasks.presets import Preset
-    from harness.tasks.published import PublishedRow
+    from harness.tables.table import Part
 
 PERTURBATION = "perturbation"
 """The setting of a task that puts the same questions in other words."""
@@ -40,20 +38,6 @@ class GraphSize:
     nodes: int
     edges: int
     scale: str
-
-
-@dataclass(frozen=True)
-class PaperTable:
-    """A table of a paper that lays itself out, published and measured."""
-
-    name: str
-    """As in preset=VIII."""
-    benchmark: str
-    title: str
-    holds: str
-    """What stands in it instead of rows of numbers, for the list of tables: marks."""
-    lay_out: Callable[[Sequence[Any]], list[Table]]
-    """Makes it of all runs there are , those that do not belong in it too."""
 
 
 class Explanations(Protocol):
@@ -146,15 +130,7 @@ class TeachingTask(Task, Teaching, Protocol):
     """A task that models can learn from."""
 
 
-def _no_rows() -> tuple[PublishedRow, ...]:
-    return ()
-
-
-def _no_tables() -> tuple[PaperTable, ...]:
-    return ()
-
-
-def _no_presets() -> tuple[Preset, ...]:
+def _nothing() -> tuple[()]:
     return ()
 
 
@@ -178,12 +154,10 @@ class Benchmark:
     # What the paper prints.
     data_version: str = ""
     """The data that its numbers were measured on; what stands before : or , is its short form."""
-    published: Callable[[], Iterable[PublishedRow]] = _no_rows
-    """Makes the rows of its tables (harness.tasks.published reads files of them)."""
-    presets: Callable[[], Sequence[Preset]] = _no_presets
-    """Gives its tables of results as presets of the leaderboard."""
-    other_tables: Callable[[], Sequence[PaperTable]] = _no_tables
-    """Gives its tables of results that no preset describes; they are asked for as presets are."""
+    published: Callable[[], Iterable[Any]] = _nothing
+    """Makes the rows of its tables: PublishedRow of the plug-in `papers`."""
+    presets: Callable[[], Sequence[Any]] = _nothing
+    """Gives its tables of results, each a Preset or a PaperTable of the plug-in `papers`."""
     no_scores: tuple[str, ...] = ()
     """Names of its tables that are settings and lists: whoever asks for one is told so."""
     statistics: Mapping[str, Callable[[], Sequence[Part]]] = field(default_factory=dict)

@@ -15,8 +15,8 @@ from support.written_runs import write_manifest
 
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard.presets import preset, presets
-from harness.leaderboard.published import rows as published_rows
+from harness.plugins.papers.presets import preset, presets
+from harness.plugins.papers.published import rows as published_rows
 from harness.storage.result_json import result_json
 from harness.tables.latex_html import html, latex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown

@@ -30,7 +30,7 @@ ROOMS = (
     ("prepare",),
     ("leaderboard",),
     ("charts", "export"),
-    ("report", "verify", "published"),
+    ("report", "verify"),
     ("sweep",),
     ("items", "__main__", "api"),
 )

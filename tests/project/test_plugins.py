@@ -164,6 +164,7 @@ def test_without_plug_ins_the_core_does_its_work_and_says_what_is_missing(bare, 
     for arguments in (
         ("discover",), ("finetune",), ("plot",), ("stories",), ("cache", "stats"), ("export", "results", "to=eee"),
         ("compare", "a", "b"), ("leaderboard", "results", "by=prompt", "out=-"),
+        ("published",), ("leaderboard", "results", "preset=4"), ("leaderboard", "results", "published=true"),
         ("model=vllm", "model.path=x"), ("-m", "model=reasoner,always_no", "parallel=2"), ("workers=processes",),
         ("model=openai", "model.model=m", "model.batch=true"),
     ):  # fmt: skip

@@ -6,8 +6,8 @@ from statistics import mean
 
 import pytest
 
-from harness.leaderboard.presets import preset
-from harness.leaderboard.published import table
+from harness.plugins.papers.presets import preset
+from harness.plugins.papers.published import table
 from harness.tasks.causalbench.networks import NETWORKS, load
 
 NODES = {name: len(load(name).dag) for name in NETWORKS[:14]}

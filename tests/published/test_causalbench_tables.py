@@ -224,7 +224,7 @@ def test_table_ix_average_degrees_of_the_truth():
 
 def printed_values(table: str) -> dict[tuple[str, str], float]:
     """(network, model) → number, of the package's copy of the printed tables."""
-    file = resources.files("harness") / "data" / "published" / "causalbench.csv"
+    file = resources.files("harness.plugins.papers") / "data" / "published" / "causalbench.csv"
     lines = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
     return {(row["network"], row["model"]): float(row["value"]) for row in lines if row["table"] == table}
 

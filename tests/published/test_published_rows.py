@@ -6,13 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from harness import published
-from harness.leaderboard.published import published_tables as printed_beside
-from harness.leaderboard.published import rows, table
+from harness.plugins.papers import command as published
+from harness.plugins.papers.printed import METRICS
+from harness.plugins.papers.published import published_tables as printed_beside
+from harness.plugins.papers.published import rows, table
 from harness.scoring.classification import decisions
-from harness.tasks.causalbench.benchmark import BENCHMARK as CAUSALBENCH
 from harness.tasks.corr2cause import Corr2Cause
-from harness.tasks.corr2cause.benchmark import BENCHMARK, METRICS
+from harness.tasks.find import benchmark_of
 
 ROWS_WITH_COUNTS = table("4") + table("5a")
 PRINTED_METRICS = [(row, name) for row in ROWS_WITH_COUNTS for name in METRICS]
@@ -61,7 +61,7 @@ def test_the_counts_are_of_the_v1_test_set():
 
 
 def test_a_prompt_format_is_called_alike_in_every_table():
-    called = {row.setting["prompt_format"] for row in CAUSALBENCH.published()}
+    called = {row.setting["prompt_format"] for row in benchmark_of("causalbench").published()}
     assert len({frozenset(name.split("+")) for name in called}) == len(called)
 
 
@@ -82,7 +82,7 @@ def test_gpt4s_row():
     row = next(row for row in table("4") if row.model == "GPT-4")
     assert (row.counts.tp, row.counts.fp, row.counts.fn, row.counts.tn) == (163, 616, 179, 1288)
     assert row.intervals["recall"] == pytest.approx((0.4242, 0.5295), abs=1e-3)
-    assert "v1.0" in BENCHMARK.data_version
+    assert "v1.0" in benchmark_of("corr2cause").data_version
 
 
 def test_a_table_says_that_it_is_published_and_what_its_intervals_are(capsys):

@@ -2,8 +2,8 @@
 
 from hashlib import sha256
 
-from harness.leaderboard.presets import preset
-from harness.leaderboard.presets.layout import lay_out
+from harness.plugins.papers.preset_tables import lay_out
+from harness.plugins.papers.presets import preset
 from harness.tasks.causalbench import networks, questions
 from harness.types import Metric, Result, Scores, Usage
 from support.written_runs import board_row

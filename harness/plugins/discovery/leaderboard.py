@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from harness.leaderboard.build import build
-from harness.leaderboard.presets.select import mean_and_half_width
-from harness.leaderboard.published import rows_of
+from harness.scoring.significance import mean_and_half_width
 from harness.storage.runs import Run
 from harness.tables.numbers import metric_text
 from harness.tables.table import Part, Table
@@ -90,5 +89,5 @@ def _cell(name: str, values: Sequence[Mapping[str, float | None]], published: st
 
 
 def _published_shd(benchmark: Benchmark, algorithms: PublishedAlgorithms) -> Mapping[tuple[str, str], str]:
-    rows = (row for row in rows_of(benchmark) if row.table == algorithms.table)
+    rows = (row for row in benchmark.published() if row.table == algorithms.table)
     return {(row.setting["network"], row.model): row.printed["shd"] for row in rows}

@@ -14,10 +14,10 @@ from importlib import resources
 
 from harness.errors import DataError
 from harness.leaderboard.comparable import family, order
-from harness.leaderboard.presets.select import settings
+from harness.plugins.papers.preset_rows import settings
+from harness.plugins.papers.presets import PaperTable
 from harness.storage.runs import Run
 from harness.tables.table import Block, Cell, Column, Line, Table
-from harness.tasks.benchmark import PaperTable
 from harness.tasks.causalbench.networks import load
 from harness.tasks.find import benchmark_of
 from harness.types import Response, Scores

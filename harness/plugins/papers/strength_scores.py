@@ -81,7 +81,7 @@ def measured(name: str) -> Iterator[tuple[str, str, Effect]]:
     Exactly by variable elimination; where that would need more than 256 MB, from a million observations for each state
     of the cause, drawn with seed 0.
     """
-    from harness.causal.interventions import interventional, sampled, strength
+    from harness.plugins.papers.interventions import interventional, sampled, strength
 
     network, distributions = load(name), tables(name)
     parents = network.parent_order

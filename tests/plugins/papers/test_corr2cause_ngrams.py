@@ -5,7 +5,7 @@ from math import inf, log2
 
 import pytest
 
-from harness import published
+from harness.plugins.papers import command as published
 from harness.plugins.papers import ngrams as spurious
 from harness.plugins.papers.ngrams import TABLE_11, Counted, count, implied, ngrams
 from harness.tasks.corr2cause.enumerate import public_test

@@ -8,9 +8,9 @@ import re
 import pytest
 from support.openai_server import KEY, chat_reply
 
-from harness import published
 from harness.config_files import prompt_files
 from harness.errors import DataError
+from harness.plugins.papers import command as published
 from harness.plugins.papers.story_check import read
 from harness.plugins.papers.story_tasks import builtin, check_story, claims
 from harness.prompting.prompts import load

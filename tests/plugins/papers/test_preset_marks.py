@@ -4,8 +4,8 @@ import pytest
 from support.written_runs import board_row
 
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard.presets import preset
 from harness.plugins.papers.marks import LOST, NO, YES
+from harness.plugins.papers.presets import preset
 from harness.types import Result, Scores, Usage
 
 CAUSALITY = "causalbench/causality"

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from harness.causal import interventions
-from harness.causal.interventions import interventional, sampled, strength
+from harness.plugins.papers import interventions
+from harness.plugins.papers.interventions import interventional, sampled, strength
 from harness.tasks.causalbench.networks import load, tables
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.leaderboard.published import only_one, papers, rows, table_order, table_parts, tables
+from harness.plugins.papers.presets import PaperTable, presets
+from harness.plugins.papers.published import only_one, papers, rows, table_order, table_parts, tables
 from harness.tables.table import Part, Table
-from harness.tasks.benchmark import PaperTable
 from harness.tasks.find import benchmark_of, every
 
 HELP = """\
@@ -49,8 +49,9 @@ def job(arguments: list[str], settings: PublishedSettings) -> list[Part]:
         row_counts = Counter((row.benchmark, row.table.removeprefix("Table ")) for row in rows())
         counts = {place: str(count) for place, count in row_counts.items()}
         counts |= {(benchmark.name, table): "measured" for benchmark in every() for table in benchmark.statistics}
-        for benchmark in every():
-            counts |= {(benchmark.name, table.name): table.holds for table in benchmark.other_tables()}
+        counts |= {
+            (benchmark.name, table.name): table.holds for benchmark, table in presets() if isinstance(table, PaperTable)
+        }
         body = [[*place, counts[place]] for place in sorted(counts, key=_order)]
         return [Table.of(["benchmark", "table", "rows"], body, text_columns=2)]
     if not folders and (measured := _statistics(name)):
@@ -82,13 +83,11 @@ def _statistics(name: str) -> Callable[[], Sequence[Part]] | None:
 def _other_table(name: str) -> PaperTable | None:
     """Return a paper's table that lays itself out; None if no paper has one of that name."""
     benchmark_name, _, table_name = name.strip().lower().removeprefix("table ").rpartition("/")
-    fitting = [
-        table
-        for benchmark in every()
-        for table in benchmark.other_tables()
-        if table.name.lower() == table_name and benchmark_name in ("", benchmark.name.lower())
-    ]
-    return fitting[0] if fitting else None
+    for benchmark, table in presets():
+        named = table.name.lower() == table_name and benchmark_name in ("", benchmark.name.lower())
+        if named and isinstance(table, PaperTable):
+            return table
+    return None
 
 
 def _order(benchmark_and_table: tuple[str, str]) -> tuple[int, int, str]:

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean, stdev
 
 from harness.leaderboard.comparable import family, items_of, order
-from harness.leaderboard.published import rows_of
+from harness.plugins.papers.presets import Number, Preset, RunSelection
+from harness.plugins.papers.published import PublishedRow, rows_of
+from harness.scoring.significance import mean_and_half_width
 from harness.storage.configuration import setting_text
 from harness.storage.runs import Run
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of
-from harness.tasks.presets import Number, Preset, RunSelection
-from harness.tasks.published import PublishedRow
 from harness.types import Metric, Role, Scores
 
 SEEDS_NOTE = (
     "In brackets: 95% intervals of an algorithm's mean over its seeds (Student's t): they tell of the sampling of "
     "data, not of networks."
 )
-
-
-def mean_and_half_width(values: Sequence[float]) -> tuple[float, float | None]:
-    """Return the mean and half of its 95% interval (Student's t); no interval of a single value."""
-    if len(values) == 1:
-        return values[0], None
-    from scipy.stats import t
-
-    return fmean(values), float(t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
 
 
 @dataclass

@@ -1,28 +1,88 @@
-"""Numbers that the papers print, as rows and tables beside which measured ones can stand."""
+"""Rows of the papers' tables: how their usual file is read, and how they stand beside what was measured."""
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 
-from harness.errors import ConfigError, unknown
-from harness.scoring.classification import decisions
+from harness.errors import ConfigError, DataError, unknown
+from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import definition, definitions
+from harness.scoring.significance import Interval, intervals
 from harness.storage.runs import Run
 from harness.tables.numbers import interval_text, metric_column
 from harness.tables.table import Cell, Column, Line, Part, Table
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of, every
-from harness.tasks.published import PublishedRow
 
 WILSON_NOTE = (
     "Intervals: 95%, Wilson's, from the counts behind the printed digits, as if items were independent; F1's by way of "
     "TP/(TP+FP+FN). Whose answers stood in which cluster is not known, so these are too narrow."
 )
 NO_INTERVALS_NOTE = "No row has an interval: the counts behind these numbers are not known."
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A row of a paper's table."""
+
+    benchmark: str
+    table: str
+    """As in Table 4, Table XI."""
+    setting: Mapping[str, str]
+    """What else tells it from other rows: group, perturbation, relation; task, prompt format, network."""
+    model: str
+    printed: Mapping[str, str]
+    """The digits as they stand in the paper, by metric: in percent or as fractions (`percent` tells which)."""
+    counts: AnswerCounts | None = None
+    """What the digits were computed from; None where that cannot be told."""
+    contradicted: tuple[str, ...] = ()
+    """Metrics that do not fit the row's other digits."""
+    task: str = ""
+    """The task whose runs it may stand beside; the benchmark where none is named."""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the task that the runs which it stands beside have."""
+    in_percent: tuple[str, ...] = ()
+    """The metrics that the paper prints in percent."""
+    source: str = ""
+    """Where it stands, if that is not the benchmark's own paper."""
+    note: str = ""
+    """What has to be known beside the digits."""
+
+    @property
+    def intervals(self) -> Mapping[str, Interval | None]:
+        """95%, by metric, as fractions, from the counts alone; empty where the counts are not known."""
+        return intervals(self.counts) if self.counts else {}
+
+    def percent(self, metric: str) -> bool:
+        """Test whether the paper prints the metric in percent."""
+        return metric in self.in_percent
+
+
+def read_rows(
+    text: str, benchmark: str, metrics: Sequence[str], *, task: str = "", percent: bool = True
+) -> Iterator[PublishedRow]:
+    """Yield the rows of a CSV file with the columns table, model and one for each metric; all others are settings.
+
+    A metric's cell that is empty is a dash in the paper. Raises DataError where a column is missing.
+    """
+    columns = ("table", "model", *metrics)
+    for line in csv.DictReader(text.splitlines()):
+        if missing := [name for name in columns if line.get(name) is None]:
+            raise DataError(f"the published numbers of {benchmark} have no column {', '.join(missing)}: {line}.")
+        yield PublishedRow(
+            benchmark,
+            line["table"],
+            {name: value for name, value in line.items() if name not in (*columns, "benchmark")},
+            line["model"],
+            {name: line[name] for name in metrics if line[name]},
+            task=task,
+            in_percent=tuple(metrics) if percent else (),
+        )
 
 
 @cache

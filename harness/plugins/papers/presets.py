@@ -1,10 +1,18 @@
-"""What a preset is: a table of a paper, described so that published and measured numbers can be laid out alike."""
+"""A paper's table as a preset: described so that published and measured numbers are laid out alike; found by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Literal
+
+from harness.errors import ConfigError, nearest
+from harness.plugins.papers.published import no_scores, only_one, table_order
+from harness.storage.runs import Run
+from harness.tables.table import Table
+from harness.tasks.benchmark import Benchmark
+from harness.tasks.find import every
 
 Form = Literal["percent", "whole percent", "fraction", "number"]
 """How the paper prints a number: 27.82 or 96% for a share, 0.2782, or something that is no share."""
@@ -121,6 +129,20 @@ class Preset:
         return tuple(f"Table {name}" for name in self.tables or (self.name,))
 
 
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of a paper that no preset describes: it lays itself out, published and measured."""
+
+    name: str
+    """As in preset=VIII."""
+    benchmark: str
+    title: str
+    holds: str
+    """What stands in it instead of rows of numbers, for the list of tables: marks."""
+    lay_out: Callable[[Sequence[Run]], list[Table]]
+    """Makes it of all runs there are, those that do not belong in it too."""
+
+
 def read_presets(text: str) -> tuple[Preset, ...]:
     """Return the presets of a YAML file: `presets` holds the fields of each; a note may be a list of sentences.
 
@@ -134,3 +156,52 @@ def read_presets(text: str) -> tuple[Preset, ...]:
         if isinstance(fields.get("note"), list):
             fields["note"] = " ".join(fields["note"])
     return TypeAdapter(tuple[Preset, ...]).validate_python(content)
+
+
+def preset(name: str) -> Preset | PaperTable:
+    """Return the preset of a name such as 4, 5a, XI, causalbench/XI; of 5a the part (a). Raise ConfigError if none."""
+    full_name = name.strip().lower().removeprefix("table ")
+    benchmark_name, _, table = full_name.rpartition("/")
+    fitting = [
+        (benchmark, preset)
+        for benchmark in every()
+        for key, preset in _presets_by_name(benchmark).items()
+        if key.lower() == table and benchmark_name in ("", benchmark.name.lower())
+    ]
+    only_one("preset", name, [benchmark.name for benchmark, _ in fitting])
+    if not fitting:
+        hint = nearest(name, (key for benchmark in every() for key in _presets_by_name(benchmark)))
+        message = no_scores("preset", table) or f"there is no preset {name!r}{hint}."
+        raise ConfigError(f"{message} There are:\n{preset_list()}")
+    return fitting[0][1]
+
+
+def presets() -> list[tuple[Benchmark, Preset | PaperTable]]:
+    """Return the presets of all benchmarks, in the order of their tables."""
+    return [
+        (benchmark, preset)
+        for benchmark in every()
+        for preset in sorted(benchmark.presets(), key=lambda preset: table_order(preset.name))
+    ]
+
+
+def preset_list() -> str:
+    """Return a line for each preset."""
+    width = max(len(preset.name) for _, preset in presets())
+    lines = [
+        f"  preset={preset.name:<{width}}  {benchmark.title}, Table {preset.name}: {preset.title}"
+        for benchmark, preset in presets()
+    ]
+    return "\n".join(lines)
+
+
+@cache
+def _presets_by_name(benchmark: Benchmark) -> dict[str, Preset | PaperTable]:
+    """Return a benchmark's presets, and the parts of those that are of several tables, by name."""
+    by_name: dict[str, Preset | PaperTable] = {}
+    for preset in benchmark.presets():
+        by_name[preset.name] = preset
+        for table in () if isinstance(preset, PaperTable) else preset.tables:
+            columns = tuple(number for number in preset.columns if number.where.get("table") == f"Table {table}")
+            by_name[table] = replace(preset, name=table, tables=(table,), columns=columns)
+    return by_name

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from harness.leaderboard.comparable import family
-from harness.leaderboard.presets.select import (
+from harness.plugins.papers.preset_rows import (
     SEEDS_NOTE,
     Data,
     Entry,
@@ -18,18 +18,29 @@ from harness.leaderboard.presets.select import (
     published_rows,
     source,
 )
-from harness.leaderboard.published import contradiction_notes
+from harness.plugins.papers.presets import Form, Number, PaperTable, Preset, preset, preset_list
+from harness.plugins.papers.published import contradiction_notes
 from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, even_decimals, interval_text, metric_text, percent_text
 from harness.tables.results import interval_notes
 from harness.tables.table import Block, Cell, Column, Line, Table
 from harness.tasks.find import benchmark_of
-from harness.tasks.presets import Form, Number, Preset
 from harness.types import Metric
 
 INTERVAL_WORDS = {"brackets": "In brackets:", "pm": "After ±, half the width of", "none": ""}
 RUNS_ACROSS = 4
 """So many runs stand beside each other in a table whose columns are models."""
+
+
+def tables(name: str, runs: Callable[[], Sequence[Run]], intervals: Intervals) -> str | list[Table]:
+    """Return the tables of `harness leaderboard preset=NAME`; without a name what presets there are.
+
+    Runs are looked for once the name is known to be one; with none of them there are published rows alone.
+    """
+    if not name:
+        return f"The papers' tables:\n\n{preset_list()}"
+    table = preset(name)
+    return table.lay_out(runs()) if isinstance(table, PaperTable) else lay_out(table, runs(), intervals)
 
 
 def lay_out(preset: Preset, rows: Sequence[Run], intervals: Intervals = "brackets") -> list[Table]:
@@ -217,7 +228,7 @@ def _number_text(value: float, form: Form) -> str:
 
 def _interval_text(metric: Metric, form: Form, intervals: Intervals) -> str:
     scale, decimals = {"fraction": (1, 3), "number": (1, 1)}.get(form, (100, 1))
-    return interval_text(metric.interval, intervals, scale=scale, decimals=decimals)
+    return interval_text(metric.interval, intervals, scale=scale, decimals=decimals, thousands="")
 
 
 def _interval_notes(preset: Preset, entries: Sequence[Entry]) -> Iterator[str]:
