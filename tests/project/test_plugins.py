@@ -172,9 +172,10 @@ def test_without_plug_ins_the_core_does_its_work_and_says_what_is_missing(bare, 
         assert said.startswith("error: ") and said.count("\n") <= 2, said
 
 
-def test_the_shipped_results_are_shown_and_verified_without_plug_ins(bare, tmp_path):
+@pytest.mark.parametrize("part", ["strength", pytest.param("", marks=pytest.mark.slow)])
+def test_the_shipped_results_are_shown_and_verified_without_plug_ins(bare, tmp_path, part):
     shipped = str(ROOT / "results" / "shipped" / "causalbench")
     board = call("harness", "leaderboard", shipped, "out=-", cwd=tmp_path, path=bare)
     assert (board.returncode == 0 and "reasoner" in board.stdout + board.stderr) or "always_no" in board.stdout
-    verified = call("harness", "verify", shipped, cwd=tmp_path, path=bare)
+    verified = call("harness", "verify", f"{shipped}/{part}", cwd=tmp_path, path=bare)
     assert "Traceback" not in verified.stderr and "plug-in" in verified.stdout + verified.stderr
