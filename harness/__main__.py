@@ -26,7 +26,7 @@ _IN_SHARDS = "shard= or workers="
 
 
 def main() -> None:
-    """Carry out the command that the first word names; a run where it is none."""
+    """Run the command named by the first argument; without one, evaluate a model."""
     environment.begin()
     from harness.cli import commands, completion
     from harness.errors import ConfigError

@@ -35,7 +35,6 @@ MOST_USD = 10**6
 
 
 def kind_of(request: Request) -> str:
-    """Return the name of the request's kind: chat, choice or pair."""
     return _NAMES[type(request)]
 
 
@@ -112,7 +111,6 @@ def by_digest(text: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=1024)  # needed when a request is looked up, when its answer is stored, and for its record
 def short(request: Request) -> str:
-    """Return the canonical JSON of a request, its words by digest."""
     return canonical(request_json(request, by_digest))
 
 
@@ -160,7 +158,7 @@ def response_from_json(content: Any, *, cached: bool) -> Response:
 
 
 def left_out(content: Mapping[str, Any]) -> list[str]:
-    """Return the names of a response's fields that `response_from_json` leaves out."""
+    """Return the names of a response's fields that `response_from_json` drops."""
     round_trip = response_json(response_from_json(content, cached=True))
     empty: tuple[object, ...] = (None, "", {}, [])
     return [name for name, value in content.items() if value not in empty and round_trip.get(name) != value]

@@ -129,5 +129,5 @@ def engine(name: str, setting: str, **settings: object) -> Engine:
 
 
 def without_plugin(setting: str) -> str:
-    """Return the sentence for a setting that only a plug-in makes good."""
+    """Return the error for a setting that needs a plug-in."""
     return f"{setting} needs the plug-in scale, which is not installed: without it one process asks for everything."

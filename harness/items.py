@@ -64,7 +64,6 @@ def _long_texts(value: tuple[str, ...], seen_digests: set[str]) -> JSON:
 
 
 def main() -> None:
-    """Run the command."""
     signals.at_once("interrupted: out= is only ever written as a whole.")
     signals.leave(hydra_app.launch(job, "items"))
 
@@ -79,7 +78,6 @@ class Encoder:
     """Encodes mappings with string keys as json.dumps(…, ensure_ascii=False) does, byte for byte."""
 
     def __init__(self) -> None:
-        """Create an encoder that has seen no text yet."""
         # The last long text that was new, how it begins, and what stands between its quotes.
         self._long, self._head, self._inside = "", "", ""
 
@@ -112,7 +110,7 @@ class Encoder:
 
 @lru_cache(maxsize=64)
 def _form(keys: tuple[str, ...]) -> list[str]:
-    """Return a line in parts; every second one is left for a value."""
+    """Return a line as a list of parts; every second part is a placeholder for a value."""
     parts = ["{"]
     for key in keys:
         parts[-1] += f"{encode_basestring(key)}: "

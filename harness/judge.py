@@ -65,7 +65,6 @@ class _Judging(Wrapper):
         self._settings = settings
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield the model's outcomes as they are."""
         with _errors_of_judge(self._settings):
             yield from self.model.respond(requests)
 
@@ -83,7 +82,7 @@ def _errors_of_judge(settings: Collection[str]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Judge:
-    """Who is asked, and in what words."""
+    """The model that judges, and the prompt it gets."""
 
     model: Model
     """With what goes around it: budget, cache, ledger."""
@@ -91,7 +90,6 @@ class Judge:
 
     @property
     def name(self) -> str:
-        """Return what its readings are shown under."""
         return self.model.name
 
 
@@ -125,19 +123,18 @@ def read_rest(
 
 
 def judged(record: Record, judgement: Judgement | None) -> Record:
-    """Return a record that the rules could not read with what the judge has made of it."""
+    """Return an unread record with the judge's reading."""
     if judgement is None:
         return record
     return replace(record, judgement=judgement, answer=reading_of(judgement.outcome))
 
 
 def _statements(task: Task, ids: Counter[str]) -> dict[str, str]:
-    """Return what the items of these ids ask about."""
     return {item.id: statement_of(item.fields) for item in task.items() if item.id in ids}
 
 
 def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgement], RunStopped | None]:
-    """Return what became of each distinct request, by its digest, and what stopped the judge."""
+    """Return the outcome of each distinct request by its digest, and the error that stopped the judge."""
     judgements: dict[str, Judgement] = {}
     sent: set[str] = set()
 
@@ -174,7 +171,7 @@ def recorded_prompt(words: Mapping[str, JSON]) -> Prompt:
 
 
 def statement_of(fields: Mapping[str, JSON]) -> str:
-    """Return what an item asks about, in its own words: every field of it where none is known to say that."""
+    """Return what an item asks about: its best-known field, else all of its fields."""
     for name in _NAMES:
         if value := fields.get(name):
             return str(value)

@@ -94,7 +94,7 @@ def plugins() -> tuple[Plugin, ...]:
 
 
 def absent() -> str:
-    """Return the sentence on plug-ins that are announced and not there; "" where none is missing."""
+    """Return the sentence on plug-ins that are registered but cannot be imported, or ""."""
     names = _found()[1]
     return f"Without their packages: the plug-in{'s' * (len(names) > 1)} {', '.join(names)}." if names else ""
 
@@ -130,17 +130,14 @@ def _complain(name: str, reason: str) -> None:
 
 
 def commands() -> dict[str, Command]:
-    """Return the commands of all plug-ins by name."""
     return {name: command for plugin in plugins() for name, command in plugin.commands.items()}
 
 
 def exporters() -> dict[str, Exporter]:
-    """Return the export targets of all plug-ins by name."""
     return {name: exporter for plugin in plugins() for name, exporter in plugin.exporters.items()}
 
 
 def engines() -> dict[str, str]:
-    """Return the paths of all plug-ins' engines by name."""
     return {name: path for plugin in plugins() for name, path in plugin.engines.items()}
 
 
@@ -158,12 +155,11 @@ def view(name: str, value: str | None = None) -> Any:
 
 
 def wrappers() -> list[Any]:
-    """Return the functions of all plug-ins that may wrap a model."""
     return [load(path) for plugin in plugins() for path in plugin.wrappers]
 
 
 def jobs(command: str) -> dict[str, Any]:
-    """Return what plug-ins add to a command that is told by its first word what to do, by that word."""
+    """Return the subcommands that plug-ins add to a command, by their first word."""
     named = {words: path for plugin in plugins() for words, path in plugin.jobs.items()}
     return {words.split()[1]: load(path) for words, path in named.items() if words.split()[0] == command}
 
@@ -197,7 +193,7 @@ class CommandFinder:
 
 
 def load(path: str) -> Any:
-    """Return what a "module:name" leads to. Raises ConfigError where there is no such thing."""
+    """Return the object at a path "module:name". Raises ConfigError if there is none."""
     module, _, name = path.partition(":")
     try:
         return getattr(import_module(module), name)

@@ -68,7 +68,6 @@ class Prepared:
 
     @property
     def instant(self) -> bool:
-        """Whether the model answers at once, for nothing."""
         return self.model.traits.instant
 
 
@@ -133,7 +132,7 @@ def _in_shards(settings: Main) -> bool:
 
 
 def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Model | None:
-    """Return who reads what the rules cannot; None where nobody is to. Raises ConfigError where nobody can."""
+    """Return the judge, or None if the run has none. Raises ConfigError for a model that cannot judge."""
     if settings.judge is None:
         return None
     if prompt.words.choices_from is not None:
@@ -146,7 +145,7 @@ def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Model | None:
 def _origin(
     config: Mapping[str, Any], own: Mapping[str, str], model: Model, prompt: Prompt, spending: Spending
 ) -> dict[str, Any]:
-    """Return what the manifest says of where the numbers come from."""
+    """Return the provenance for the manifest."""
     training = dict(training_of(model))
     judge = spending.judge
     return {
@@ -252,7 +251,7 @@ def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Mo
 
 
 def judging(prepared: Prepared, store: Store | None) -> Judge | None:
-    """Return the judge, with the same around it as around the model; None for a run without one."""
+    """Return the judge with the same wrappers as the model; None for a run without one."""
     if (spending := prepared.spending.judge) is None:
         return None
     asked = _wrapped(spending.model, prepared, store)
@@ -260,7 +259,7 @@ def judging(prepared: Prepared, store: Store | None) -> Judge | None:
 
 
 def _stored(model: Model, prepared: Prepared, store: Store | None) -> Model:
-    """Return a model that Ctrl-C stops, and that is not asked what the cache knows."""
+    """Return the model with Ctrl-C and, if there is one, the cache around it."""
     mode = prepared.settings.cache.mode
     stoppable = Stoppable(model, mode)
     if store is None:

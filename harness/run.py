@@ -161,7 +161,7 @@ def leave(
 
 
 def _nothing_answered(result: Result, examples: _Examples) -> RunStopped | None:
-    """Return what to say of a run in which every call failed for good: there is nothing to score."""
+    """Return the error for a run in which every call failed for good: there is nothing to score. Else None."""
     overall = result.overall
     if not overall.items or overall.failed < overall.items:
         return None
@@ -171,7 +171,7 @@ def _nothing_answered(result: Result, examples: _Examples) -> RunStopped | None:
 
 
 def _nothing_read(result: Result, examples: _Examples) -> RunStopped | None:
-    """Return what to say of a run in which no reply could be read; a judge that read some has read them."""
+    """Return the error for a run in which no reply could be read, not even by a judge; else None."""
     overall = result.overall
     if overall.unreadable < FEWEST_UNREAD or overall.unreadable + overall.failed < overall.items:
         return None

@@ -126,7 +126,6 @@ class Limits:
 
     @property
     def amounts(self) -> dict[str, float | None]:
-        """The limits by their names."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "of"}
 
 
@@ -178,7 +177,7 @@ def validated(kind: type[T], config: Mapping[str, Any]) -> T:
 
 
 def check_keys(section: Mapping[str, Any], known: Sequence[str], prefix: str) -> None:
-    """Refuse keys that nothing reads: with `+key=value` Hydra lets any through."""
+    """Raise ConfigError for unknown keys: with `+key=value` Hydra accepts any."""
     for key in section:
         if key not in known:
             raise ConfigError(unknown("setting", f"{prefix}{key}", (f"{prefix}{name}" for name in known)))

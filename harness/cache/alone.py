@@ -32,7 +32,7 @@ _HERE: set[Path] = set()
 
 
 def why(path: Path, shared: bool | None) -> str:
-    """Return why a cache is to be opened by one process alone; "" where several may share it.
+    """Return the reason for exclusive mode, or "" if several processes may share the cache.
 
     shared: the setting cache.shared; None leaves it to the file system.
     """
@@ -43,7 +43,7 @@ def why(path: Path, shared: bool | None) -> str:
 
 
 def begin(path: Path) -> None:
-    """Note that this process has the cache alone, for whoever finds it locked."""
+    """Leave a note that this process holds the cache, for whoever finds it locked."""
     _HERE.add(path.resolve())
     with suppress(OSError):
         _note(path).write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
@@ -57,7 +57,7 @@ def end(path: Path) -> None:
 
 
 def holder(path: Path) -> str:
-    """Return which process has noted that it has the cache alone, or had when it was killed; "" where none has."""
+    """Return the process that holds the cache exclusively (or did when it was killed), or ""."""
     try:
         return _note(path).read_text(encoding="utf-8", errors="replace")[:100]
     except OSError:
@@ -65,7 +65,7 @@ def holder(path: Path) -> str:
 
 
 def is_locked(error: BaseException) -> bool:
-    """Return whether SQLite says that the file is locked. A path may hold that word, too."""
+    """Return whether SQLite's error says that the file is locked; a path in it may contain that word, too."""
     return isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))
 
 

@@ -157,14 +157,14 @@ class Asking:
         return False
 
     def _next_unanswered(self) -> Request | None:
-        """Return the next request that the model is to answer, claimed before; None where there is none."""
+        """Return the next claimed request for the model, or None."""
         if self._claimed or self._claim():
             return self._claimed.popleft()
         self._pulled_all = True
         return None
 
     def _known_misses(self) -> int:
-        """Return how many requests the model is still to answer; MANY while the end is not in sight."""
+        """Return how many requests the model still has to answer; MANY while the source goes on."""
         return len(self._misses) + len(self._claimed) if self._seen_all else MANY
 
     def _claim(self) -> bool:
@@ -253,7 +253,7 @@ class Asking:
         yield from self._hand_out()
 
     def _owners(self) -> dict[str, str]:
-        """Return the living owner of each key that is set apart."""
+        """Return the living owner of each key that another process has claimed."""
         claims = self._claims.owners()
         mine = {key: claims[key] for key in self._apart if key in claims}
         living = {owner for owner in set(mine.values()) if self._claims.alive(owner)}

@@ -159,7 +159,7 @@ class Claims:
         return False
 
     def process_of(self, owner: str) -> str:
-        """Return what a person may look for: the number of the owner's process, and its machine."""
+        """Return the owner's process id and machine, for people to look for."""
         try:
             return self._lock_file(owner).read_text(encoding="utf-8")[:100]
         except (OSError, ValueError):

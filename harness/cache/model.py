@@ -62,7 +62,6 @@ class CachedModel(Wrapper):
         self._identity = canonical(self.identity)
 
     def key(self, request: Request) -> str:
-        """Return the key of the answer to a request."""
         return key_of(self._identity, short(request))
 
     @property
@@ -204,7 +203,6 @@ def _words(store: Store, nearest: list[Any], request: Request) -> str:
 
 
 def _digests(request: Any) -> dict[str, str]:
-    """Return the digests of a request's texts, by their place."""
     return {name: text for name, text in _leaves(request) if name.endswith("sha256")}
 
 

@@ -71,7 +71,7 @@ def for_reading(path: Path, *, wait: float = WAIT, immutable: bool = False) -> s
 
 
 def with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
-    """Return a connection that has the tables: for a file without any the one to an empty cache in memory."""
+    """Return the connection if the file has the tables, else one to an empty cache in memory."""
     if not _is_empty(db):
         return db
     # A run was killed before it had made the tables, or is about to make them: a cache without answers.
@@ -82,7 +82,7 @@ def with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def check(db: sqlite3.Connection, path: Path) -> None:
-    """Refuse a database of another program, or of another version of this one. Raises StoreError."""
+    """Raise StoreError for a database of another program or of another version."""
     # In this order: a file that another process fills meanwhile was empty when it was looked at.
     empty = _is_empty(db)
     application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
@@ -212,7 +212,6 @@ def oddities(response: str) -> list[str]:
 
 
 def utf8(name: object) -> str:
-    """Return a name that SQLite takes: without halves of characters."""
     return str(name).encode(errors="replace").decode()
 
 

@@ -169,7 +169,6 @@ class Store:
         raise KeyError(digest)
 
     def last_row(self) -> int:
-        """Return the number of the row that was stored last."""
         return int(next(self.query("SELECT coalesce(max(rowid), 0) FROM answers"))[0])
 
     @property
@@ -250,5 +249,4 @@ def _storable(text: str) -> str | bytes:
 
 
 def text_of(stored: str | bytes) -> str:
-    """Return the text that `store_texts` stored in this form."""
     return stored if isinstance(stored, str) else stored.decode(errors="surrogatepass")

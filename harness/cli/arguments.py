@@ -53,7 +53,7 @@ def readied(arguments: Sequence[str], config_name: str) -> list[str]:
 
 
 def without_switches(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments without `model.batch=true` beside `model.batch.size=…`, which says it as well."""
+    """Drop `model.batch=true` if `model.batch.size=…` is given, which implies it."""
 
     def said(argument: str) -> bool:
         switch = _SWITCH.fullmatch(argument)
@@ -124,12 +124,12 @@ def _bare(word: str) -> str:
 
 
 def mistake(config_name: str, arguments: Sequence[str]) -> str:
-    """Return the sentence on the first name that the config files of a command do not know; "" where they know all."""
+    """Return the sentence on the first name that is not in the command's config files, or ""."""
     return next(_mistakes(config_name, arguments), "")
 
 
 def not_given(config_name: str, arguments: Sequence[str]) -> str:
-    """Return the sentence on the first setting that has to be given and is not; "" where all are."""
+    """Return the sentence on the first required setting that is missing, or ""."""
     given = {_key(argument) for argument in arguments}
     missing = (
         s.name for s in setting_lines.settings(config_name, arguments) if s.value == "???" and s.name not in given
@@ -155,7 +155,7 @@ def _key(argument: str) -> str:
 
 
 def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str]:
-    """Yield what is wrong with the names that are chosen of a group."""
+    """Yield the errors in the names chosen from a group."""
     if group in _OF_ENGINES and not plugin.engines() and value != "null":
         yield engine.without_plugin(f"{group}=")
     if value.startswith("[") or (value in ("null", "") and not may_be_null):
@@ -169,7 +169,7 @@ def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str
 
 
 def _wrong_bases(group: str, name: str) -> Iterator[str]:
-    """Yield what is wrong with the names that a chosen file extends."""
+    """Yield the errors in the names that a chosen file extends."""
     try:
         bases = bases_of(group, name)
     except (DataError, KeyError):
@@ -180,7 +180,7 @@ def _wrong_bases(group: str, name: str) -> Iterator[str]:
 
 
 def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iterator[str]:
-    """Yield what is wrong with the name of a setting."""
+    """Yield the error in the name of a setting."""
     section = key.partition(".")[0]
     if section == "workers" and not plugin.engines():
         yield engine.without_plugin("workers=")
@@ -197,7 +197,7 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
 
 
 def _names(section: str, config_name: str, arguments: Sequence[str]) -> list[str]:
-    """Return the settings that there are, those of a launcher for a setting of Hydra's own."""
+    """Return the known settings; for a setting of Hydra's own, those of the launcher."""
     if section != "hydra":
         return [
             *setting_lines.groups(config_name),

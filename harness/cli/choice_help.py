@@ -28,7 +28,7 @@ def choices_in(arguments: Sequence[str], groups: Iterable[str]) -> list[tuple[st
 
 
 def refuse_other_groups(arguments: Iterable[str], groups: Sequence[str], config_name: str) -> None:
-    """Raise ConfigError for the first argument that is no choice of a group, and no setting of the command."""
+    """Raise ConfigError for the first argument that is neither a choice of a group nor a setting of the command."""
     settings = {setting.name.partition(".")[0] for setting in settings_in(root_file(config_name))}
     for name in (argument.partition("=")[0].lstrip("+") for argument in arguments if "=" in argument):
         if not name.startswith("-") and name.partition(".")[0] not in {*groups, *settings}:

@@ -28,7 +28,7 @@ def summaries() -> dict[str, str]:
 
 
 def chosen(arguments: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the command that a command line names, run where it names none, and what is left for it.
+    """Return the command that a command line names (run by default), and the remaining arguments.
 
     `help NAME` and `--help NAME` are `NAME --help`. Raises ConfigError for a word that is no command.
     """
@@ -44,7 +44,7 @@ def chosen(arguments: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def module_of(name: str) -> ModuleType:
-    """Return the module of a command, of which `main` carries it out: it returns an exit code, or exits with it."""
+    """Return the module of a command; its `main` returns the exit code or exits with it."""
     if name not in COMMANDS:
         return import_module(plugin.commands()[name].module)
     spec = find_spec(f"harness.{name}")
@@ -53,7 +53,7 @@ def module_of(name: str) -> ModuleType:
 
 
 def _unknown(name: str) -> str:
-    """Return the sentence for a first word that is no command, which may be the value of a setting."""
+    """Return the error for a first word that is not a command, with a hint if it is the value of a setting."""
     from harness.config_files import CONFIGS, listed
 
     for group in ("model", "task"):

@@ -47,7 +47,6 @@ _FLAGS = ("-sc", "--shell-completion")
 
 
 def is_asked(arguments: Sequence[str]) -> bool:
-    """Return whether a command line asks for a shell's completion."""
     return bool(set(_FLAGS) & set(arguments))
 
 
@@ -157,7 +156,6 @@ def _words(kind: Any) -> Iterator[str]:
 
 @cache
 def _configs() -> dict[str, str]:
-    """Return the commands that Hydra composes, and their config files."""
     added = {name: command.config for name, command in plugin.commands().items() if command.config}
     return {RUN: "config", "items": "items"} | added
 

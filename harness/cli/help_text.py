@@ -100,7 +100,7 @@ def setting_lines(settings: Iterable[Setting], prefix: str = "") -> list[str]:
 
 
 def columns(lines: Iterable[tuple[str, str]]) -> list[str]:
-    """Return lines of two columns, indented; the first is no wider for the sake of a few long values."""
+    """Return indented lines of two columns; a few long values do not widen the first."""
     rows = list(lines)
     width = max((len(left) for left, _ in rows if len(left) <= WIDEST), default=0)
     return [f"  {left:<{width}}  {right}".rstrip() for left, right in rows]
@@ -112,7 +112,6 @@ def group_text(group: str) -> str:
 
 
 def _models() -> list[str]:
-    """Return the list of models, one for each kind."""
     return [_list(f"model=  {title}", files) for title, files in grouped(listed(CONFIGS, "model"))]
 
 
@@ -121,7 +120,7 @@ def _list(title: str, files: Mapping[str, Path]) -> str:
 
 
 def _remark(file: Path) -> str:
-    """Return what a file says of itself; of one of the user's own that is broken, why it cannot be read."""
+    """Return a file's first comment; for a broken file of the user's own, why it cannot be read."""
     if not is_shipped(file):
         try:
             settings_in(file)
@@ -135,7 +134,7 @@ def _tasks() -> list[str]:
 
 
 def settings_text(title: str, file: Path, prefix: str = "") -> str:
-    """Return the settings that stand in a config file; why there are none of one that cannot be read."""
+    """Return the settings in a config file, or why it cannot be read."""
     try:
         settings = [setting for setting in settings_in(file) if setting.name not in ("name", "mode")]
         lines = setting_lines(settings, prefix)

@@ -31,7 +31,7 @@ Output = str | Sequence[Part] | int
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a command's own commands: what it takes, and what it does."""
+    """A subcommand: its settings and its job."""
 
     settings: type[Any]
     job: Callable[[list[str], Any], Output]
@@ -71,7 +71,7 @@ def commands(
 
 
 def _of_a_run(argument: str, own: Sequence[str]) -> bool:
-    """Return whether an argument is a setting of a run: key=value in Hydra's way, and none of the command's own."""
+    """Return whether an argument is key=value for a run, and not a setting of this command."""
     key = _RUN_SETTING.match(argument)
     return key is not None and key[1] not in own and not Path(argument).exists()
 

@@ -47,14 +47,13 @@ class Job:
         return " ".join(re.sub(r"\\([\\:=,(){}\[\] \t])", r"\1", override) for override in self.overrides)
 
     def settings(self) -> dict[str, str]:
-        """Return the settings by their names, without signs before them."""
         pairs = (override.partition("=") for override in self.overrides)
         return {name.lstrip("+~"): value for name, _, value in pairs}
 
 
 @dataclass(frozen=True)
 class Multirun:
-    """A sweep as the command line asks for it."""
+    """A sweep, as given on the command line."""
 
     config_name: str
     jobs: tuple[Job, ...]
@@ -123,7 +122,6 @@ class Multirun:
 
     @property
     def folder(self) -> Path:
-        """The folder that the settings give to the sweep."""
         return Path(self._config().hydra.sweep.dir)
 
     def within(self, folder: Path) -> Multirun:

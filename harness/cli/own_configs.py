@@ -31,7 +31,7 @@ _LAUNCHERS = "hydra/launcher"
 
 
 class GroupSource(ConfigSource):
-    """The files of the groups, those of a group judge included, and neither what is above them nor Hydra's group."""
+    """The files of all config groups, including judge; no files outside groups, and not Hydra's own group."""
 
     def available(self) -> bool:
         return Path(self.path).is_dir()
@@ -64,7 +64,6 @@ class ShippedSource(GroupSource):
 
     @staticmethod
     def scheme() -> str:
-        """Return the scheme by which Hydra knows this kind of source."""
         return "shipped"
 
     def load_config(self, config_path: str) -> ConfigResult:
@@ -75,15 +74,13 @@ class ShippedSource(GroupSource):
 
 
 class OwnSource(GroupSource):
-    """Files below ./configs, each with a note of where it is and of what it held."""
+    """Files below ./configs, each with a note of its path and digest."""
 
     @staticmethod
     def scheme() -> str:
-        """Return the scheme by which Hydra knows this kind of source."""
         return "working-directory"
 
     def is_config(self, config_path: str) -> bool:
-        """Return whether there is a file of this name."""
         return BUILTIN not in config_path and super().is_config(config_path)
 
     def load_config(self, config_path: str) -> ConfigResult:
@@ -163,6 +160,6 @@ def _in_group(config_path: str) -> bool:
 
 
 def _file_path(config_path: str) -> str:
-    """Return where the file of a config path is: a judge's is that of a model, and builtin: names no folder."""
+    """Return the file of a config path: a judge's is a model's, and builtin: is not part of the path."""
     group, slash, name = config_path.strip("/").replace(BUILTIN, "").partition("/")
     return f"{SAME_AS.get(group, group)}{slash}{name}"

@@ -48,7 +48,6 @@ def text_of(file: Path) -> str:
 
 
 def own_files() -> list[Path]:
-    """Return the config files of the working directory."""
     return sorted((Path.cwd() / CONFIGS.name).rglob("*.yaml"))
 
 
@@ -64,7 +63,7 @@ def is_utf8(file: Path) -> bool:
 
 
 def first_comment(file: Path) -> str:
-    """Return what a file says of itself in its first line; of one that cannot be read, why."""
+    """Return the comment in a file's first line, or why the file cannot be read."""
     try:
         first = text_of(file).partition("\n")[0]
     except DataError as error:

@@ -1,4 +1,4 @@
-"""A model that is asked only as far as a budget goes."""
+"""A model that is asked only within a budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.types import Request, Usage
 
 
 class Admitted(Admission):
-    """Requests as long as the till has room. A model that asks `ready` first can wait for room; others find an end."""
+    """Requests, while the till has room. A model that checks `ready` can wait; for others the iterator ends."""
 
     def __init__(self, source: Iterator[Request], till: Till) -> None:
         """Wrap the requests of one call of `respond`."""
@@ -26,7 +26,7 @@ class Admitted(Admission):
 
     @property
     def ready(self) -> bool:
-        """Whether next() has a request, or knows that there is none."""
+        """Whether next() returns a request or ends, without waiting for room."""
         if self._next is None and not self._ended:
             request = next(self._source, None)
             self._ended = request is None
@@ -40,13 +40,12 @@ class Admitted(Admission):
 
     @property
     def stopped(self) -> BudgetReached | None:
-        """The reason why not all has been asked, once nothing is under way any more."""
+        """Why not everything was asked; set once no call is under way."""
         # With nothing under way the next one either has room now, or never will.
         return self._reached or (self._till.stopped(self._next[1]) if self._next else None)
 
     @property
     def more(self) -> bool:
-        """Whether a request is waiting for room."""
         return self._next is not None
 
     def __next__(self) -> Request:
@@ -59,7 +58,6 @@ class Admitted(Admission):
         return request
 
     def failed(self, request: Request, usage: Usage | None) -> None:
-        """Enter a try without an answer into the account."""
         self._till.failed(request, usage)
 
     def again(self, request: Request) -> bool:

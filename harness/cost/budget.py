@@ -40,7 +40,7 @@ class Budget:
         return ", ".join(f"budget.{name}={value:g}" for name, value in limits.items() if value is not None)
 
     def needs(self, price: Price | None, service: Service | None, group: str = "model") -> None:
-        """Refuse a limit in USD where nobody could keep it. Raises ConfigError. `group` is what has the price.
+        """Raise ConfigError for a limit in USD without a known price. `group` is the config group that sets the price.
 
         A server on this machine may stand before one that is paid for; who says that it costs nothing is believed.
         """
@@ -131,7 +131,7 @@ class Till:
         return self.own + self._others.spent
 
     def wait(self) -> None:
-        """Wait a moment where others hold what a try needs; nobody does here."""
+        """Wait a moment for room that other jobs hold. This till is not shared: nothing to wait for."""
 
     @property
     def left(self) -> float:
@@ -146,17 +146,16 @@ class Till:
         self._began = other._began
 
     def begin(self) -> None:
-        """Start the clock, the first time."""
         self._began = time.monotonic() if self._began is None else self._began
 
     def size(self, request: Request) -> Size:
-        """Return the size of one try of a request: zero where it will not be sent or nothing is limited."""
+        """Return the size of one try of a request; zero if it will not be sent or there is no limit."""
         if not self.budget or (self._service is not None and self._service.declines(request)):
             return _NOTHING
         return size(request, self._service)
 
     def room(self, size: Size) -> bool:
-        """Return whether a first try may go out beside those under way. Tries that are repeated go before."""
+        """Return whether a first try may go out beside those under way. Retries have priority."""
         return not self._waiting and self._limit(size, self._all_aside) is None
 
     @property
@@ -164,7 +163,6 @@ class Till:
         return self._aside_sum + self._others.aside
 
     def take(self, request: Request, size: Size) -> None:
-        """Set aside what a try may take that goes out now."""
         self._set_aside(request, size)
         self._under_way.add(request)
 
@@ -200,7 +198,7 @@ class Till:
         return True
 
     def settle(self, request: Request, outcome: Response | Failure) -> None:
-        """Enter what the last try of a request took, where `failed` has not."""
+        """Enter what the last try of a request took, unless `failed` already has."""
         self._waiting.pop(request, None)
         size = self._release(request)
         if request not in self._under_way:
@@ -212,7 +210,6 @@ class Till:
             self._enter(size, None if outcome.kind in _UNBILLED else Usage())
 
     def enter(self, amounts: Amounts) -> None:
-        """Enter what workers of this run have taken."""
         self._counted_sum.add(amounts)
 
     def forfeit(self) -> None:
@@ -225,7 +222,7 @@ class Till:
         self._aside_sum = Amounts()
 
     def stopped(self, size: Size) -> BudgetReached | None:
-        """Return the error of a try that may not go out even alone; None where it may."""
+        """Return the error for a try that exceeds the limit even alone, or None."""
         limit = self._limit(size, Amounts())
         return None if limit is None else self._reached(limit, size)
 
@@ -246,7 +243,7 @@ class Till:
         )
 
     def _limit(self, size: Size, aside: Amounts) -> str | None:
-        """Return the limit that a try might pass; None where it passes none."""
+        """Return the limit that a try might exceed, or None."""
         if self.left <= 0:
             return "minutes"
         most = self._most(size)
@@ -281,7 +278,6 @@ class Till:
             self._uncounted_sum.add(Amounts(max(most.usd, told), max(most.tokens, input + output), size.calls))
 
     def _most(self, size: Size) -> Amounts:
-        """Return what one try may take at most."""
         usd = self._price.most(size.input_most, size.output_most) if self._price else 0.0
         return Amounts(usd, size.input_most + size.output_most, size.calls)
 

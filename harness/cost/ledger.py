@@ -53,7 +53,6 @@ class Ledger:
             self.usd_now += 0.0 if response.cached else cost
 
     def discard(self, usage: Usage) -> None:
-        """Enter the usage of a reply that was no answer."""
         self.usd_discarded += cost_of(usage, self.price) or 0.0
 
     @property
@@ -72,7 +71,6 @@ class Ledger:
 
     @property
     def usage(self) -> Usage:
-        """The sums of what was counted."""
         return Usage(**{kind: self._tokens[kind] for kind in TOKENS if kind in self._tokens})
 
     @property
@@ -91,7 +89,7 @@ class Ledger:
         }
 
     def lines(self) -> list[str]:
-        """Return the lines that the command prints at its end; none where answers cost nothing."""
+        """Return the lines that the command prints at its end; none for free answers."""
         if not self.paid or not (self.calls or self.usd_discarded):
             return []
         if self.price is None and not self.told:
@@ -117,7 +115,6 @@ class Metered(Wrapper):
     """A model whose answers are entered into a ledger as they pass. It goes outside the cache."""
 
     def __init__(self, model: Model, ledger: Ledger) -> None:
-        """Wrap `model`."""
         super().__init__(model)
         self._ledger = ledger
 

@@ -71,7 +71,6 @@ class Plan:
 
     @property
     def total(self) -> Totals:
-        """The totals of all that is to be asked."""
         return self.turns + self.questions
 
 
@@ -117,7 +116,7 @@ class _Pass:
             self.plan.judged.add(size(asked, service), request.max_tokens if known is None else 0)
 
     def transcript(self, opening: tuple[str, ...], draw: int) -> tuple[Transcript, int]:
-        """Return an opening with the replies that the cache has, and how many it lacks."""
+        """Return an opening with its cached replies, and the number of missing ones."""
         if (opening, draw) in self.openings:
             return self.openings[opening, draw]
         turns: list[Message] = []

@@ -39,7 +39,6 @@ class Price:
 
     @property
     def free(self) -> bool:
-        """Whether nothing costs anything."""
         return not any(usd for steps in (self.input, self.output) for _, usd in steps)
 
     def cost(self, usage: Usage) -> float | None:
@@ -91,7 +90,7 @@ class Price:
 
 
 def cost_of(usage: Usage, price: Price | None) -> float | None:
-    """Return the cost of one call in USD: what the server says that it charged, else by the price; None if unknown."""
+    """Return the cost of one call in USD: the charge reported by the server, else by the price; None if unknown."""
     if usage.usd is not None:
         return usage.usd
     return None if price is None else price.cost(usage)
@@ -148,7 +147,7 @@ FREE = Price(((0, 0.0),), ((0, 0.0),), source="on this machine")
 
 
 def costs_money(service: Service | None) -> bool:
-    """Return whether answers may cost money: they come from another machine than this one, or have a price."""
+    """Return whether answers may cost money: they have a price or come from another machine."""
     return service is not None and (not on_this_machine(service.base_url) or _own(service) is not None)
 
 
@@ -171,7 +170,7 @@ def price_of(service: Service | None, remembered: Mapping[str, Any] | None = Non
 
 
 def key_of(service: Service) -> str:
-    """Return what a remembered price was looked up by."""
+    """Return the key under which a price is remembered."""
     batch = "" if service.batch_window is None else f"batch {service.discount:g}"
     parts = (PACKAGE, metadata.version(PACKAGE), split(service.base_url)[0], service.model, service.tier or "", batch)
     return " ".join(filter(None, parts))
@@ -195,7 +194,7 @@ def _still_valid(values: Mapping[str, Any], service: Service) -> Price | None:
 
 
 def _table_price(name: str, base_url: str, tier: str | None) -> Price | None:
-    """Return the price in genai-prices today; None without an entry, or where it bills more than tokens."""
+    """Return today's price in genai-prices; None without an entry, or if more than tokens is billed."""
     try:
         from genai_prices.data_snapshot import get_snapshot
     except ImportError:

@@ -75,7 +75,7 @@ class Book:
             ) from error
 
     def began(self) -> float:
-        """Return when the first job of all began to ask, which is now where none has; seconds of time.time()."""
+        """Return when the first job began to ask, in seconds of time.time(); now if none has."""
         with closing(self._connection()) as connection:
             connection.execute("INSERT OR IGNORE INTO clock VALUES (1, ?)", (time.time(),))
             return float(connection.execute("SELECT began FROM clock").fetchone()[0])
@@ -168,7 +168,6 @@ class SharedTill(Till):
             super().settle(request, outcome)
 
     def enter(self, amounts: Amounts) -> None:
-        """Enter what workers of this job have taken."""
         with self._turn():
             super().enter(amounts)
 
@@ -201,7 +200,7 @@ class SharedTill(Till):
 def till_of(
     budget: Budget, price: Price | None, model: Model, discard: Callable[[Usage], None], book: Book | None
 ) -> Till:
-    """Return the till of a budget: one that is shared only where there is a book, and a limit to be kept."""
+    """Return the till of a budget; a shared one only if there is a book and a limit."""
     if book is None or not budget:
         return Till(budget, price, model, discard)
     return SharedTill(book, budget, price, model, discard)

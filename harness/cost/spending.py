@@ -56,7 +56,7 @@ class JudgeSpending:
         return cls(model, budget, paid, price, ledger, till, before)
 
     def within_rest(self, asked: Model | None = None) -> Model:
-        """Return the judge, asked only as far as the model has left room in the budget; `asked`: as it is asked."""
+        """Return the judge within what the model has left of the budget; `asked`: with plug-ins around it."""
         before = self.before
         follow = None if before is None else lambda: self.till.follow(before)
         return Budgeted(asked or self.model, self.till, follow, count=self.paid)
@@ -67,7 +67,6 @@ class JudgeSpending:
 
     @property
     def provenance(self) -> dict[str, JSON]:
-        """For the manifest: the price, and by what it was found."""
         return _price_json(self.model, self.price) if self.paid else {}
 
 
@@ -124,11 +123,10 @@ class Spending:
 
     @property
     def provenance(self) -> dict[str, JSON]:
-        """The prices and by what they were looked up, for the manifest."""
         return _price_json(self.model, self.price) if self.paid else {}
 
     def check(self) -> None:
-        """Refuse a limit in USD that nobody could keep. Raises ConfigError."""
+        """Raise ConfigError for a limit in USD without a known price."""
         self.budget.needs(self.price, self.model.traits.service)
         if self.judge is not None:
             self.budget.needs(self.judge.price, self.judge.model.traits.service, "judge")
@@ -153,7 +151,7 @@ class Spending:
         return Metered(model, self.ledger)
 
     def so_far(self) -> str:
-        """Return what this run has cost so far and used of its limits; "" where neither is known."""
+        """Return what this run has cost so far and used of its limits; "" if neither is known."""
         limits = self.budget
         parts = [dollars(self.ledger.spent_now)] if self.ledger.spent_now else []
         if limits.usd is not None and self.ledger.price is not None:
@@ -204,7 +202,7 @@ def _price_json(model: Model, price: Price | None) -> dict[str, JSON]:
 
 
 def _price_in(manifest: Path, *parts: str) -> Mapping[str, Any]:
-    """Return the price in a manifest, or in a part of it; nothing where there is none."""
+    """Return the price in a manifest or in a part of it; empty if there is none."""
     try:
         content: Any = object_in(manifest)
     except OSError:

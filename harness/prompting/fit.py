@@ -1,4 +1,4 @@
-"""Which kind of request a prompt makes that a model takes, and which prompt where the user names none."""
+"""Which kind of request suits a prompt and a model, and which prompt to use if the user names none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.types import ChatRequest, ChoiceRequest, Request
 
 
 def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
-    """Refuse several samples of what would be the same each time. Raises ConfigError."""
+    """Raise ConfigError for samples > 1 of answers that would all be the same."""
     if samples == 1:
         return
     if fitting(prompt, model) is not ChatRequest:
@@ -124,7 +124,7 @@ def _fits(prompt: Prompt, model: Model) -> list[type[Request]]:
 
 
 def _as_told(prompt: Prompt, model: Model) -> bool:
-    """Return whether a model that was told to rank would do so, not write, with a prompt that fits it."""
+    """Return whether a model with method=rank would rank with this prompt; True for any other model."""
     return not model.traits.ranks or _fits(prompt, model)[0] is ChoiceRequest
 
 
@@ -138,7 +138,7 @@ def _nothing_to_rank(prompt: Prompt, model: Model, task: Task) -> str:
 
 
 def _candidates(task: Task) -> list[Prompt]:
-    """Return the task's prompts, but for those whose files are no prompts: nobody has asked for these."""
+    """Return the task's prompts, skipping invalid files: the user did not name these."""
     candidates = []
     for name in prompt_files(task.name):
         with suppress(ConfigError):
@@ -163,7 +163,7 @@ def _no_fit(which_do: str, model: Model, task: Task | None) -> str:
 
 
 def _without_words(model: Model, task: Task) -> list[str]:
-    """Return the task's prompts that would fit the model, but have no words for the task's format."""
+    """Return the prompts that would fit the model but lack the task's format."""
     names = []
     for name in prompt_files(task.name):
         with suppress(ConfigError):

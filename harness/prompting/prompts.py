@@ -60,12 +60,12 @@ class Prompt:
 
     @property
     def own_file(self) -> dict[str, str]:
-        """Return {path: SHA-256} of the file of the words where it is the user's; nothing for words that ship."""
+        """Return {path: SHA-256} of the user's own prompt file; empty for a shipped one."""
         return own_file(self.where, PROMPTS) if self.where.is_file() else {}
 
     @property
     def settings(self) -> Mapping[str, JSON]:
-        """Return what of the command's settings for prompts is not as by default: it names the run's folder."""
+        """Return the command's prompt settings that differ from the defaults: they name the run's folder."""
         replies = {"replies": self.replies} if self.words.opening and self.replies != "model" else {}
         set_by_command = {"max_tokens": self.max_tokens, "system_role": self.system_role}
         return replies | {name: value for name, value in set_by_command.items() if value is not None}
@@ -172,7 +172,7 @@ class Prompt:
         return parser(response) if parser is not parsing.verdict else choices.read(response, self._texts(fields))
 
     def _next_words(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
-        """Return words with which a base model that writes on would begin the next question."""
+        """Return the words by which a base model that goes on writing would begin the next question."""
         premise = str(fields.get("premise", "")).split(" ", 5)[:5]
         return (*self._own_words, " ".join(premise)) if len(premise) == 5 else self._own_words
 

@@ -1,4 +1,4 @@
-"""Items that make one prompt: many of them are the sign of a prompt that forgets the question."""
+"""Different items with the same prompt: many of them suggest a prompt that leaves out the question."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ class RepeatedPrompts:
     """Counts of items and of their distinct prompts, and the fields in which items of one prompt differ."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self.items = self.distinct = 0
         self._first: dict[str, Mapping[str, JSON]] = {}
         self._differing: dict[str, None] = {}
 
     def add(self, fields: Mapping[str, JSON], request: Request, *, new: bool) -> None:
-        """Count an item of these fields and its request, which is `new` where no item before has made it."""
+        """Count an item and its request; `new` says that no earlier item made the same request."""
         self.items += 1
         self.distinct += new
         if len(self._differing) >= _SHOWN or (new and len(self._first) >= _KEPT):

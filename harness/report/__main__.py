@@ -77,13 +77,13 @@ def job(arguments: list[str], settings: ReportSettings) -> str:
 
 
 def _missing_answers(data: dict[str, JSON]) -> str:
-    """Return how many runs the page has no answers of, where they were wanted; empty for none."""
+    """Return the remark on runs whose answers were wanted but are missing from the page; "" if all are there."""
     missing = sum(not run["answers"] and run["no_answers"] != NOT_WANTED for run in data["runs"])
     return f", {missing:,} without answers" if missing else ""
 
 
 def _unreadable(data: dict[str, JSON]) -> list[str]:
-    """Return a line for each run whose records are there and cannot be read."""
+    """Return a line for each run whose records exist but cannot be read."""
     reasons = (run.get("no_answers") for run in data["runs"])
     return [str(reason) for reason in reasons if reason not in (None, NO_RECORDS, NOT_WANTED)]
 

@@ -101,7 +101,6 @@ class ChunkBuilder:
 
 
 def _key(run: Run) -> tuple[str, ...]:
-    """Return what runs share their items by."""
     return run.place["task"], run.result.headline, run.items or str(run.folder)
 
 
@@ -128,13 +127,13 @@ def graphs(run: Run, texts: Mapping[str, str] | None = None) -> dict[str, JSON] 
 
 
 def graphs_missing(run: Run) -> bool:
-    """Return whether a run that should have graphs has records alone."""
+    """Return whether a run that should have graph files has only its records."""
     records_only = run.records_file is not None and not (run.folder / FOLDER).is_dir()
     return records_only and benchmark_of(run.place["task"]).graphs is not None
 
 
 def from_records(run: Run, trust: Collection[str] = ()) -> Mapping[str, str]:
-    """Return the files below graphs/ of a run whose folder has lost them; none where its task has none."""
+    """Recompute a run's missing files below graphs/ from its records; empty for a task without graphs."""
     from harness.scoring.samples import Votes
 
     make = benchmark_of(run.place["task"]).graphs

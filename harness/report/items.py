@@ -81,7 +81,7 @@ class ItemColumns:
 
 
 def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, ItemColumns]:
-    """Return the items of a run, made again from its settings; none where they cannot be made, or are others today.
+    """Rebuild the items of a run from its settings; none if that is impossible or they have changed.
 
     Items that come from outside of harness are made only where `trust` names what they come from. Yield after each.
     """
@@ -97,10 +97,9 @@ def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, ItemColu
 
 
 class Codes:
-    """A column of names that come again and again: the names once, and a number for each row."""
+    """A column of repeated names: each name once, and an index for each row."""
 
     def __init__(self) -> None:
-        """Begin without rows."""
         self.names: dict[str, int] = {}
         self.codes: list[int] = []
 
@@ -118,11 +117,9 @@ class Answers:
     """A run's answers. Records come in the order in which a server replied, and are sorted by item and sample."""
 
     def __init__(self) -> None:
-        """Begin without records."""
         self._rows: list[tuple[int, int, dict[str, Any]]] = []
 
     def __len__(self) -> int:
-        """Return the number of records."""
         return len(self._rows)
 
     def add(self, item: int, line: Line, right: bool | None) -> None:

@@ -1,4 +1,4 @@
-"""What a run has started beside itself, such as a server: it ends with the run, or at the latest with the process."""
+"""Helpers that a run has started, such as a server. They end with the run, at the latest with the process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Companion(Protocol):
 
     @property
     def what(self) -> Hashable:
-        """What was started: equal to that of another one that does the same."""
+        """A key, equal for equivalent companions."""
 
     def close(self) -> None:
         """End it; nothing where it has ended."""
@@ -31,12 +31,12 @@ def add(companion: Companion) -> None:
 
 
 def find(what: Hashable) -> Companion | None:
-    """Return the companion that does just that, where there is one."""
+    """Return the companion with this key, or None."""
     return next((companion for owner, companion in _THERE if owner == os.getpid() and companion.what == what), None)
 
 
 def end_all(*, but: Callable[[], Hashable] = lambda: None) -> None:
-    """End all that this process has started. `but`: what does that is kept; not asked where there is nothing."""
+    """End all companions, except the one whose key `but` returns; `but` is not called if there are none."""
     kept = but() if _THERE else None
     for started in list(_THERE):
         owner, companion = started

@@ -63,7 +63,7 @@ def begin() -> None:
 
 
 def problem() -> str:
-    """Return the sentence on what this Python lacks to run a command; empty where it has everything."""
+    """Return the sentence on what this Python lacks to run a command, or ""."""
     this = f"this is Python {'.'.join(map(str, sys.version_info[:3]))}, {sys.executable}"
     if sys.version_info < OLDEST:
         return f"harness needs Python {'.'.join(map(str, OLDEST))} or later; {this}: {_way_out()}."
@@ -127,7 +127,7 @@ def _is_checkout() -> bool:
 
 
 def _shown(place: Path) -> str:
-    """Return a path as it is written from the working directory, where it lies below that."""
+    """Return a path relative to the working directory if it lies below it."""
     with suppress(ValueError, OSError):
         return str(place.relative_to(Path.cwd().resolve()))
     return str(place)

@@ -91,7 +91,7 @@ class _UntilStopped(Admission):
 
 
 class Stoppable(Wrapper):
-    """A model that is asked nothing more once a stop is requested. It goes between the cache and the model."""
+    """A model that gets no further requests once a stop is requested. It goes between the cache and the model."""
 
     def __init__(self, model: Model, cache: CacheMode = "on") -> None:
         """Wrap `model`; `cache` decides what the user is told of the answers so far."""

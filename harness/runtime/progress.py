@@ -78,7 +78,7 @@ class Progress:
             yield record, request
 
     def where_from(self) -> str:
-        """Return how many answers came from the cache and how many were asked for; "" where all were, one an item."""
+        """Return how many answers were cached and how many asked for; "" if every item was asked by itself."""
         if not self.cached and not self.shared:
             return ""
         counts = (
@@ -107,7 +107,7 @@ class Progress:
 
     @property
     def waiting(self) -> str:
-        """What waits for a retry, and why, or how far a long step is; "" where nothing is."""
+        """What waits for a retry, and why, or how far a long step is; else ""."""
         return RETRIES.sentence or STEPS.sentence
 
     @contextmanager
@@ -132,7 +132,6 @@ class Progress:
             RETRIES.listener, RETRIES.speaker, STEPS.listener = before
 
     def say(self, sentence: str) -> None:
-        """Print a line for the user, above the bar."""
         with suppress(OSError):  # the terminal has gone
             print(console.clean(sentence), file=sys.stderr, flush=True)
 

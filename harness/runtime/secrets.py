@@ -105,7 +105,7 @@ _OPEN = frozenset({"user", "safety_identifier", "prompt_cache_key", "cache_salt"
 
 
 def secret_name(name: str) -> bool:
-    """Test whether a parameter or variable of this name is made to hold a key: x-api-key, sessionToken, HF_TOKEN."""
+    """Test whether a parameter or variable is named like a key: x-api-key, sessionToken, HF_TOKEN."""
     words = [word.lower() for word in re.split(r"[^A-Za-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)) if word]
     if not words:
         return False
@@ -120,13 +120,13 @@ def secret_name(name: str) -> bool:
 
 
 def looks_like_key(value: str) -> bool:
-    """Test whether a text holds the form of a key, a password in an address, or a key of the environment."""
+    """Test whether a text contains something shaped like a key, a password in a URL, or a key from the environment."""
     plain = value.replace("\\", "")
     return bool(_FORM.search(plain) or _CREDENTIALS.search(plain) or any(key in plain for key in _environment() if key))
 
 
 def mask_keys(text: str) -> str:
-    """Return the text with all that looks like a key replaced: what is printed as an error may quote a setting."""
+    """Mask everything that looks like a key: an error may quote a setting."""
     for key in _environment():
         text = text.replace(key, "[the key]")
     text = _CREDENTIALS.sub("://[a key]@", _FORM.sub("[a key]", text))
@@ -233,7 +233,7 @@ def _in_path(address: str) -> bool:
 
 
 def in_environment() -> dict[str, str]:
-    """Return the environment's variables that are made to hold a key, by their names."""
+    """Return the environment variables that are named like keys, by name."""
     return {name: content for name, content in os.environ.items() if secret_name(name)}
 
 

@@ -35,7 +35,6 @@ LAST: list[Callable[[], object]] = []
 
 
 def sentence(state: str = "every stored answer is kept") -> str:
-    """Return what is said of a command that has been interrupted."""
     return f"interrupted: {state}; the same command goes on from there."
 
 

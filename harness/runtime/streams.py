@@ -102,7 +102,7 @@ class _Output(io.TextIOWrapper):
             self._lost(error)
 
     def _lost(self, error: OSError) -> None:
-        """Raise what is to be told of it.
+        """Raise the error that fits the failure.
 
         What is still in the buffer would fail once more, with a traceback, when Python ends.
         """
@@ -150,7 +150,7 @@ def _discard(number: int) -> None:
 
 
 def _parts(stream: io.TextIOWrapper | None) -> tuple[Any, str, str | None, str | None, bool, bool]:
-    """Return what a text stream is made of: its buffer, taken out of it, and its settings."""
+    """Detach a text stream's buffer; return it and the stream's settings."""
     if stream is None:
         return Path(os.devnull).open("wb"), "utf-8", NEAREST, None, False, False
     settings = stream.encoding, NEAREST, None, stream.line_buffering, stream.write_through

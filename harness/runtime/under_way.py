@@ -29,19 +29,16 @@ class Retries:
         """Shows a line."""
 
     def say(self, sentence: str) -> None:
-        """Show a sentence about the servers to the user."""
         self.speaker(sentence)
 
     def begin(self, call: Hashable, waiting: Waiting) -> None:
-        """Enter a call that waits from now on."""
         self._calls[call] = waiting
 
     def end(self, call: Hashable) -> None:
-        """Take out a call that waits no more, or never did."""
+        """Remove a call; it need not have waited."""
         self._calls.pop(call, None)
 
     def show(self) -> None:
-        """Let the listener show what waits."""
         self.listener()
 
     @property
@@ -74,7 +71,7 @@ class Steps:
 
     @contextmanager
     def about(self, title: str) -> Iterator[None]:
-        """Say within the context what its steps are about; however it ends, none is under way afterwards."""
+        """Name the steps within the context; afterwards none is under way, however it ends."""
         self.title = title
         try:
             yield
@@ -83,13 +80,12 @@ class Steps:
             self.end()
 
     def tell(self, done: int, total: int, things: str) -> None:
-        """Enter that so many of the things are done."""
+        """Report how many are done."""
         title = f"{self.title}: " if self.title else ""
         self.sentence = f"{title}{done:,} of {total:,} {things}"
         self.listener()
 
     def end(self) -> None:
-        """Take the step out: it is over."""
         self.sentence = ""
 
 

@@ -134,7 +134,7 @@ def _only_the_prompt(there: Any, mine: Any) -> bool:
 
 
 def _prompt_difference(there: Any, mine: Any, name: str) -> str:
-    """Return what of a prompt differs: its parser, its other settings, its words, or the examples beside them."""
+    """Return how two prompts differ: in parser, settings, words or examples."""
     out = "or remove the folder, or choose another results=."
     if not isinstance(there, Mapping) or not isinstance(mine, Mapping):
         return f"other words of the prompt {name}: save the new words under another name, {out}"

@@ -39,7 +39,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 
 
 
 class DamagedError(DataError):
-    """A file of a run's folder that is not what a run leaves."""
+    """A file in a run's folder that no run would have written."""
 
     def __init__(self, path: Path, reason: str = "", *, whole: bool = False) -> None:
         """Build the message for a file; `reason` is what is wrong with its form, if known.
@@ -129,7 +129,7 @@ def below(folder: Path, name: str) -> Iterator[Path]:
 
 
 def inside(folder: Path, *parts: str) -> Path | None:
-    """Return the file at a place below a folder, None where there is none.
+    """Return the file at a path below a folder, or None.
 
     Raises DataError where a link leads there, or where something else than a file stands there.
     """
@@ -146,12 +146,12 @@ def inside(folder: Path, *parts: str) -> Path | None:
 
 
 def _marks(text: bytes) -> int:
-    """Return how many signs there are that begin a member of a list or an object."""
+    """Count the characters that begin a member of a list or an object."""
     return text.count(b",") + text.count(b"[") + text.count(b"{")
 
 
 def _deeper(value: Any, levels: int) -> bool:
-    """Return whether a value has more levels than that. Without recursion, since depth is what is looked for."""
+    """Return whether a value is nested deeper than that. Not recursive: it may be very deep."""
     layer = [value]
     for _ in range(levels):
         layer = [child for parent in layer for child in _children(parent)]
@@ -159,7 +159,6 @@ def _deeper(value: Any, levels: int) -> bool:
 
 
 def _children(value: Any) -> list[Any]:
-    """Return the lists and objects directly inside a value."""
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [member for member in members if isinstance(member, dict | list)]
 

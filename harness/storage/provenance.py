@@ -40,7 +40,6 @@ class TracedItems(Iterable[Item]):
     """Items that are counted and digested as they are iterated, so that a manifest can say what was asked."""
 
     def __init__(self, items: Iterable[Item]) -> None:
-        """Wrap the items of one run."""
         self._items = items
         self._count = 0
         self._digest = hashlib.sha256()

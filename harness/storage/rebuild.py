@@ -49,7 +49,7 @@ def task_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Task:
 
 
 def check_size(items: int, trust: Collection[str]) -> None:
-    """Raise UntrustedError for a number of items that takes minutes to make, if nothing but the manifest claims it."""
+    """Raise UntrustedError if a manifest alone claims a number of items that would take minutes to make."""
     if items > MOST_ITEMS:
         _need("task.limit", trust, f"the run says that it was of {items:,} items (task.limit), and holds no records")
 

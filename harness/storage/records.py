@@ -193,7 +193,6 @@ class Seal:
     """
 
     def __init__(self) -> None:
-        """Create the digest of no lines."""
         self._count = self._sum = 0
 
     def add(self, line: bytes) -> None:

@@ -232,7 +232,7 @@ class Folder:
         self._refuse_another(manifest)
 
     def check(self) -> None:
-        """Refuse what the run would refuse when it begins, and change nothing. Raises ConfigError, StoreError."""
+        """Raise ConfigError or StoreError now if the run could not begin in this folder. Changes nothing."""
         import filelock
 
         manifest = self.path / MANIFEST
@@ -262,7 +262,7 @@ class Folder:
         return StoreError(f"another run is writing to {self.path}: wait for it or choose another results=.")
 
     def _holds_answers(self) -> bool:
-        """Return whether a run has left an answer here; one in which every call failed is in nobody's way."""
+        """Return whether the folder holds any answer; a run in which every call failed may be overwritten."""
         files = [self.path / name for name in (RECORDS, COMPRESSED) if inside(self.path, name)]
         try:
             return not files or any(map(any_answer, files))

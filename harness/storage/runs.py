@@ -245,7 +245,7 @@ class Run:
 
 
 def find(folders: Sequence[str], *, need: Literal["each", "one", "none"] = "each") -> dict[Path, str]:
-    """Return the folders of runs in or below the folders, each once, and which of these it was found below.
+    """Return the run folders in or below the folders, each once, with the argument under which it lies.
 
     Raises DataError for a folder that is not there, and where there is no run below `each` of them, or below any.
     Links are not followed, and what came with the project (SHIPPED) is read only where it is named.
@@ -304,7 +304,7 @@ def samples_of(manifest: Mapping[str, Any]) -> int:
 
 
 def no_records(folder: Path) -> DataError:
-    """Return the error to raise for a run whose records are needed and are not there."""
+    """Return the error for a run whose records are needed but missing."""
     return DataError(f"{folder} {WITHOUT_RECORDS}.")
 
 
@@ -325,7 +325,7 @@ def _read(path: Path, parse: Callable[[Mapping[str, Any]], Content]) -> tuple[di
 
 
 def _trouble(manifest: Mapping[str, Any], place: Mapping[str, str], result: Result) -> str:
-    """Return why the manifest beside a complete result does not bear it out; empty where it does.
+    """Return why the manifest contradicts a complete result, or "".
 
     The manifest is written last: a run that was killed before left one that says so, or one of an earlier run.
     """
@@ -352,7 +352,7 @@ def below(
     need: Literal["each", "one", "none"] = "each",
     check: Callable[[Run], None] = lambda run: None,
 ) -> dict[Path, tuple[Run, str]]:
-    """Return the runs in or below the folders by their own, each once, and which of the folders it was found below.
+    """Return the runs in or below the folders, by run folder; each once, with the argument under which it lies.
 
     One that cannot be read, or for which `check` raises DataError, is left out and named on standard error, so that it
     does not stop the others. Raises DataError for it where it was asked for by its own folder, where all are so, and as

@@ -84,7 +84,7 @@ class SourcedTask(TaskBase):
     file_kind: ClassVar[str] = "a CSV or JSON lines file"
 
     def check_source(self) -> None:
-        """Refuse a path or a revision that does not go with the source. Raises ConfigError."""
+        """Raise ConfigError for a path or a revision that does not fit the source."""
         if self.source == "file" and not self.path:
             raise ConfigError(f"task.source=file needs task.path=FILE, {self.file_kind}.")
         if self.source == "builtin" and self.path:
@@ -94,7 +94,7 @@ class SourcedTask(TaskBase):
 
     @property
     def hub_place(self) -> tuple[str, str | None]:
-        """The data set or the folder in its layout, and its revision, which a folder has not."""
+        """The data set and its revision, or a folder in the same layout, which has none."""
         if self.path and Path(self.path).is_dir():
             return self.path, None
         name = self.path or self.hub_path

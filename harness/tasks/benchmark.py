@@ -1,4 +1,4 @@
-"""What a benchmark says of itself, so that no view has to know one by its name."""
+"""What a benchmark declares about itself, so that no view has to know benchmarks by name."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ class Explanations(Protocol):
     """Why the answer of each item is what it is, for the page: graphs that fit the item, and a sentence."""
 
     def add(self, item: Item) -> None:
-        """Take the next item; one that cannot be explained too, as they are told by their place."""
+        """Add the next item. Add every item, explained or not: explanations are matched by position."""
 
     def json(self) -> dict[str, JSON] | None:
         """Return classes (graphs), of (the class of each item), names and why; None where nothing is explained."""
 
 
 class Graphs(Protocol):
-    """What the page draws of the graphs that a run's answers come to."""
+    """The graphs that a run's answers amount to, for the page."""
 
     @property
     def files(self) -> Iterable[tuple[str, str]]:
         """Network and name of every file graphs/<network>/<name>.csv that a run may have, in the order of the page."""
 
     def of_records(self, task: Task, records: Iterable[Record]) -> Mapping[str, str]:
-        """Return the texts of the files that these records come to; none where the task has none."""
+        """Return the graph files computed from these records; empty for a task without graphs."""
 
     def network(self, name: str) -> dict[str, JSON]:
         """Return a network's nodes and its true edges."""
 
     def sheet(self, network: str, name: str, text: str, result: Result) -> dict[str, JSON] | None:
-        """Return what one file shows; None where it is none that a run leaves."""
+        """Return what one graph file shows; None for a file that no run writes."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,13 @@ class PublishedAlgorithms:
 
 @runtime_checkable
 class Learnable(Protocol):
-    """What a task has besides whose questions are about graphs that an algorithm can learn from data."""
+    """The extra methods of a task whose questions are about graphs that an algorithm can learn from data."""
 
     def variables(self) -> Mapping[str, int]:
         """Return how many variables each of its networks has."""
 
     def observations(self, network: str, number: int, seed: int) -> tuple[NDArray[np.int64], Sequence[int]]:
-        """Return so many rows of data from a network, and how many states each of its variables has."""
+        """Return that many rows of data drawn from a network, and each variable's number of states."""
 
     def learned(self, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[tuple[Record, None]]:
         """Yield a record for each item, answered by the graph that `learn` gives for the item's network."""
@@ -102,14 +102,14 @@ class LearnableTask(Task, Learnable, Protocol):
 
 @runtime_checkable
 class Teaching(Protocol):
-    """What a task has besides that has items to learn from, apart from those that models are scored on."""
+    """The extra methods of a task with training items, separate from those that models are scored on."""
 
     @property
     def split(self) -> str:
         """Which of its items it gives: train, dev, test, …"""
 
     def part(self, split: Literal["train", "dev", "test"], limit: int | None = None) -> TeachingTask:
-        """Return the task with the items of another split, so many of them."""
+        """Return the task with that many items of another split."""
 
     def epoch(self, number: int) -> Iterable[Item]:
         """Return the items as a pass over them has them: those of pass 0 are `items()`, later ones may rename them."""
@@ -120,7 +120,7 @@ class Teaching(Protocol):
 
 @runtime_checkable
 class Refuting(Protocol):
-    """What a task has besides that tells a No that is certain from one that is open."""
+    """The extra method of a task that can tell a refuted claim from one that is merely not implied."""
 
     def refuted(self, item: Item) -> bool:
         """Return whether what the item asks about is false, rather than not implied."""
@@ -140,7 +140,7 @@ def _unknown_origin(settings: Mapping[str, Any]) -> Origin:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Benchmark:
-    """A benchmark as the views show it. Only name and title are needed: what it does not have is shown nowhere."""
+    """A benchmark as the views show it. Only name and title are required; views leave out what is missing."""
 
     name: str
     """The first part of its tasks' names: corr2cause, causalbench."""
@@ -208,7 +208,6 @@ class Benchmark:
     """Settings that decide how long the first item takes, with the most that is made again for a folder unasked."""
 
     def labels_title(self, labels: str) -> str:
-        """Return what a label set is called in full."""
         return self.label_titles.get(labels, f"{labels} {self.label_word}")
 
 

@@ -37,17 +37,16 @@ def check_parts(task: Task) -> None:
 
 
 def look_ahead(task: Task) -> None:
-    """Refuse a task of the user's whose first 20,000 items cannot all be asked and scored. Raises ConfigError."""
+    """Check the first 20,000 items of a user's own task. Raises ConfigError for one that cannot be asked or scored."""
     if not type(task).__module__.startswith("harness."):
         for _ in islice(CheckedItems(task), LOOKED_AHEAD):
             pass
 
 
 class CheckedItems(Iterable[Item]):
-    """The items of a task, each checked as it goes by. Raises ConfigError for one that is none, or where none is."""
+    """The items of a task, checked while they are iterated. Raises ConfigError for an invalid one, or for none."""
 
     def __init__(self, task: Task) -> None:
-        """Check the items of this task."""
         self._task = task
         self._items = task.items()
 
@@ -79,7 +78,7 @@ def _short(value: object) -> str:
 
 
 def _problem(item: Any, headline: str) -> str:
-    """Return what is wrong with an item, as the rest of a sentence; empty where nothing is."""
+    """Return what is wrong with an item, as the end of a sentence; "" for a valid one."""
     if not isinstance(item, Item):
         return f"is {_short(item)}; harness.types.Item is needed"
     texts = {"id": item.id, "cluster": item.cluster, "unit": item.unit}
@@ -116,7 +115,7 @@ def _of_labels(item: Item, headline: str) -> str:
 
 
 def parts_of(settings: Main) -> tuple[Task, Model, Prompt]:
-    """Return the three parts, seen to fit each other. Raises ConfigError where they do not."""
+    """Return the three parts. Raises ConfigError if they do not fit together."""
     task: Task = build(settings.task, "task")
     check_parts(task)
     model: Model = build(settings.model, "model")

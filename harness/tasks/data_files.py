@@ -34,7 +34,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of questions. Where it is no such file, the first look at it raises ConfigError or DataError."""
+    """A file of questions. Reading anything else as one raises ConfigError or DataError."""
 
     path: str
     """As the user wrote it."""
@@ -46,7 +46,7 @@ class DataFile:
 
     @cached_property
     def stem(self) -> str:
-        """Return its name without the ending: what rows without an id are called by."""
+        """Return the file's name without its suffix, which begins the ids of rows without one."""
         return self.file.stem
 
     def digest(self) -> str:
@@ -72,7 +72,7 @@ class DataFile:
             raise DataError(f"{self.path} has no rows: it needs a line for every item.")
 
     def remarks(self) -> tuple[str, ...]:
-        """Return what has to be said of how the file is read."""
+        """Return the remarks on how the file is read."""
         if self.file.suffix.lower() != ".csv" or (separator := self._separator()) == ",":
             return ()
         return (f"{self.path}: its columns are told apart by {SEPARATORS[separator]}.",)
@@ -109,7 +109,7 @@ class DataFile:
             raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
 
     def _separator(self) -> str:
-        """Return what stands between the columns: of the usual signs the one that the first line has most of."""
+        """Return the column separator: the usual one that splits the first line into most columns."""
         if self.file.suffix.lower() == ".tsv":
             return "\t"
         with self._refusals(), self._open() as file:
@@ -153,7 +153,7 @@ class DataFile:
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
-        """Raise what keeps the file from being read as a sentence about it."""
+        """Turn errors of reading into one sentence about the file."""
         try:
             yield
         except FileNotFoundError:
@@ -181,7 +181,7 @@ class DataFile:
 
 
 def _first_sign(file: IO[str]) -> str:
-    """Return the first sign of a text that is no space; the text is then read from its beginning."""
+    """Return the first character that is not a space, and rewind the text."""
     begins = ""
     while sign := file.read(1):
         if not sign.isspace():
@@ -200,7 +200,7 @@ def filled(columns: Columns) -> str:
 
 @dataclass
 class Repeats:
-    """Questions that stand in a file more than once: with the same answer, or with another one."""
+    """Questions that occur in a file more than once, with the same or with contradicting answers."""
 
     same: int = 0
     opposite: int = 0
@@ -223,7 +223,7 @@ class Repeats:
                 self._opposite_rows.append(f"{row} and {first}")
 
     def remarks(self, path: str) -> tuple[str, ...]:
-        """Return what has to be said of them, with the first rows."""
+        """Return the remarks on repeated questions, with the first row numbers."""
         sentences = []
         if self.opposite:
             several = "rows ask" if self.opposite > 1 else "row asks"

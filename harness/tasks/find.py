@@ -22,7 +22,7 @@ _HERE = Path(__file__).resolve().parent
 
 
 def benchmark_of(task: str) -> Benchmark:
-    """Return the benchmark of a task, or that of a benchmark's own name; one without anything where none is found.
+    """Return the benchmark of a task, or of a benchmark's own name; an empty one if it is unknown.
 
     Raises ConfigError where the user's own config names a class that cannot be imported.
     """
@@ -59,7 +59,7 @@ def _place(benchmark: Benchmark) -> tuple[int, str]:
 
 @cache
 def _packages() -> Mapping[str, str]:
-    """Return where the benchmarks are that ship with the harness, and with plug-ins, by name: "module:value"."""
+    """Return the paths ("module:value") of the benchmarks of the harness and of plug-ins, by name."""
     added = {name: path for plugin in plugins() for name, path in plugin.benchmarks.items()}
     own = (file.parent.name for file in _HERE.glob("*/benchmark.py"))
     return added | {name: f"harness.tasks.{name}.benchmark:BENCHMARK" for name in own}
@@ -76,7 +76,6 @@ def _shipped(name: str) -> Benchmark:
 
 @cache
 def _own(folder: Path) -> Mapping[str, str]:
-    """Return the classes that ./configs/task names, by the name of the task."""
     own = folder / "configs" / "task"
     return dict(_classes_by_name(own)) if own.is_dir() and own != CONFIGS / "task" else {}
 
@@ -95,7 +94,7 @@ def _classes_by_name(folder: Path) -> Iterator[tuple[str, str]]:
 
 @cache
 def _of_class(target: str) -> Benchmark | None:
-    """Return the benchmark that a class of the user's says it belongs to; None where it says nothing."""
+    """Return the benchmark that a user's class declares, or None."""
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
     task = class_of(target, "task")

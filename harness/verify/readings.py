@@ -1,4 +1,4 @@
-"""Who has read the replies of a run, and what: today's rules, and the judge where they find nothing."""
+"""How the replies of a run are read: by today's rules, and by the judge if these find nothing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Readings:
             )
 
     def _by_rules(self, response: Response, item: Item) -> Answer | None:
-        """Return what the prompt reads; None where the response is none that it can have had."""
+        """Return what the prompt reads; None for a kind of response that it cannot have had."""
         assert self._prompt is not None
         try:
             return self._prompt.parse(response, item.fields)
@@ -84,11 +84,10 @@ class JudgeCheck:
 
     @property
     def name(self) -> str:
-        """Return what the judge's readings are shown under."""
         return self.model.name if self.model else str(self.settings.get("name"))
 
     def problems_of_words(self) -> Iterator[str]:
-        """Yield where the judge was asked in other words than today's."""
+        """Yield the problem if the judge was asked in other words than today's."""
         if self.words.digest != judge_prompt().digest:
             yield "the judge was asked in other words than today's."
 

@@ -77,7 +77,6 @@ class RecordCheck:
 
     @property
     def seal(self) -> Mapping[str, Any]:
-        """The digest of the lines that were read, as the manifest holds it."""
         return self._seal.as_json
 
     def problems(self, path: Path, bar: Iterator[int], *, complete: bool, paid: bool) -> Iterator[str]:
@@ -127,7 +126,7 @@ class RecordCheck:
                 yield _WRONG.get(name, f"{name} is not what the item and the reply make it")
 
     def _expected(self, record: Record, item: Item) -> Record:
-        """Return the record that item and reply make."""
+        """Return the record that follows from the item and the reply."""
         answer: Answer | None
         if isinstance(record.outcome, Failure):
             answer = None
@@ -149,7 +148,7 @@ class RecordCheck:
         )
 
     def _of_request(self, request: Mapping[str, Any] | None, record: Record, item: Item) -> Iterator[str]:
-        """Yield where the request is not the one that the prompt makes of the item."""
+        """Yield the differences between the recorded request and the one that the prompt makes of the item."""
         if self._prompt is None:
             outcome = record.outcome
             if (
@@ -205,7 +204,7 @@ class RecordCheck:
             yield "its reply has other log-probabilities than those that its request asks for"
 
     def _of_reply(self, model: Model, request: Request, record: Record) -> Iterator[str]:
-        """Yield where a model that is part of harness says something else."""
+        """Yield the differences to the reply of a model that ships with the harness."""
         ((_, outcome),) = chain.from_iterable(model.respond([request]))
         if isinstance(outcome, Failure) or isinstance(record.outcome, Failure):
             differ = outcome != record.outcome
@@ -269,7 +268,6 @@ _WRONG = {
 
 
 def _places(request: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the parts of a request that hold words."""
     return [request["premise"], request["hypothesis"]] if request["kind"] == "pair" else request["messages"]
 
 
@@ -299,7 +297,7 @@ class ItemsById:
         self._waiting: dict[str, Item] = {}
 
     def get(self, name: str, *, last: bool) -> Item | None:
-        """Return the item of that id; None where the task has none. `last` says that nobody will ask again."""
+        """Return the item with this id, or None. `last` says that it will not be needed again."""
         while name not in self._waiting:
             item = next(self._source, None)
             if item is None:

@@ -93,7 +93,7 @@ def problems_of(
 
 
 def _of_sizes(manifest: Mapping[str, Any], lines: int | None, samples: int, trust: Collection[str]) -> str | None:
-    """Return what is wrong where a folder asks for far more work than its records can be of.
+    """Return the problem of a folder that asks for far more work than its records account for.
 
     Raises UntrustedError where nothing but the folder says that a run was so large.
     """
@@ -126,7 +126,7 @@ def _of_settings(
     judge: JudgeCheck | None,
     trust: Collection[str],
 ) -> Iterator[str]:
-    """Yield where place and configuration do not follow from the settings that started the run."""
+    """Yield the contradictions between place or configuration and the settings that started the run."""
     config = manifest["config"]
     if prompt is None:
         algorithm = rebuild.algorithm_of(manifest, trust)

@@ -34,12 +34,10 @@ class Graph:
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
-        """The variables, causes before effects."""
         return tuple(self.parents)
 
     @cached_property
     def dag(self) -> DAG:
-        """The graph over the places of its variables."""
         return tuple(map(self._mask, self.parents.values()))
 
     @cached_property
@@ -172,7 +170,6 @@ class Scm:
 
     @cached_property
     def _joint(self) -> list[float]:
-        """The probability of every world."""
         return self._weights(_places(self.graph))
 
     def _sum(self, event: Event) -> float:
@@ -194,7 +191,6 @@ def _all(graph: Graph) -> list[dict[str, int]]:
 
 @lru_cache(maxsize=4096)
 def _worlds(graph: Graph, event: Event) -> tuple[int, ...]:
-    """Return the numbers of the worlds in which an event happens."""
     return tuple(number for number, world in enumerate(_all(graph)) if all(world[node] == v for node, v in event))
 
 

@@ -118,7 +118,7 @@ class Candidate:
         )
 
     def wanted(self, choice: QuestionChoice) -> bool:
-        """Test whether it has what the headline's label set takes."""
+        """Test whether the candidate has a label of the headline's label set."""
         if choice.extra is not None:
             return choice.extra(self.question, self.question) is not None
         return choice.headline != "stated" or self.question.stated is not None

@@ -93,7 +93,7 @@ _NAME = re.compile(
 
 
 def model_of(name: str) -> FreshModel | None:
-    """Return the model that has this name; None where none has. It is drawn again: names say all that it depends on."""
+    """Return the model of this name, or None. It is redrawn: the name holds everything that it depends on."""
     match = _NAME.fullmatch(name)
     variant = next((one for one in get_args(Variant) if match is not None and one == match["variant"]), None)
     stories = names(nonsense=False)

@@ -83,7 +83,6 @@ _WITHOUT_TABLES: Mapping[Query, tuple[str, ...]] = {
 
 
 def asked_of(query: Query, graph: Graph) -> bool:
-    """Test whether a kind of question is asked about a graph."""
     return graph.name in _GIVEN.get(query, ()) or graph.name in _WITHOUT_TABLES.get(query, ())
 
 

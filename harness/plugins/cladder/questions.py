@@ -202,7 +202,6 @@ class Question:
 
     @cached_property
     def exact(self) -> int:
-        """The answer that the model implies."""
         return exact_answer(self.model.scm, self.ask, self.value)
 
     @cached_property

@@ -194,7 +194,6 @@ def has_value(question: Question) -> bool:
 
 
 def value_of(question: Question) -> float:
-    """Return what the printed percents come to, taken as they are."""
     model, query = question.model, question.ask.query
     return effect_range(query, model.scm.graph, percents(model.facts(query).tables), slack=0.0)[0]
 

@@ -1,4 +1,4 @@
-"""The answer that follows from what a question says, for whoever reads it perfectly; None where it leaves it open.
+"""The answer that follows from a question's words alone; None if they leave it open.
 
 Whole percents leave a range of the effect: that over everything that rounds to the numbers printed. Each formula is
 linear in every number by itself, so its range over a box of numbers is found at ends of intervals. Where the graph and

@@ -105,7 +105,7 @@ def story(name: str, graph: str, change: tuple[str, str] | None = None) -> Graph
 
 
 def unrelated(name: str, *key: object) -> tuple[str, str]:
-    """Draw what replaces the treatment or the outcome of a story: something that has nothing to do with the rest."""
+    """Draw an unrelated replacement for a story's treatment or outcome."""
     told, subjects = _data()["stories"][name]["words"], _data()["unrelated"]["subjects"]
     changes = [
         (variable, kind)
@@ -124,7 +124,7 @@ def renamed(story: GraphStory, called: Mapping[str, str]) -> GraphStory:
 
 @cache
 def invented(name: str) -> VariableWords:
-    """Return the words for a variable that is called something which means nothing."""
+    """Return the words for a variable with an invented, meaningless name."""
     return VariableWords(
         name=name,
         noun=(f"not {name}", name),

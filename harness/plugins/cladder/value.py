@@ -85,7 +85,7 @@ class CLadderValue(CLadder):
 
 
 def _extra(question: Question, told: Question) -> tuple[dict[str, JSON], dict[str, int]] | None:
-    """Return what an item has besides, told in its words, and its labels; None for a question without a value."""
+    """Return an item's extra fields and its labels; None for a question without a value."""
     if not has_value(question):
         return None
     return {"quantity": quantity(told)}, {HEADLINE: int(value_of(question) > 0)}

@@ -238,7 +238,7 @@ class Phrases:
         return meaning
 
     def several(self, text: str) -> tuple[list[Meaning], str]:
-        """Return what phrases joined by "and" or "or" mean, and the word that joins them ("" where there is one)."""
+        """Return what phrases joined by "and" or "or" mean, and the joining word ("" for a single phrase)."""
         match = self._joined.fullmatch(text)
         if match is None:
             return [], ""

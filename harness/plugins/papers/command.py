@@ -68,7 +68,7 @@ def job(arguments: list[str], settings: PublishedSettings) -> list[Part]:
 
 
 def _statistics(name: str) -> Callable[[], Sequence[Part]] | None:
-    """Return the function that measures a paper's table of data statistics; None if no paper has one of that name."""
+    """Return the function that measures a paper's table of data statistics; None for an unknown name."""
     benchmark_name, _, table_name = name.strip().lower().removeprefix("table ").rpartition("/")
     measures = {
         benchmark.name: benchmark.statistics[table_name]

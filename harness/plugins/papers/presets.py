@@ -120,12 +120,10 @@ class Preset:
 
     @property
     def benchmark(self) -> str:
-        """Return the name of the benchmark whose paper has it."""
         return self.task.partition("/")[0]
 
     @property
     def published(self) -> tuple[str, ...]:
-        """The published tables, as the file names them."""
         return tuple(f"Table {name}" for name in self.tables or (self.name,))
 
 

@@ -34,7 +34,7 @@ Reading = int | None
 
 
 class NotReread(HarnessError):
-    """A run that has nothing to be read again; no error."""
+    """Signals that a run has nothing to read again; not an error."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _judge(
 def _folder(
     run: Run, place: Path, new: NewJudge | None, ledger: Account | None, judge_part: Mapping[str, JSON]
 ) -> Folder:
-    """Return the folder that the run is left in: as its command leaves it."""
+    """Return the folder that the new result is written to, like that of the original command."""
     in_place = place == run.folder
     rest: dict[str, Any] = {name: value for name, value in run.manifest.items() if name not in _WRITTEN}
     now = provenance.gather({})

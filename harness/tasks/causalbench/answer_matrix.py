@@ -1,4 +1,4 @@
-"""Answers put back into place: for each network and template a sheet with a cell for every pair, and its files."""
+"""Answers as matrices: for each network and template a sheet with a cell for every pair, and its files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Sheet:
 
     @property
     def every_pair(self) -> bool:
-        """Whether every unordered pair has one, whichever variable was named first."""
+        """Whether every unordered pair has a reply, whichever variable was named first."""
         return not np.any(np.maximum(self.cells, self.cells.T) == MISSING)
 
     @property

@@ -95,7 +95,7 @@ def reversed_chain(length: int) -> Chain:
 
 
 def reordered(length: int, seed: int) -> Chain:
-    """Return a question of five letters or more as the shuffled ones are, but for the way, which leads forth: Yes.
+    """Return a question of five letters or more, shuffled like those whose answer is No, but asked forwards: Yes.
 
     The first statement is none of the chain's own first one, so that the order is never that of a published question.
     """

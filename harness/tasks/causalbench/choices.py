@@ -1,4 +1,4 @@
-"""What the settings of a task choose: networks, and what a prompt tells besides its question."""
+"""The choice of networks, and of the texts and data that a prompt adds to its question."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Scales = Annotated[tuple[Literal["all", "small", "medium", "large", "very_large"
 
 
 def check_choice(networks: Networks | None, scale: Scales | None) -> None:
-    """Raise ConfigError where networks are chosen twice, or none are."""
+    """Raise ConfigError if networks are chosen by both settings, or none are left."""
     if networks is not None and scale is not None:
         raise ConfigError(
             "task.networks and task.scale both choose networks: give one of them (harness.discover: network=null)."
@@ -34,7 +34,7 @@ def check_choice(networks: Networks | None, scale: Scales | None) -> None:
 
 
 def chosen_networks(networks: Networks | None, scale: Scales | None) -> tuple[str, ...]:
-    """Return the networks that the settings choose, in the paper's order; the paper's fourteen where neither does."""
+    """Return the chosen networks in the paper's order; the paper's fourteen if neither setting is given."""
     if "all" in (*(networks or ()), *(scale or ())):
         return NETWORKS
     if scale is not None:
@@ -53,7 +53,7 @@ COLUMNS_TELL = (
 
 
 def check_texts(format: Format, columns: Columns | None, background: Background, networks: Sequence[str]) -> None:
-    """Refuse a choice of data or texts where there are none to choose. Raises ConfigError."""
+    """Raise ConfigError for settings of data or texts that do not apply."""
     if columns is not None and not format.endswith("data"):
         raise ConfigError(f"task.columns={columns} orders the data: it needs task.format=data or background_data.")
     if background == "ours":
@@ -71,7 +71,7 @@ def check_texts(format: Format, columns: Columns | None, background: Background,
 
 
 def text_remarks(format: Format, columns: Columns, background: Background) -> Sequence[str]:
-    """Return what has to be known of the texts and the data that prompts tell, a sentence each."""
+    """Return the remarks on texts and data in prompts, a sentence each."""
     told = []
     if background == "authors":
         told.append(TEXTS_TELL)

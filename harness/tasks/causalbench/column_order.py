@@ -37,7 +37,6 @@ class ColumnOrder:
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return {"kind": "column order"}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:

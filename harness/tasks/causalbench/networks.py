@@ -74,7 +74,6 @@ class Meaning:
 
     @property
     def name(self) -> str:
-        """The readable name by itself: "Heart rate"."""
         return capitalised(re.sub(r"^(?:the|an?) ", "", self.within))
 
 
@@ -166,7 +165,6 @@ def authors_texts(name: str) -> Mapping[str, str]:
 
 
 def capitalised(words: str) -> str:
-    """Return words as they begin a sentence."""
     return words[:1].upper() + words[1:]
 
 

@@ -46,7 +46,7 @@ class NetworkGraphs:
         return ((network, template) for network in NETWORKS for template in _templates())
 
     def of_records(self, task: Task, records: Iterable[Record]) -> Mapping[str, str]:
-        """Return the texts of the files that these records come to; none where the task has none."""
+        """Return the graph files computed from these records; empty for a task without graphs."""
         from harness.tasks.causalbench.answer_matrix import Sheets, graph_files
         from harness.tasks.causalbench.task import CausalBench
 
@@ -98,7 +98,7 @@ class NetworkGraphs:
 
 
 def _cells(text: str, variables: Sequence[str]) -> list[list[str]] | None:
-    """Return what a table of these variables holds, row by row; None for what no run leaves there."""
+    """Return the table's cells row by row; None for a table that no run writes."""
     try:
         header, *rows = csv.reader(text.splitlines(), strict=True)
     except (ValueError, csv.Error):
@@ -110,7 +110,7 @@ def _cells(text: str, variables: Sequence[str]) -> list[list[str]] | None:
 
 
 def _lost(cells: Cells, yes: NDArray[np.bool_], *, directed: bool) -> Iterator[list[JSON]]:
-    """Return the pairs without a readable answer; where both orders ask the same, those that have no Yes either way."""
+    """Yield the pairs without a readable answer, and why; of a symmetric question only those without a Yes either way."""
     import numpy as np
 
     for why in _LOST:

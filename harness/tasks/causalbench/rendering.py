@@ -116,7 +116,6 @@ class Wording:
 
 
 def title(network: str) -> str:
-    """Return the network's name as the paper has it."""
     return TITLES.get(network, network.capitalize())
 
 

@@ -137,7 +137,7 @@ def _graph_metrics(sheet: Sheet) -> Values:
 
 
 def _bare(rows: Breakdowns) -> Breakdowns:
-    """Return the counts alone. These numbers are of whole networks, never of their pairs."""
+    """Return the counts alone: these metrics are defined for whole networks, never for pairs."""
 
     def bare(row: Scores) -> Scores:
         clusters, resamples = (1, 0) if row.unit else (row.clusters, row.resamples)
@@ -189,14 +189,13 @@ def _measured(measures: Mapping[str, Callable[[], float]], defined: bool) -> Val
 
 
 def _over_templates(cells: Mapping[tuple[str, str], Values]) -> dict[str, Values]:
-    """Return each network's mean over the templates."""
     return {name: _mean(v for (network, _), v in cells.items() if network == name) for name, _ in cells}
 
 
 def _averages(
     cells: Mapping[tuple[str, str], Values], networks: ByNetwork, breakdown: str
 ) -> dict[tuple[str, str], ByNetwork]:
-    """Return by (breakdown, group) the values of which a row shows the mean: one network's, or those of several."""
+    """Return the per-network values whose mean a row shows, by (breakdown, group)."""
     rows: dict[tuple[str, str], dict[str, Values]] = defaultdict(dict)
     for (network, template), values in cells.items():
         rows[f"network/{breakdown}", f"{network}/{template}"][network] = values

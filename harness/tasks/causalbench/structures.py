@@ -1,4 +1,4 @@
-"""What holds between two variables of a causal graph, the truth behind every question, and what a learned one says."""
+"""Relations between two variables of a causal graph: the truth behind every question, or a learned graph's answer."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class QuestionTable:
 
     @classmethod
     def of(cls, template: Any, a: NDArray[Any], b: NDArray[Any], c: Any = -1, **labels: NDArray[Any]) -> QuestionTable:
-        """Make a table from columns; template and c may be one number for all."""
+        """Make a table from columns; template and c may be scalars."""
         return cls(
             np.broadcast_to(np.asarray(template, dtype=np.int8), a.shape),
             a.astype(np.int16),
@@ -62,7 +62,6 @@ class QuestionTable:
         )
 
     def __getitem__(self, rows: NDArray[Any]) -> QuestionTable:
-        """Return the questions in the given rows."""
         labels = {name: column[rows] for name, column in self.labels.items()}
         return QuestionTable(self.template[rows], self.a[rows], self.b[rows], self.c[rows], labels)
 

@@ -76,12 +76,11 @@ class CausalBench(TaskBase):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """What has to be known of the texts and the data that the prompts tell."""
         return text_remarks(self.format, self.order_of_columns, self.background)
 
     @property
     def order_of_columns(self) -> Columns:
-        """The order of the data's columns: by default the paper's for its convention, one that tells nothing else."""
+        """The order of the data's columns; by default the paper's under its convention, else an uninformative one."""
         return self.columns or ("file" if self.convention == "paper" else "shuffled")
 
     def items(self) -> Iterable[Item]:
@@ -141,7 +140,6 @@ class CausalBench(TaskBase):
         )
 
     def wording(self, network: str) -> Wording:
-        """Return how the questions about a network are put."""
         data = self.rows, self.parts, self.seed
         return Wording(network, self.names, self.format, *data, self.order_of_columns, self.background)
 
@@ -164,7 +162,6 @@ class Correlation(CausalBench):
 
     @property
     def asked_templates(self) -> Mapping[str, Template]:
-        """Five."""
         return questions.CORRELATION
 
     def table(self, network: Network) -> QuestionTable:
@@ -193,7 +190,6 @@ class Causality(CausalBench):
 
     @property
     def asks(self) -> str:  # type: ignore[override]
-        """The second method asks about structures."""
         return "template" if self.method == 1 else "structure"
 
     def table(self, network: Network) -> QuestionTable:
@@ -202,11 +198,10 @@ class Causality(CausalBench):
         return table_of_pairs(self.asked_templates, matrices, ~np.eye(len(network.dag), dtype=np.bool_))
 
     def variables(self) -> Mapping[str, int]:
-        """Return how many variables each of the chosen networks has."""
         return {name: len(load(name).variables) for name in self.chosen_networks}
 
     def observations(self, network: str, number: int, seed: int) -> tuple[NDArray[np.int64], Sequence[int]]:
-        """Return so many rows of data from a network, and how many states each of its variables has."""
+        """Return that many rows of data drawn from a network, and each variable's number of states."""
         return networks.sample(network, number, seed=seed), [len(states) for states in load(network).states]
 
     def learned(self, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[tuple[Record, None]]:

@@ -74,13 +74,13 @@ def possible(n: int, number: int) -> Holds:
 
 
 def claim_of(id: str) -> Claim:
-    """Return the claim that `Claim.id` names, without its published label. Raises ValueError where it names none."""
+    """Return the claim with this `Claim.id`, without its published label. Raises ValueError for any other text."""
     n, number, relation, i, j = id.split("-")
     return Claim(int(n[1:]), int(number[1:]), Relation(relation), LETTERS.index(i), LETTERS.index(j))
 
 
 def claims(n: int, number: int, *, seed: int) -> list[Claim]:
-    """Return six claims of every pair: one of each two that mean the same (Table 10), drawn where it is either."""
+    """Return six claims for every pair: one of each two synonymous ones (Table 10), drawn where either will do."""
     lots = _lots(n, number, seed)
     return [
         Claim(n, number, relation, x, y)
@@ -204,7 +204,7 @@ class _Page:
 
 @lru_cache(maxsize=64)
 def _page(perturbation: Perturbation, seed: int, n: int, number: int) -> _Page:
-    """Return what the items of a class share; they come class by class, so few pages need to be kept."""
+    """Return what the items of a class share. Items come class by class, so a small cache suffices."""
     names: Sequence[str] = REFACTORED if perturbation == "refactorization" else LETTERS
     cluster, dag, place = f"n{n}-g{number}", from_integer(n, number), tuple(range(n))
     if perturbation in ("permutation", "varied"):
@@ -215,7 +215,7 @@ def _page(perturbation: Perturbation, seed: int, n: int, number: int) -> _Page:
 
 
 def _permutation(dag: DAG, *key: object) -> tuple[int, ...]:
-    """Draw where each node goes, again as long as some question would stay word for word as it is."""
+    """Draw a permutation of the nodes; draw again while any question would keep its words."""
     order = range(len(dag))
     draws = (tuple(shuffled(order, *key, *([number] if number else []))) for number in itertools.count())
     return next(place for place in draws if not _keeps_a_question(dag, place))

@@ -61,7 +61,7 @@ class HypothesisRow:
 
     @cached_property
     def _claim(self) -> Hypothesis:
-        """The columns where the row has them, else the built-in item of the same text, else the text's own words."""
+        """The claim from the columns, else from the built-in item of the same text, else read from the text."""
         if self._columns is not None:
             return self._columns
         if self.builtin is not None:
@@ -72,7 +72,7 @@ class HypothesisRow:
 
     @cached_property
     def _premise(self) -> Premise | None:
-        """What the premise states; None where it is in other words than the benchmark's."""
+        """What the premise states; None if it is not in the benchmark's words."""
         try:
             return read_premise(self.premise)
         except UnreadableText:
@@ -147,7 +147,7 @@ class HypothesisRow:
 
     @cached_property
     def _cluster(self) -> str:
-        """The class, which a text in other order or names shares; the very text where no graph can be read from it."""
+        """The class, shared by reordered or renamed texts; the text itself if no graph can be read from it."""
         try:
             n, number = class_of(read_premise(self.premise))
         except UnreadableText:

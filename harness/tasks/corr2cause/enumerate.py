@@ -51,12 +51,11 @@ class ClaimBlock:
 
     @cached_property
     def sizes(self) -> Mapping[Stratum, int]:
-        """How many claims there are of each relation."""
         counts = count(self.n, self.numbers, seed=self.seed)
         return {(relation, self.n): counts[relation] for relation in Relation if relation in self.relations}
 
     def sample(self, quota: Mapping[Stratum, int]) -> list[Claim]:
-        """Return so many claims of each relation, in order; other blocks' strata may be in the quota."""
+        """Return the quota's number of claims of each relation, in order; strata of other blocks are ignored."""
         own = {key: quota[key] for key in self.sizes}
         if self.n <= SMALL:
             return by_name(list(self), own, stratum=_stratum, name=lambda claim: claim.id, seed=self.seed)
@@ -147,7 +146,7 @@ def blocks(
     classes: int = CLASSES,
     relations: Iterable[Relation] = Relation,
 ) -> ClaimBlocks:
-    """Return the same with a length, narrowed to some relations; no claim is made before it is asked for."""
+    """Return `universe` as a sized, lazy collection, restricted to some relations."""
     kinds = frozenset(relations)
     numbers_by_size = {
         n: premises(n, split) if n <= COMPLETE else draw_classes(n, split, seed=seed, classes=classes) for n in sizes

@@ -184,7 +184,7 @@ class Classes:
         self._why: list[JSON] = []
 
     def add(self, item: Item) -> None:
-        """Add the next item; one in other words than the benchmark's has no class."""
+        """Add the next item; an item that is not in the benchmark's words gets no class."""
         try:
             premise = read_premise(str(item.fields["premise"]))
             claim = _hypothesis(item.fields, premise)
@@ -212,7 +212,7 @@ class Classes:
         }
 
     def _class_of(self, premise: Premise) -> tuple[int, Class]:
-        """Return the number of a premise's class, and the class. Raises UnreadableText where no graph fits it."""
+        """Return the index of a premise's class, and the class. Raises UnreadableText if no graph fits."""
         key = len(premise.names), frozenset(premise.independences)
         if key not in self._classes:
             self._classes[key] = len(self._classes), Class(premise, list(members(read_dag(premise))))
@@ -231,7 +231,7 @@ def _hypothesis(fields: Mapping[str, JSON], premise: Premise) -> Hypothesis:
 
 
 def _instance(dag: DAG, relation: Relation, i: int, j: int) -> Way | None:
-    """Return what makes a relation hold in one graph."""
+    """Return the edges or paths that make a relation hold in one graph."""
     if relation in (Relation.CHILD, Relation.DESCENDANT):
         i, j = j, i
     if relation is Relation.COLLIDER:

@@ -64,7 +64,7 @@ class KnownHypotheses:
     """The hypotheses that a model was fitted on, found in a request's words."""
 
     def __init__(self, hypotheses: Iterable[str]) -> None:
-        """Take the hypotheses, without their full stops; OTHER stands for all that are none of them."""
+        """Take the hypotheses, without their full stops; OTHER stands for any other hypothesis."""
         self.hypotheses = tuple(hypotheses)
         either = "|".join(re.escape(name) for name in self.hypotheses if name != OTHER)
         self._pattern = re.compile(rf"(?<![\w'-])(?:{either})(?![\w'-])")
@@ -79,7 +79,7 @@ class KnownHypotheses:
 
 
 def question(words: str) -> tuple[str, str]:
-    """Return the last premise (from LEAD to the end of its line) and the words after it; nothing without one."""
+    """Return the last premise (from LEAD to the end of its line) and the words after it; ("", "") if there is none."""
     _, lead, after = words.rpartition(LEAD)
     if not lead:
         return "", ""
@@ -216,7 +216,6 @@ def write_shares(shares: YesShares) -> str:
 
 
 def read_shares(text: str, threshold: float) -> YesShares:
-    """Return the shares that `write_shares` wrote."""
     _, *rows = csv.reader(text.splitlines())
     return YesShares({name: (int(yes), int(total)) for name, yes, total in rows}, threshold)
 

@@ -31,7 +31,7 @@ class BuiltinTexts:
         self._classes: dict[tuple[int, int], Mapping[bytes, Claim]] = {}
 
     def item(self, premise: str, hypothesis: str) -> Item | None:
-        """Return the built-in item that reads so; None where there is none."""
+        """Return the built-in item with this text, or None."""
         try:
             key = class_of(read_premise(premise))
         except UnreadableText:
@@ -65,7 +65,7 @@ _INPUT = re.compile(r"Premise: (?P<premise>.*?)\s*\nHypothesis: (?P<hypothesis>.
 
 
 def from_file(path: str) -> tuple[list[HypothesisRow], tuple[str, ...]]:
-    """Return the rows of a .csv, .tsv or .jsonl file, and what has to be said of them."""
+    """Return the rows of a .csv, .tsv or .jsonl file, and the remarks on them."""
     file, repeats = DataFile(path), Repeats()
     rows = list(_rows(file.rows(), where=path, stem=file.stem, own=True))
     for number, row in enumerate(rows, start=1):
@@ -86,7 +86,7 @@ def from_hub(
 
 
 def _with_builtin_items(rows: Iterable[HypothesisRow], texts: BuiltinTexts) -> Iterator[HypothesisRow]:
-    """Yield the rows with the built-in item of the same text: each item once, a text that comes again is its own."""
+    """Yield the rows, each with the built-in item of the same text; a repeated text becomes an item of its own."""
     ids: set[str] = set()
     for row in rows:
         item = texts.item(row.premise, row.hypothesis)

@@ -160,7 +160,7 @@ class Corr2Cause(SourcedTask):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """What has to be said of the user's file; nothing of other data."""
+        """Remarks on the user's file; none for other data."""
         return self._file_rows[1] if self.source == "file" else ()
 
     @cached_property

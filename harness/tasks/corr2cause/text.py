@@ -86,7 +86,6 @@ def as_input(premise: str, hypothesis: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a list in words: A, B and C."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

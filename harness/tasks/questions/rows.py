@@ -162,7 +162,7 @@ class QuestionRow:
 
     @property
     def id(self) -> str:
-        """Return the row's id: its column's, else the file's name and the row's number."""
+        """Return the row's id: from its column, else the file's name with the row's number."""
         own = text_of(self.cells.get("id")).strip()
         if "id" in self.layout.names and not own:
             raise DataError(f"{self.where} has no id; leave the column out, and rows are called by their number.")
@@ -215,7 +215,7 @@ class QuestionRow:
 
     @property
     def cluster(self) -> str:
-        """Return the row's cluster: its column's, else its premise, else itself."""
+        """Return the row's cluster: from its column, else its premise, else the row itself."""
         if own := text_of(self.cells.get("cluster")).strip():
             return own
         if premise := text_of(self.cells.get("premise")).strip():
@@ -224,7 +224,7 @@ class QuestionRow:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Return what prompts may say: every column but the label, and what is made of them."""
+        """Return the fields for prompts: every column but the label, and those derived from them."""
         hidden = {"label", "choices", *self.layout.choice_names}
         fields: dict[str, Any] = {n: text_of(cell).strip() for n, cell in self.cells.items() if n not in hidden}
         words = [fields.get(name, "") for name in ("premise", "question")]
@@ -244,7 +244,7 @@ class QuestionRow:
 
 
 def _listed(cell: Any, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the choices that one cell holds, and what they are called there."""
+    """Return the choices listed in one cell, and the names that the cell gives them."""
     if isinstance(cell, str) and cell.strip()[:1] in ("[", "{"):
         try:
             cell = json.loads(cell)

@@ -121,7 +121,7 @@ def _check_label(file: DataFile, layout: Layout) -> None:
 
 
 def _drop_texts(state: _SurveyPass) -> None:
-    """Leave out the columns that have turned out to be texts, so that their values take no memory."""
+    """Drop columns that turn out to be free text, so that their values take no memory."""
     for name, values in list(state.counters.items()):
         if len(values) > MOST_GROUPS:
             del state.counters[name]

@@ -37,7 +37,7 @@ class Questions(TaskBase):
     first: Annotated[int, Field(ge=0, le=1)] = 0
 
     def __post_init__(self) -> None:
-        """Put a name of the user's below questions/, where its prompts and results are."""
+        """Put the user's name for the task below questions/, where its prompts and results go."""
         if self.name.partition("/")[0] != FAMILY:
             object.__setattr__(self, "name", f"{FAMILY}/{self.name}")
         choices = self.choices or ()
@@ -50,7 +50,7 @@ class Questions(TaskBase):
 
     @property
     def prompts(self) -> Sequence[str]:
-        """The prompts that ship and whose words the file has. Raises ConfigError where it has those of none."""
+        """The shipped prompts whose fields the file has. Raises ConfigError if it fits none."""
         names = {*self._layout.names, "text"}
         asks = "question" in names
         candidates = {
