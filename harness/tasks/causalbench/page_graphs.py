@@ -110,7 +110,7 @@ def _cells(text: str, variables: Sequence[str]) -> list[list[str]] | None:
 
 
 def _lost(cells: Cells, yes: NDArray[np.bool_], *, directed: bool) -> Iterator[list[JSON]]:
-    """Yield the pairs without a readable answer, and why; of a symmetric question only those without a Yes either way."""
+    """Yield the pairs without a readable answer, and why; of a symmetric question those without a Yes either way."""
     import numpy as np
 
     for why in _LOST:
