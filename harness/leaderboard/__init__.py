@@ -1,1 +1,1 @@
-"""The leaderboard: measured runs beside the papers' numbers, and the papers' own tables as presets."""
+"""The leaderboard: tables of measured runs; plug-ins set other tables beside them, or in their place."""

@@ -151,7 +151,7 @@ class Benchmark:
     year: int = 9999
     """In which the paper first appeared: lists of several benchmarks go by it."""
 
-    # What the paper prints.
+    # What the paper prints, which the plug-in `papers` shows.
     data_version: str = ""
     """The data that its numbers were measured on; what stands before : or , is its short form."""
     published: Callable[[], Iterable[Any]] = _nothing

@@ -86,7 +86,6 @@ def representative_of(observed: int, statements: Independences) -> tuple[Indepen
 
 
 def renumbered(statements: Independences, numbering: Sequence[int]) -> Independences:
-    """Return the statements with node v called numbering[v]."""
     return frozenset(
         (
             min(numbering[i], numbering[j]),

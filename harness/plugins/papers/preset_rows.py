@@ -58,7 +58,6 @@ def printed_rows(preset: Preset) -> list[PrintedRow]:
 
 
 def published_rows(preset: Preset) -> Iterator[PublishedRow]:
-    """Return the published rows of the preset's tables."""
     return (row for row in rows_of(benchmark_of(preset.benchmark)) if row.table in preset.published)
 
 

@@ -248,7 +248,6 @@ NOT_RANKED_TOGETHER = (
 
 
 def set_title(preset: Preset, data: Data) -> str:
-    """Return a set of measured rows in a few words."""
     parts = differences(preset, data)
     return f"Measured here: {', '.join(parts)}" if parts else "Measured here"
 

@@ -184,7 +184,6 @@ def presets() -> list[tuple[Benchmark, Preset | PaperTable]]:
 
 
 def preset_list() -> str:
-    """Return a line for each preset."""
     width = max(len(preset.name) for _, preset in presets())
     lines = [
         f"  preset={preset.name:<{width}}  {benchmark.title}, Table {preset.name}: {preset.title}"

@@ -59,7 +59,6 @@ class PublishedRow:
         return intervals(self.counts) if self.counts else {}
 
     def percent(self, metric: str) -> bool:
-        """Test whether the paper prints the metric in percent."""
         return metric in self.in_percent
 
 

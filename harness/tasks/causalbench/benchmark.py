@@ -1,4 +1,4 @@
-"""CausalBench as the views show it: its paper, the numbers that it prints, and what is drawn of its networks."""
+"""CausalBench as the views show it: its paper, its algorithms, and what is drawn of its networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corr2Cause as the views show it: its paper, the numbers that it prints, and what is drawn of its items."""
+"""Corr2Cause as the views show it: its paper, and what is drawn of its items."""
 
 from __future__ import annotations
 
