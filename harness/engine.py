@@ -46,7 +46,7 @@ class Started(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """By which another process can end it; nothing where it ends with the process that started it."""
+        """Names by which another process can end it; empty if it ends with the process that started it."""
 
     @property
     def grace(self) -> float:
@@ -60,10 +60,10 @@ class Started(Protocol):
         """Return the state of each piece by its name; None where nobody answers."""
 
     def end_of(self, name: str) -> str:
-        """Return in a few words how a piece ended; "" where nobody knows."""
+        """Return in a few words how a piece ended; "" if unknown."""
 
     def waiting(self) -> str:
-        """Return in words what waits in a queue, and why; "" where nothing does."""
+        """Return in words what waits in a queue, and why; else ""."""
 
     def cancel(self, *, at_once: bool = False) -> None:
         """Have all of it end in order: what is under way is finished and stored. `at_once`: drop that."""
@@ -105,7 +105,7 @@ class Dispatch(Protocol):
         """
 
     def next_step(self, prepared: Sequence[Any]) -> str:
-        """Return what the user does when these shards have ended; "" where these are none."""
+        """Return what the user has to do after these shards; "" for work without shards."""
 
     def wait(self, engine: Engine, setting: str, work: Sequence[Work], place: Path) -> Mapping[str, str]:
         """Have the jobs of a sweep carried out, whose folders are below `place`; `setting` names the engine's own.

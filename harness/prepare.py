@@ -172,7 +172,7 @@ def check(prepared: Prepared) -> None:
 
 
 def own_lines(own: Mapping[str, str]) -> Iterator[str]:
-    """Yield the line that names the files of the working directory in a run; nothing where there are none."""
+    """Yield the line that names the run's files from the working directory, if there are any."""
     if own:
         files = ", ".join(f"{path} (sha256 {digest[:12]})" for path, digest in own.items())
         yield f"Own files: {files}."

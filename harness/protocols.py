@@ -135,7 +135,7 @@ class Service(Protocol):
 
     @property
     def caution(self) -> str:
-        """What is to be known before the first call; "" where all is as it should be."""
+        """A warning before the first call, or ""."""
 
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
         """Test whether a ranking is one call with one token written, rather than a call for each choice."""

@@ -180,7 +180,7 @@ def network_file_system(path: Path) -> str:
 
 
 def _kind(path: Path) -> str:
-    """Return the kind of file system that a path lies on, or will; "" where nobody can tell."""
+    """Return the kind of file system that a path lies on, or will; "" if unknown."""
     try:
         place = path.resolve()
         while not place.exists():

@@ -180,7 +180,7 @@ def _is_canonical(text: str) -> bool:
 
 
 def names_of(places: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the digests of a request's words. Raises ValueError where one is none."""
+    """Return the digests of a request's words. Raises ValueError for anything but digests."""
     names = tuple(place["sha256"] for place in places)
     if not all(isinstance(name, str) and name.isalnum() for name in names):
         raise ValueError("a sha256 is none")

@@ -106,7 +106,7 @@ def check(db: sqlite3.Connection, path: Path) -> None:
 
 
 def foreign_tables(db: sqlite3.Connection) -> str:
-    """Return what makes a database no cache, in words; "" where it has the tables of one exactly as they are made here.
+    """Return why a database is not a cache, in words; "" if its tables are exactly those made here.
 
     Plug-ins may have plain tables of their own beside them, which only they read. A view, a trigger or a computed
     column could be without an end: to list them runs none of them.
@@ -178,7 +178,7 @@ def _is_empty(db: sqlite3.Connection) -> bool:
 
 
 def _make_tables(db: sqlite3.Connection) -> None:
-    """Make all tables, or none where the process is killed meanwhile."""
+    """Make all tables in one transaction: a process killed meanwhile leaves none."""
     db.execute("BEGIN IMMEDIATE")
     for table in _TABLES:
         db.execute(table)

@@ -80,7 +80,7 @@ class Algorithm(Protocol):
 
 @runtime_checkable
 class Bounded(Protocol):
-    """What an algorithm has besides that takes so many variables and no more."""
+    """The extra property of an algorithm that takes a limited number of variables."""
 
     @property
     def most_variables(self) -> int:

@@ -58,13 +58,13 @@ class Price:
         return sum(tokens * _at(steps, usage.input) for tokens, steps in parts) / 1e6
 
     def most(self, input: int, output: int) -> float:
-        """Return the most that a call with at most so many tokens can cost in USD, whatever is cached."""
+        """Return an upper bound in USD for a call with at most these many tokens, whatever is cached."""
         kinds = [steps for steps in (self.input, self.cached_input, self.cache_write) if steps]
         dearest = max(usd for steps in kinds for start, usd in steps if start <= input)
         return (input * dearest + output * max(usd for start, usd in self.output if start <= input)) / 1e6
 
     def uncached(self, input: int, output: int, a_call: int) -> float:
-        """Return the cost in USD of so many tokens in calls of `a_call` input tokens each, none of them cached."""
+        """Return the cost in USD of uncached tokens in calls of `a_call` input tokens each."""
         return (input * _at(self.input, a_call) + output * _at(self.output, a_call)) / 1e6
 
     def share(self, share: float, why: str) -> Price:

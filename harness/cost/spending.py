@@ -72,7 +72,7 @@ class JudgeSpending:
 
 @dataclass(frozen=True)
 class Spending:
-    """The wrappers of one run's model, and what is said of its cost before and after."""
+    """The wrappers of one run's model, and the reports on its cost before and after."""
 
     task: Task
     prompt: Prompt

@@ -109,7 +109,7 @@ class Codes:
         self.codes[row] = -1 if name is None else self.names.setdefault(name, len(self.names))
 
     def json(self, rows: int) -> JSON:
-        """Return the names, and the codes of so many rows, -1 for none."""
+        """Return the names and a code for each of `rows` rows, -1 for no name."""
         return {"names": list(self.names), "codes": self.codes + [-1] * (rows - len(self.codes))}
 
 

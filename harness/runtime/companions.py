@@ -16,7 +16,7 @@ class Companion(Protocol):
         """A key, equal for equivalent companions."""
 
     def close(self) -> None:
-        """End it; nothing where it has ended."""
+        """End it; does nothing if it has ended."""
 
 
 _THERE: list[tuple[int, Companion]] = []

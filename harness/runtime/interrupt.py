@@ -94,7 +94,7 @@ class Stoppable(Wrapper):
     """A model that gets no further requests once a stop is requested. It goes between the cache and the model."""
 
     def __init__(self, model: Model, cache: CacheMode = "on") -> None:
-        """Wrap `model`; `cache` decides what the user is told of the answers so far."""
+        """Wrap `model`; `cache` decides what the message says of the answers so far."""
         super().__init__(model)
         self._what_is_kept = _INSTANT if model.traits.instant else _WHAT_IS_KEPT.get(cache, _WHAT_IS_KEPT["on"])
 

@@ -112,7 +112,7 @@ class Progress:
 
     @contextmanager
     def _told_of_retries(self, *, lines: bool) -> Iterator[None]:
-        """Show what is said of servers while the block lasts, and with `lines` now and then what waits or takes long.
+        """Show messages about servers while the block lasts; with `lines` also, now and then, what waits or takes long.
 
         Nothing else is shown before something lands.
         """

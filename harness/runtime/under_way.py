@@ -43,7 +43,7 @@ class Retries:
 
     @property
     def sentence(self) -> str:
-        """How many wait and why, such as "7 calls wait: 500: overloaded, try 4 of 10"; "" where none does."""
+        """How many wait and why, such as "7 calls wait: 500: overloaded, try 4 of 10"; else ""."""
         calls = list(self._calls.values())  # a bar reads this in a thread of its own
         if not calls:
             return ""

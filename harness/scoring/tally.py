@@ -24,7 +24,7 @@ def ordered_pair(first: str, second: str) -> str:
 
 
 def ends(unit: str) -> tuple[str, str]:
-    """Return the two variables of an ordered pair. Raises ValueError for a unit that is none."""
+    """Return the two variables of an ordered pair. Raises ValueError for a unit that is not one."""
     first, arrow, second = unit.partition(_ARROW)
     if not arrow or _ARROW in second:
         raise ValueError(f"the unit {unit!r:.80} is no ordered pair, a{_ARROW}b")

@@ -82,7 +82,7 @@ def prompt_of(task: Task, manifest: Mapping[str, Any], trust: Collection[str] = 
 
 
 def shipped_prompt(task: Task, like: Prompt) -> Prompt | None:
-    """Return the prompt that ships under the name of one, not the working directory's; None where none does.
+    """Return the shipped prompt of the same name, never the working directory's; None if there is none.
 
     What the command has set for the one (who writes an opening's replies, what holds the answer) holds for it too.
     """

@@ -293,7 +293,7 @@ def load(folder: Path) -> Run:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a run, whether it has ended or not. Raises DamagedError, DataError where there is none."""
+    """Return the manifest of a run, ended or not. Raises DamagedError, or DataError if there is no manifest."""
     return upgraded(_read(folder / MANIFEST, _manifest)[0])
 
 

@@ -24,7 +24,7 @@ _TEXTS = 4
 
 @dataclass(frozen=True)
 class PlanLine:
-    """A job and its plan; none where it answers at once and for nothing."""
+    """A job and its plan; None for a model that is instant and free."""
 
     number: int
     prepared: Prepared

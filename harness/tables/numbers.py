@@ -38,7 +38,7 @@ def interval_text(
     decimals: int = 1,
     thousands: Literal[",", ""] = ",",
 ) -> str:
-    """Return an interval in brackets or as half its width; "" where there is none or none is wanted."""
+    """Return an interval in brackets or as half its width; "" without one, or if none is wanted."""
     if interval is None or intervals == "none":
         return ""
     low, high = interval

@@ -136,7 +136,7 @@ class Table:
         return {text: place for place, text in enumerate(ranked[:2])} if len(ranked) > 1 else {}
 
     def headings(self) -> list[tuple[str, int]]:
-        """Return the headings above columns, each with how many columns it spans; none where no column has one."""
+        """Return the headings above columns, each with its column span; empty if no column has one."""
         if not any(column.over for column in self.columns):
             return []
         return [(over, len(list(columns))) for over, columns in groupby(self.columns, key=lambda c: c.over)]

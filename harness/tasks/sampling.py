@@ -38,7 +38,7 @@ def stratified(
 def by_name(
     values: Sequence[T], quota: Mapping[K, int], *, stratum: Callable[[T], K], name: Callable[[T], str], seed: int
 ) -> list[T]:
-    """Return so many values of each stratum, in their original order.
+    """Return each stratum's quota of values, in their original order.
 
     Which values of a stratum are taken is drawn from (seed, name), so it depends neither on their order nor
     on what else is there, and a smaller sample of a stratum is part of a larger one.
@@ -55,7 +55,7 @@ def by_name(
 def by_place(
     size: int, value: Callable[[int], T], quota: Mapping[K, int], *, stratum: Callable[[T], K], seed: int
 ) -> list[T]:
-    """Return so many of the values at places 0 … size-1 from each stratum, in their original order.
+    """Return each stratum's quota of the values at places 0 … size-1, in their original order.
 
     Places are drawn from (seed, size) and only their values are made, for a stratum that is too large to be
     looked through. A smaller sample of a stratum is part of a larger one here, too. Every place is tried where a

@@ -32,7 +32,7 @@ class TextReasoner(ABC):
 
     @abstractmethod
     def answer(self, words: str) -> str:
-        """Return what is said to a text.
+        """Return the reply to a text.
 
         Raises UnreadableText where it cannot be read: the reply then says why, and no parser takes that for an answer.
         """

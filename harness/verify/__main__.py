@@ -128,7 +128,7 @@ def _verdict(folder: Path, bar: Iterator[int], trust: frozenset[str]) -> tuple[s
 
 
 def _expected(folder: Path) -> int:
-    """Return how many records a run has by its own manifest; 0 if there is none or it cannot be read."""
+    """Return the number of records by the run's manifest; 0 if it is missing or unreadable."""
     try:
         number = runs.manifest_of(folder)["records"]["count"] if records_in(folder) else 0
     except (DataError, KeyError, TypeError):

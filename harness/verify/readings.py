@@ -28,7 +28,7 @@ class Readings:
     """The answers that records should have."""
 
     def __init__(self, prompt: Prompt | None, judge: JudgeCheck | None) -> None:
-        """`prompt` reads the replies, `judge` those in which it finds nothing; None where there is none."""
+        """`prompt` reads the replies, `judge` those in which it finds nothing; each may be None."""
         self.as_recorded = False
         """Whether the records' own readings are taken, having been made by other rules than today's,"""
         self.read_otherwise = 0

@@ -1,4 +1,4 @@
-"""The addresses that serve one model: which of them gets a request, and what becomes of it where one is down.
+"""The addresses that serve one model: which of them gets a request, and where it goes if one is down.
 
 Requests that come in a row share a prefix (a premise, a network). Blocks of them go to one address, so that each server
 computes a prefix once; with every address of its own gate. Of one address there is nothing to choose.

@@ -48,7 +48,7 @@ class Graph:
 
     @cached_property
     def collider(self) -> str:
-        """The common effect of X and Y, "" where they have none."""
+        """The common effect of X and Y, or ""."""
         return next((node for node, causes in self.parents.items() if {X, Y} <= set(causes)), "")
 
     @cached_property

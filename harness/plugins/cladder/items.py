@@ -75,7 +75,7 @@ class QuestionSource(Protocol):
 
     @property
     def difficulty(self) -> str:
-        """easy, hard or random; "" where nobody says."""
+        """easy, hard or random; "" if unknown."""
 
     @property
     def labels(self) -> Mapping[str, int]:
@@ -154,7 +154,7 @@ def groups(query: Query, graph: str, variant: str, difficulty: str) -> dict[str,
 
 
 def fresh_items(choice: QuestionChoice, limit: int) -> Iterator[Item]:
-    """Yield so many fresh items: whole rounds of models, and of the last round a sample by query and variant.
+    """Yield `limit` fresh items: whole rounds of models, then a sample of the last round by query and variant.
 
     With `stated` as the headline only questions whose words decide the answer count.
     """

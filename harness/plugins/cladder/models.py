@@ -35,7 +35,7 @@ LEAST, MOST = 0.02, 0.98
 
 @dataclass(frozen=True, eq=False)
 class FreshModel:
-    """A model that was drawn, with the story that it is told as."""
+    """A randomly drawn model, with the story that tells it."""
 
     name: str
     variant: str

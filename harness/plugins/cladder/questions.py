@@ -142,7 +142,7 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class ToldModel:
-    """A model that is told as a story."""
+    """A model and the story that tells it."""
 
     story: GraphStory
     scm: Scm
@@ -238,7 +238,7 @@ class Question:
         return self.by_rule(self.model.numbers.value(ask.query))
 
     def by_rule(self, value: float) -> int:
-        """Return the answer by the authors' rule where a value decides: an effect below 0.005 is none."""
+        """Return the answer by the authors' rule from a value: an effect below 0.005 counts as no effect."""
         ask = self.ask
         if ask.query == "marginal":
             return int((value > 0.5) == ask.polarity)

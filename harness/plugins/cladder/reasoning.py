@@ -199,7 +199,7 @@ def value_of(question: Question) -> float:
 
 
 def item_values(record: Record) -> dict[str, float | None]:
-    """Return what a number is worth: within 0.01 of the value, and its distance, which is None where there is none."""
+    """Return a number's scores: whether it is within 0.01 of the value, and its distance (None without a number)."""
     question = _questions(record.cluster).get(record.item)
     if question is None:
         return dict.fromkeys(MEASURES)
@@ -212,7 +212,7 @@ def item_values(record: Record) -> dict[str, float | None]:
 
 @lru_cache(maxsize=512)
 def _questions(cluster: str) -> Mapping[str, Question]:
-    """Return the questions of the model that a cluster names, by the item's id; none where it names no model."""
+    """Return the questions of the model that a cluster names, by item id; empty for any other cluster."""
     model: FreshModel | SampleModel | None = model_of(cluster)
     if model is None:
         story, _, number = cluster.rpartition("-model")

@@ -108,7 +108,7 @@ class SourceRow:
 
     @property
     def difficulty(self) -> str:
-        """What the model's row says of the strength of its causes; "" where there is none."""
+        """The strength of the causes by the model's row, or ""."""
         row = self.model or {}
         return str(row.get("difficulty") or {"random": "random"}.get(str(row.get("builder")), ""))
 

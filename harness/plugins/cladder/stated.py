@@ -30,7 +30,7 @@ ANY: Range = (0.0, 1.0)
 
 
 def rounded(percent: int, slack: float = 0.5) -> Range:
-    """Return the probabilities that are printed as so many percent; `slack` is how far off they may be, in percent."""
+    """Return the interval of probabilities printed as this percentage; `slack` is the rounding error, in percent."""
     return max(0.0, (percent - slack) / 100), min(1.0, (percent + slack) / 100)
 
 

@@ -231,7 +231,7 @@ class Phrases:
     meanings: Mapping[str, Iterable[Meaning]]
 
     def one(self, phrase: str) -> Meaning:
-        """Return what a phrase means. Raises UnreadableText where it is none of these, or means several things."""
+        """Return what a phrase means. Raises UnreadableText for an unknown or ambiguous phrase."""
         (meaning,) = self.several(phrase)[0] or (None,)
         if meaning is None:
             raise UnreadableText(f"{phrase!r} is no value of its variables")

@@ -88,14 +88,14 @@ def never_judged(requests: int) -> RunStopped:
 
 
 class _Recalling(Wrapper):
-    """A judge that is not asked again what it has said."""
+    """A judge whose stored replies are reused."""
 
     def __init__(self, model: Model, outcomes: Mapping[str, Response | Failure]) -> None:
         super().__init__(model)
         self._outcomes = outcomes
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield what it has said, then what it says of all others."""
+        """Yield its stored replies, then new ones to the remaining requests."""
         others = []
         for request in requests:
             outcome = self._outcomes.get(request_digest(request))

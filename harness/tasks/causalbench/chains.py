@@ -62,13 +62,13 @@ class Chain:
 
 
 def chain(length: int) -> Chain:
-    """Return the published question of so many letters; its answer is Yes."""
+    """Return the published question with this many letters; its answer is Yes."""
     letters = ascii_uppercase[:length]
     return Chain("chain", length, tuple(pairwise(letters)), (letters[0], letters[-1]))
 
 
 def counterpart(length: int, seed: int) -> Chain:
-    """Return a question of so many letters whose answer is No, of the three kinds in turn.
+    """Return a question with this many letters whose answer is No, of the three kinds in turn.
 
     - reversed: does the last letter cause the first?
     - broken: the statement in the middle is left out.
@@ -89,7 +89,7 @@ def counterpart(length: int, seed: int) -> Chain:
 
 
 def reversed_chain(length: int) -> Chain:
-    """Return a question of so many letters whose statements are in order: does the last letter cause the first?"""
+    """Return a question with this many letters and its statements in order: does the last letter cause the first?"""
     published = chain(length)
     return replace(published, kind="reversed", ends=(published.ends[1], published.ends[0]))
 

@@ -171,7 +171,7 @@ def premises(n: int, split: str) -> list[int]:
 
 
 def draw_classes(n: int, split: str, *, seed: int, classes: int) -> list[int]:
-    """Return so many different classes (by representative) of a split, ascending: a sample for n > 7.
+    """Return `classes` different classes (by representative) of a split, ascending: a sample for n > 7.
 
     What is drawn are numbers of DAGs, evenly: every edge i → j, i < j, is there with probability 1/2. So a class
     up to renaming comes up as often as it has members with a topological order, which favours large classes of
