@@ -145,7 +145,7 @@ def _show(prepared: Prepared, outcome: RunOutcome) -> None:
         print("NOT COMPLETE: the scores of what was answered so far.\n")
     service = prepared.model.traits.service
     remarks = "\n".join(results.remarks(outcome.result, service.model if service is not None else ""))
-    terminal.show([*results.result_tables(outcome.result), remarks], title=" · ".join(folder.run.values()))
+    terminal.show([*results.result_tables(outcome.result), remarks], title=" · ".join(folder.manifest.run.values()))
     if not prepared.instant and (where_from := progress.where_from()):
         print(where_from)
     if not prepared.stored and not prepared.instant:

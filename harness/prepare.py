@@ -31,9 +31,10 @@ from harness.runtime.progress import Progress
 from harness.settings import Main, build_main
 from harness.storage import provenance
 from harness.storage.configuration import folder_of, of_judge, of_model
+from harness.storage.manifest import Manifest
 from harness.storage.run_folder import MANIFEST, Folder
 from harness.tasks.check import look_ahead, parts_of
-from harness.types import Message
+from harness.types import JSON, Message
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,9 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     # What it leaves, and what it shows meanwhile.
     folder = Folder(
         path=path,
-        run=place,
-        configuration=configuration,
-        provenance=_origin(config, own, model, prompt, spending),
+        manifest=_manifest(place, configuration, config, own, model, prompt, spending),
         ledger=spending.ledger,
         judge_ledger=spending.judge.ledger if spending.judge is not None else None,
-        reading=reading_version(prompt.as_json),
         form=settings.records,
     )
     progress = Progress(f"{task.name} {model.name}{f' {task}' if is_shard else ''}", spending.so_far)
@@ -142,21 +140,29 @@ def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Model | None:
     return judge_of(settings.judge, asks=asks)
 
 
-def _origin(
-    config: Mapping[str, Any], own: Mapping[str, str], model: Model, prompt: Prompt, spending: Spending
-) -> dict[str, Any]:
-    """Return the provenance for the manifest."""
-    training = dict(training_of(model))
+def _manifest(
+    place: Mapping[str, str],
+    configuration: Mapping[str, JSON],
+    config: Mapping[str, Any],
+    own: Mapping[str, str],
+    model: Model,
+    prompt: Prompt,
+    spending: Spending,
+) -> Manifest:
+    """Return what is known of a run before it begins."""
     judge = spending.judge
-    return {
-        "role": model.traits.role,
+    return Manifest(
+        run=place,
+        configuration=configuration,
+        role=model.traits.role,
         **provenance.gather(dict(config)),
-        **({"own_files": own} if own else {}),
-        **({"training": training} if training else {}),
-        "words": prompt.as_json,
+        own_files=own or None,
+        training=dict(training_of(model)) or None,
+        words=prompt.as_json,
         **spending.provenance,
-        **({"judge": {"words": judge_prompt().as_json, **judge.provenance}} if judge is not None else {}),
-    }
+        judge=None if judge is None else {"words": judge_prompt().as_json, **judge.provenance},
+        reading=reading_version(prompt.as_json),
+    )
 
 
 def check(prepared: Prepared) -> None:

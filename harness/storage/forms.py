@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from harness.types import LETTERS, Role
+from harness.types import LETTERS
 
 Form = TypeVar("Form")
 MOST = 10**15
@@ -59,12 +59,13 @@ def form_of(
     also: Mapping[str, Any] = MappingProxyType({}),
     more: Mapping[str, Any] = MappingProxyType({}),
     base: type[Struct] = Strict,
+    partial: bool = False,
     **types: Any,
 ) -> type[Struct]:
     """Return the form of a dataclass's JSON: its fields, each optional that has a default and is not `required`.
 
     `types` says what a type of the dataclass is in the file, by its name; `also` adds parts, `more` optional
-    ones.
+    ones. Of a `partial` form any field may be missing, or null.
     """
     hints = get_type_hints(kind, localns={**LIMITS, **types}, include_extras=True)
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
@@ -72,7 +73,9 @@ def form_of(
         hint = hints[field.name]
         if field.name in without:
             continue
-        if field.name in required or field.default is field.default_factory is dataclasses.MISSING:
+        if partial:
+            fields.append((field.name, hint | None, None))
+        elif field.name in required or field.default is field.default_factory is dataclasses.MISSING:
             fields.append((field.name, hint))
         else:  # a part that has nothing to say is not there, and null is none
             given = hint.__args__[0] if field.default is None else hint
@@ -110,84 +113,3 @@ class PlaceForm(Strict):
     variant: str
     prompt: str
     model: str
-
-
-class ItemsForm(Open):
-    """What was asked: how many items, and their digest."""
-
-    count: Whole | None = None
-    sha256: str | None = None
-
-
-class ConfigurationForm(Open):
-    """What the answers depend on."""
-
-    task: Part = {}
-    data: Part = {}
-    prompt: Part = {}
-    model: Part = {}
-    judge: Part | None = None
-
-
-class ConfigForm(Open):
-    """The settings that a run was started with. What has no name here is a setting of the command."""
-
-    task: Part | None = None
-    model: Part | None = None
-    algorithm: Part | None = None
-    judge: Part | None = None
-    prompt: str | None = None
-    replies: str | None = None
-    answer: str | None = None
-    max_tokens: Whole | None = None
-    system_role: str | None = None
-    samples: Whole | None = None
-    seed: Whole | None = None
-
-
-class ProgramForm(Open):
-    """Which harness ran."""
-
-    version: str | None = None
-    commit: str | None = None
-    dirty: bool | None = None
-
-
-class ReadingForm(Open):
-    """By which rules the replies were read."""
-
-    version: Whole
-    rules: str
-
-
-class SealForm(Open):
-    """What names the lines of the records."""
-
-    count: Whole
-    sha256_sum: str
-
-
-class ManifestForm(Open):
-    """manifest.json. A part that is there has its form; verify says which parts are missing."""
-
-    run: PlaceForm | None = None
-    role: Role | None = None
-    configuration: ConfigurationForm | None = None
-    configuration_digest: str | None = None
-    config: ConfigForm | None = None
-    complete: bool | None = None
-    started: str | None = None
-    ended: str | None = None
-    items: ItemsForm | None = None
-    counts: Part | None = None
-    harness: ProgramForm | None = None
-    versions: dict[str, str] | None = None
-    python: str | None = None
-    machine: Part | None = None
-    words: Part | None = None
-    judge: Part | None = None
-    reading: ReadingForm | None = None
-    price: Part | None = None
-    records: SealForm | None = None
-    result: str | None = None
-    digest: str | None = None

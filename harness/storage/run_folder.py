@@ -20,6 +20,7 @@ from harness.errors import ConfigError, DataError, StoreError
 from harness.storage.atomic_write import beside, format_json, full, json_round_trip, object_in, prepare, write
 from harness.storage.configuration import difference
 from harness.storage.files import DAMAGED, inside
+from harness.storage.manifest import Manifest
 from harness.storage.records import Writer, any_answer, compress, same_lines
 from harness.storage.result_json import counts, result_json
 from harness.types import JSON, Response, Result, Usage
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
 COMPRESSED = f"{RECORDS}.gz"
-SEALS = "digest"
-"""The part of a manifest that is the digest of all its others."""
+_TOLD = ("run", "configuration_digest", "complete", "items", "counts", "records", "reading")
+"""The parts of a manifest that a run which is made again has the same."""
 WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the command of its run makes them again"
 
 
@@ -58,22 +59,14 @@ class Folder:
     """The folder that one run writes to."""
 
     path: Path
-    run: Mapping[str, str]
-    """task, variant, prompt and model: the run's place in every table."""
-    configuration: Mapping[str, JSON]
-    """All that can change the records or the scores. A folder takes one configuration."""
-    provenance: Mapping[str, JSON]
-    """How the numbers came about; does not decide whether two runs are the same."""
-    reading: Mapping[str, JSON] | None = None
-    """By which rules the replies are read; None where there are none to be read."""
+    manifest: Manifest
+    """What is known of the run before it begins, and what stays where its records are only read again."""
     renamed_by: str = "model.name"
     """The setting that gives a run another name."""
     ledger: Account | None = None
     """The account of what is asked in this run, where a model is."""
     judge_ledger: Account | None = None
     """The account of its judge, where it has one."""
-    ended: str | None = None
-    """When the run ended, where its records are only read again; None for now."""
     form: Form | None = None
     """None: as in the folder already, plain in a new one."""
     records_file: Path = field(init=False)
@@ -142,20 +135,24 @@ class Folder:
             if not complete and not self.records_file.stat().st_size:
                 return  # nothing was answered, so the place is not taken
             cost = self.ledger.cost_json if self.ledger is not None else {}
-            content = json_round_trip({"run": self.run, "complete": complete, **result_json(result), **cost})
+            content = json_round_trip({"run": self.manifest.run, "complete": complete, **result_json(result), **cost})
             if "judge" in content and self.judge_ledger is not None:
                 content["judge"] |= json_round_trip(self.judge_ledger.cost_json)
-            reading = {"reading": self.reading} if self.reading is not None else {}
-            facts = json_round_trip({"items": items, "counts": counts(result), "records": self._records, **reading})
-            same = complete and self._same(content, facts)
+            final = replace(
+                self.manifest,
+                items=items,
+                counts=counts(result),
+                records=self._records,
+                ended=self.manifest.ended or datetime.now(UTC).isoformat(timespec="seconds"),
+                complete=complete,
+                result=digest(content),
+            )
+            same = complete and self._same(content, final)
             self._prepare(ready, result, None if same else content)
             if not same:
-                ended = self.ended or datetime.now(UTC).isoformat(timespec="seconds")
-                final = self._manifest() | facts | {"ended": ended, "complete": complete, "result": digest(content)}
-                final |= {SEALS: digest(final)}
-                prepare(ready, self.path / MANIFEST, f"{format_json(final)}\n")
+                prepare(ready, self.path / MANIFEST, f"{format_json(final.sealed.as_json)}\n")
                 if self._complete():  # what is renamed from now on is of two runs until all of it is
-                    write(self.path / MANIFEST, self._unfinished_manifest())
+                    write(self.path / MANIFEST, self.manifest.unfinished.as_json)
             for place, temporary in ready.items():
                 temporary.replace(place)
                 if place.name in (RECORDS, COMPRESSED):
@@ -194,17 +191,12 @@ class Folder:
         for name in {RECORDS, COMPRESSED, PARTIAL} - {place.name}:
             (self.path / name).unlink(missing_ok=True)
 
-    def _same(self, content: Mapping[str, JSON], facts: Mapping[str, JSON]) -> bool:
+    def _same(self, content: Mapping[str, JSON], final: Manifest) -> bool:
         """Return whether this result is there already, complete, from the same items, and its manifest agrees.
 
         Such a manifest is kept: it says how the result first came about.
         """
-        expected = {
-            "run": dict(self.run),
-            "configuration_digest": digest(self.configuration),
-            "complete": True,
-            **facts,
-        }
+        expected = {name: part for name, part in json_round_trip(final.as_json).items() if name in _TOLD}
         manifest = object_in(self.path / MANIFEST)
         return {name: manifest.get(name) for name in expected} == expected and object_in(self.path / RESULT) == content
 
@@ -217,13 +209,13 @@ class Folder:
             unfinished.unlink(missing_ok=True)
         manifest = self.path / MANIFEST
         if not any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)):
-            write(manifest, self._unfinished_manifest())
+            write(manifest, self.manifest.unfinished.as_json)
             return
         there = object_in(manifest).get("configuration")
-        if there != json_round_trip(self.configuration) and not self._holds_answers():
+        if there != json_round_trip(self.manifest.configuration) and not self._holds_answers():
             for name in (RESULT, RECORDS, COMPRESSED):
                 (self.path / name).unlink(missing_ok=True)
-            write(manifest, self._unfinished_manifest())
+            write(manifest, self.manifest.unfinished.as_json)
             return
         if not manifest.exists():
             raise StoreError(
@@ -251,12 +243,12 @@ class Folder:
 
     def _refuse_another(self, manifest: Path) -> None:
         """Raise ConfigError if the run in the folder has another configuration, with the way out."""
-        content, mine = object_in(manifest), json_round_trip(self.configuration)
+        content, mine = object_in(manifest), json_round_trip(self.manifest.configuration)
         if not isinstance(there := content.get("configuration"), dict):
             raise StoreError(f"{manifest} {DAMAGED}.")
         if there != mine:
-            words = content.get("words"), json_round_trip(self.provenance.get("words"))
-            raise ConfigError(f"{self.path} holds {difference(there, mine, words, self.run, self.renamed_by)}")
+            words = content.get("words"), json_round_trip(self.manifest.words)
+            raise ConfigError(f"{self.path} holds {difference(there, mine, words, self.manifest.run, self.renamed_by)}")
 
     def _in_use(self) -> StoreError:
         return StoreError(f"another run is writing to {self.path}: wait for it or choose another results=.")
@@ -268,18 +260,6 @@ class Folder:
             return not files or any(map(any_answer, files))
         except DataError:
             return True  # what cannot be read may hold some
-
-    def _manifest(self) -> dict[str, JSON]:
-        return {
-            "run": self.run,
-            "configuration": self.configuration,
-            "configuration_digest": digest(self.configuration),
-            **self.provenance,
-        }
-
-    def _unfinished_manifest(self) -> dict[str, JSON]:
-        """Return the manifest of a run that has not ended."""
-        return self._manifest() | {"ended": None, "complete": False}
 
     def _trouble(self, error: OSError) -> StoreError:
         way_out = "make room, or choose another results=, and start again" if full(error) else "choose another results="

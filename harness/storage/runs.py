@@ -10,13 +10,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from msgspec import Struct
+
 from harness.codec import digest
 from harness.errors import DataError
 from harness.prompting.version import by_other_rules
 from harness.runtime.console import clean
 from harness.storage import files, flat_table, records
 from harness.storage.files import DamagedError, read_json
-from harness.storage.forms import ManifestForm, checked
+from harness.storage.forms import checked
+from harness.storage.manifest import ManifestForm
 from harness.storage.records import Line, fill
 from harness.storage.result_json import counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RESULT, WITHOUT_RECORDS, records_in
@@ -308,7 +311,7 @@ def no_records(folder: Path) -> DataError:
     return DataError(f"{folder} {WITHOUT_RECORDS}.")
 
 
-def _manifest(content: Mapping[str, Any]) -> ManifestForm:
+def _manifest(content: Mapping[str, Any]) -> Struct:
     return checked(content, ManifestForm)
 
 

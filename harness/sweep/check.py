@@ -158,7 +158,7 @@ def _apart(command: SweepCommand, jobs: Sequence[CheckedJob], multirun: Multirun
         first, *others = sharing
         path = first.prepared.folder.path
         for other in others:
-            if other.prepared.folder.configuration != first.prepared.folder.configuration:
+            if other.prepared.folder.manifest.configuration != first.prepared.folder.manifest.configuration:
                 raise ConfigError(_collision(path, sharing, multirun))
         kept.append(first)
         if others:
@@ -172,7 +172,7 @@ def _collision(path: object, sharing: Sequence[CheckedJob], multirun: Multirun) 
     names = [name for name in settings[0] if len({each.get(name) for each in settings}) > 1]
     folder = sharing[0].prepared.folder
     rename = "judge.name" if names and all(name.startswith("judge") for name in names) else folder.renamed_by
-    own_names = {checked.prepared.folder.run["model"] for checked in sharing}
+    own_names = {checked.prepared.folder.manifest.run["model"] for checked in sharing}
     swept = len({job.settings().get(rename.partition(".")[0]) for job in multirun.jobs}) > 1
     group = rename.partition(".")[0]
     base = f"${{hydra:runtime.choices.{group}}}" if swept else next(iter(own_names))

@@ -189,11 +189,11 @@ def test_a_manifest_quotes_the_record_of_a_checkpoints_training_which_changes_no
     config = plain(hydra_app.without_hydra(hydra_app.composed("config", chosen)))
     without = prepare(config)
     (folder / "training.json").write_text('{"loss": 0.5}')  # some other program's
-    assert "training" not in prepare(config).folder.provenance
+    assert prepare(config).folder.manifest.training is None
     record = {"recipe": {"name": "nli", "seed": 3}, "train": {"items": {"sha256": "ab"}}, "chosen": {"step": 4}}
     (folder / "training.json").write_text(json.dumps(record | {"curve": [{"step": 1}]}))
     prepared = prepare(config)
-    assert prepared.folder.configuration == without.folder.configuration
+    assert prepared.folder.manifest.configuration == without.folder.manifest.configuration
     assert prepared.folder.path == without.folder.path
     carry_out(prepared)
     manifest = json.loads((prepared.folder.path / "manifest.json").read_text())

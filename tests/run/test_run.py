@@ -17,6 +17,7 @@ from harness.run import ask, run
 from harness.runtime.progress import Progress
 from harness.settings import build
 from harness.storage import records
+from harness.storage.manifest import Manifest
 from harness.storage.run_folder import Folder
 from harness.tasks.corr2cause.reasoner import Reasoner
 from harness.types import ChatRequest, ChoiceRequest, Failure, PairRequest, Response
@@ -28,7 +29,8 @@ def corr2cause(**settings):
 
 
 def folder(path: Path) -> Folder:
-    return Folder(path, {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "m"}, {"k": 1}, {})
+    place = {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "m"}
+    return Folder(path, Manifest(run=place, configuration={"k": 1}))
 
 
 def results(path: Path) -> dict:

@@ -24,6 +24,7 @@ from harness.run import run
 from harness.runtime.progress import Progress
 from harness.settings import build
 from harness.storage import runs
+from harness.storage.manifest import Manifest
 from harness.storage.run_folder import Folder
 from harness.types import Failure, Metric, Response, Result, Scores, Usage
 
@@ -53,7 +54,8 @@ def begin(place: Path, task: str, form: str | None = None) -> Run:
         model = Scripted(says)
         configuration = {"task": settings, "model": {"kind": "scripted"}}
         named = {"task": task, "variant": "default", "prompt": words, "model": "m"}
-        run(toy, prompt, model, Folder(place, named, configuration, {"commit": "abc"}, form=form), Progress("t"))
+        manifest = Manifest(run=named, configuration=configuration, harness={"commit": "abc"})
+        run(toy, prompt, model, Folder(place, manifest, form=form), Progress("t"))
 
     return go
 
@@ -174,7 +176,8 @@ def test_files_of_a_result_are_there_after_a_kill(tmp_path, form):
     result = Result("exact", {"exact": {"overall": {"all": overall}}}, 2, {}, {}, Usage(), files=files)
 
     def leave(place: Path, complete: bool = True) -> None:
-        folder = Folder(place, {"task": "t"}, {"task": {}}, {"commit": "abc"}, form=form)
+        manifest = Manifest(run={"task": "t"}, configuration={"task": {}}, harness={"commit": "abc"})
+        folder = Folder(place, manifest, form=form)
         with folder.lock(), folder.open_records("exact") as writer:
             writer._file.write("records\n")
         folder.finish(result, items={"count": 2}, complete=complete)

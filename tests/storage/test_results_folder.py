@@ -12,6 +12,7 @@ from harness import __main__
 from harness.errors import ConfigError, DataError, StoreError
 from harness.plugins.discovery import discover
 from harness.storage.configuration import safe, variant
+from harness.storage.manifest import Manifest
 from harness.storage.result_json import result_from_json, result_json
 from harness.storage.run_folder import Folder, records_in
 from harness.types import Answer, Failure, Metric, Record, Response, Result, Scores, Usage
@@ -37,7 +38,7 @@ def result_with(f1=0.5):
 
 
 def folder_at(path, configuration=CONFIGURATION, form=None):
-    return Folder(path, RUN, configuration, {"commit": "abc"}, form=form)
+    return Folder(path, Manifest(run=RUN, configuration=configuration, harness={"commit": "abc"}), form=form)
 
 
 @contextmanager
@@ -154,7 +155,7 @@ def test_a_complete_run_leaves_records_result_and_manifest(tmp_path):
     assert (folder.path / "records.jsonl").read_text() == "records\n"
     manifest = json.loads((folder.path / "manifest.json").read_text())
     assert manifest["configuration"] == CONFIGURATION
-    assert (manifest["commit"], manifest["complete"]) == ("abc", True)
+    assert (manifest["harness"]["commit"], manifest["complete"]) == ("abc", True)
     assert not (folder.path / "records.partial.jsonl").exists()
 
 
@@ -167,7 +168,7 @@ def test_a_row_of_scores_is_one_line_of_the_file(tmp_path):
     assert json.loads(parent.partition('"parent": ')[2]) == row
     manifest = (tmp_path / "manifest.json").read_text(encoding="utf-8")
     assert '\n      "sizes": [1, 2],\n' in manifest
-    assert json.loads(manifest)["configuration"] == folder.configuration
+    assert json.loads(manifest)["configuration"] == folder.manifest.configuration
 
 
 def test_an_incomplete_run_says_so(tmp_path):

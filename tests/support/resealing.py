@@ -10,10 +10,10 @@ from typing import Any
 from harness.codec import canonical, digest, text_digest
 from harness.scoring.samples import summarize_votes
 from harness.storage import records
+from harness.storage.manifest import SEALS
 from harness.storage.rebuild import task_of
 from harness.storage.records import Seal
 from harness.storage.result_json import counts, result_json
-from harness.storage.run_folder import SEALS
 
 Line = dict[str, Any]
 

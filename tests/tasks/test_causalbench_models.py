@@ -16,6 +16,7 @@ from harness.run import run
 from harness.runtime.progress import Progress
 from harness.settings import build
 from harness.storage import records
+from harness.storage.manifest import Manifest
 from harness.storage.run_folder import Folder
 
 TASKS = {
@@ -52,7 +53,8 @@ def tasks(name: str, formats: tuple[str, ...] = FORMATS):
 
 def outcome(task, prompt, asked, place: Path) -> tuple[dict, list]:
     """Return (result.json, records) of a run that must be complete and without a failure."""
-    folder = Folder(place, {"task": task.name, "variant": "v", "prompt": prompt.name, "model": asked.name}, {}, {})
+    names = {"task": task.name, "variant": "v", "prompt": prompt.name, "model": asked.name}
+    folder = Folder(place, Manifest(run=names, configuration={}))
     ended = run(task, prompt, asked, folder, Progress("t"))
     assert ended.stopped is None
     result, records_of_run = result_in(place), list(records.read(place / "records.jsonl"))

@@ -14,6 +14,7 @@ from harness.prompting.schema import read
 from harness.run import run
 from harness.runtime.progress import Progress
 from harness.scoring.summary import summarize
+from harness.storage.manifest import Manifest
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems, check_parts, look_ahead
 from harness.types import Item, Response
@@ -87,4 +88,4 @@ def test_a_run_refuses_them_in_a_sentence(tmp_path, task, sentence):
     model = Scripted(lambda request: Response("Yes"))
     place = {"task": "mine", "variant": "default", "prompt": "p", "model": "m"}
     with pytest.raises(ConfigError, match=sentence):
-        run(task, prompt, model, Folder(tmp_path / "r", place, {}, {}), Progress("t"))
+        run(task, prompt, model, Folder(tmp_path / "r", Manifest(run=place, configuration={})), Progress("t"))

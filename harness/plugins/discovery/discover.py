@@ -116,6 +116,7 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
     from harness.runtime.progress import Progress
     from harness.storage import provenance
     from harness.storage.configuration import folder_of, of_algorithm
+    from harness.storage.manifest import Manifest
     from harness.storage.run_folder import Folder
 
     config, own = own_files(config)
@@ -132,13 +133,13 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
     place, configuration = of_algorithm(task, algorithm, settings.samples, settings.seed)
     folder = Folder(
         path=folder_of(settings.results, place),
-        run=place,
-        configuration=configuration,
-        provenance={
-            "role": algorithm.role,
+        manifest=Manifest(
+            run=place,
+            configuration=configuration,
+            role=algorithm.role,
             **provenance.gather(dict(config)),
-            **({"own_files": own} if own else {}),
-        },
+            own_files=own or None,
+        ),
         renamed_by="algorithm.name",
         form=settings.records,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -21,15 +22,13 @@ from harness.runtime.progress import Progress
 from harness.scoring.samples import summarize, unread
 from harness.storage import provenance, rebuild, records, runs
 from harness.storage.configuration import folder_of, variant
+from harness.storage.manifest import Manifest
 from harness.storage.run_folder import MANIFEST, Account, Folder
 from harness.storage.runs import Run
 from harness.types import JSON, Judgement, Record, Response, Result, Usage
 from harness.verify.records import ItemsById
 from harness.verify.run import problems_of
 
-_OF_RUN = ("run", "configuration", "configuration_digest", "items", "counts", "records", "ended", "complete", "result")
-_WRITTEN = (*_OF_RUN, "digest", "reading", "reread", "judge")
-"""The parts of a manifest that are written anew."""
 Reading = int | None
 
 
@@ -184,27 +183,24 @@ def _folder(
 ) -> Folder:
     """Return the folder that the new result is written to, like that of the original command."""
     in_place = place == run.folder
-    rest: dict[str, Any] = {name: value for name, value in run.manifest.items() if name not in _WRITTEN}
+    old: dict[str, Any] = {part.name: run.manifest.get(part.name) for part in dataclasses.fields(Manifest) if part.init}
     now = provenance.gather({})
-    rest["reread"] = {"at": now["started"], "harness": now["harness"]}
-    where, configuration = dict(run.place), dict(run.configuration)
-    if judge_part:
-        rest["judge"] = dict(judge_part)
-    if new is not None and not in_place:
-        settings = {**configuration["task"], "judge": new.model.name}
-        where["variant"] = variant(settings)
-        configuration |= {"task": settings, "judge": new.configuration}
-        rest["config"] = {**rest["config"], "judge": new.settings.judge}
-    return Folder(
-        path=place,
-        run=where,
-        configuration=configuration,
-        provenance=rest,
+    manifest = replace(
+        Manifest(**old).unfinished,
         reading=reading_version(words_of(run.manifest)),
-        ledger=_Kept(run),
-        judge_ledger=ledger,
+        reread={"at": now["started"], "harness": now["harness"]},
+        judge=judge_part or None,
         ended=run.manifest["ended"] if in_place else None,
     )
+    if new is not None and not in_place:
+        settings = {**manifest.configuration["task"], "judge": new.model.name}
+        manifest = replace(
+            manifest,
+            run={**manifest.run, "variant": variant(settings)},
+            configuration={**manifest.configuration, "task": settings, "judge": new.configuration},
+            config={**run.manifest["config"], "judge": new.settings.judge},
+        )
+    return Folder(path=place, manifest=manifest, ledger=_Kept(run), judge_ledger=ledger)
 
 
 def _result(source: RereadableRun, folder: Folder, judge: Judge | None) -> Result:

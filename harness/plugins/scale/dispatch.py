@@ -136,7 +136,7 @@ def _scored(prepared: Prepared, asking: Rounds, store: Store) -> RunOutcome:
         prepared.task,
         prepared.prompt,
         spending.metered(cached),
-        replace(prepared.folder, provenance={**prepared.folder.provenance, **asking.provenance}),
+        replace(prepared.folder, manifest=replace(prepared.folder.manifest, **asking.provenance)),
         prepared.progress,
         prepared.settings.samples,
         judging(prepared, store),
