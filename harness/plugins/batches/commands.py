@@ -25,7 +25,7 @@ from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import Files
 from harness.plugins.batches.inline_forms import form_of
 from harness.plugins.batches.journal import Batch, Journal, made_again
-from harness.plugins.batches.requests import Taking, is_output, note, write
+from harness.plugins.batches.requests import Intake, is_output, note, write
 from harness.runtime.console import clean
 from harness.runtime.progress import Progress
 from harness.settings import Main
@@ -138,26 +138,25 @@ def take_in(store: Store, files: Sequence[Path], run: Sequence[str]) -> list[Pat
 
 def _take_in(store: Store, path: Path) -> None:
     """Store the answers in the output of a batch, and say what became of its lines."""
-    progress, taking = Progress(f"import {clean(str(path))}"), Taking(store)
-    for number in progress.watch(taking.file(path), ()):
+    progress, intake = Progress(f"import {clean(str(path))}"), Intake(store)
+    for number in progress.watch(intake.file(path), ()):
         progress.done = number
-    taken = taking.taken
-    parts = [f"{clean(str(path))}: {taken.new:,} new, {taken.known:,} known already"]
-    if taken.failures:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(taken.failures.items()))
-        parts.append(f"{taken.failures.total():,} failed ({kinds}) and are not stored: `requests` writes them again")
-    if taken.strays:
+    parts = [f"{clean(str(path))}: {intake.new:,} new, {intake.known:,} known already"]
+    if intake.failures:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(intake.failures.items()))
+        parts.append(f"{intake.failures.total():,} failed ({kinds}) and are not stored: `requests` writes them again")
+    if intake.set_apart:
         parts.append(
-            f"{taken.strays:,} answer nothing that was written here and are set apart: with the settings of their run "
-            "(import … model=… task=…) they are taken"
+            f"{intake.set_apart:,} answer nothing that was written here and are set apart: with the settings of "
+            "their run (import … model=… task=…) they are taken"
         )
-    if taken.unreadable:
-        parts.append(f"{taken.unreadable:,} lines are none of a batch")
+    if intake.unreadable:
+        parts.append(f"{intake.unreadable:,} lines are none of a batch")
     print("; ".join(parts))
-    before = taken.new
-    taking.strays()
-    if taken.new > before:
-        print(f"{taken.new - before:,} more of what was set apart before")
+    before = intake.new
+    intake.strays()
+    if intake.new > before:
+        print(f"{intake.new - before:,} more of what was set apart before")
 
 
 def batches(cache: Path, words: Sequence[str], base_url: str | None) -> int:

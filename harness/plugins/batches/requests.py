@@ -152,26 +152,23 @@ class Outlet:
 
 
 @dataclass
-class Taken:
-    """What became of the lines of an output file."""
+class Intake:
+    """Lines of output on their way into a cache, and what has become of them."""
 
+    store: Store
     new: int = 0
     known: int = 0
     """Answered before, by another line or another call: the first answer stays."""
     failures: Counter[str] = field(default_factory=Counter)
     """By kind; none of them is stored."""
-    strays: int = 0
-    """With an answer to nothing that was written out here: set apart."""
+    set_apart: int = 0
+    """With an answer to nothing that was written out here."""
     unreadable: int = 0
+    _endpoints: dict[str, Endpoint] = field(default_factory=dict)
 
-
-class Taking:
-    """Lines of output on their way into a cache."""
-
-    def __init__(self, store: Store) -> None:
-        self.store, self.journal, self.taken = store, Journal(store), Taken()
-        self.journal.make_tables()
-        self._endpoints: dict[str, Endpoint] = {}
+    def __post_init__(self) -> None:
+        self._journal = Journal(self.store)
+        self._journal.make_tables()
 
     def file(self, path: Path) -> Iterator[int]:
         """Take in an output file; yield the number of lines done."""
@@ -184,9 +181,9 @@ class Taking:
 
     def strays(self) -> None:
         """Take in what was set apart before and has been asked for since."""
-        while rows := list(islice(self.journal.strays(), _CHUNK)):
+        while rows := list(islice(self._journal.strays(), _CHUNK)):
             self._take([line.encode() for _, line in rows], "")
-            self.journal.take_back(key for key, _ in rows)
+            self._journal.take_back(key for key, _ in rows)
 
     def _take(self, lines: Sequence[bytes | None], path: str) -> None:
         answers: dict[str, tuple[Written, Request, Response]] = {}
@@ -194,25 +191,25 @@ class Taking:
         for line in lines:
             content = None if line is None else content_of(line)
             if line is None or content is None:
-                self.taken.unreadable += 1
+                self.unreadable += 1
                 continue
             key = content["custom_id"]
-            written = None if key in answers else self.journal.written(key)
+            written = None if key in answers else self._journal.written(key)
             if written is None and (key in answers or self._stored(key)):
-                self.taken.known += 1
+                self.known += 1
             elif written is None:
                 strays.append((key, line.decode(errors="replace")))
             else:
                 request, endpoint = self._request_of(key, written)
                 outcome = outcome_of(content, endpoint, request)
                 if isinstance(outcome, Failure):
-                    self.taken.failures[outcome.kind] += 1
+                    self.failures[outcome.kind] += 1
                 else:
                     answers[key] = written, request, outcome
         self._store(answers)
         if strays:
-            self.taken.strays += len(strays)
-            self.journal.set_apart(strays, path)
+            self.set_apart += len(strays)
+            self._journal.set_apart(strays, path)
 
     def _stored(self, key: str) -> bool:
         return next(self.store.query("SELECT 1 FROM answers WHERE key = ?", key), None) is not None
@@ -220,11 +217,11 @@ class Taking:
     def _request_of(self, key: str, written: Written) -> tuple[Request, Endpoint]:
         """Return the request that a key means, and whose it is. Raises DataError where they do not make that key."""
         if written.model not in self._endpoints:
-            models = self.journal.models()
+            models = self._journal.models()
             self._endpoints[written.model] = made_again(models.get(written.model, ("", "{}"))[1])
         endpoint = self._endpoints[written.model]
         try:
-            request = self.journal.request(written)
+            request = self._journal.request(written)
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"what {key} asked for cannot be read ({error}): give model=… and task=… too.") from None
         if key_of(canonical(endpoint.identity), written.request) != key:
@@ -241,7 +238,7 @@ class Taking:
         for (model, task), rows in groups.items():
             endpoint = self._endpoints[model]
             self.store.put(endpoint.identity, rows, name=endpoint.name, task=task)
-            self.taken.new += len(rows)
+            self.new += len(rows)
         with self.store.transaction() as db:
             forget(db, answers)
 
