@@ -74,7 +74,6 @@ def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOption
 
 
 def _notes(rows: Sequence[Run]) -> list[str]:
-    """Return what has to be said of runs below the last table of their task."""
     return [*readings_notes(rows), *of_other_rules(rows), *not_ranked(rows)]
 
 

@@ -31,7 +31,6 @@ class RunSetting:
 
     @property
     def title(self) -> str:
-        """What readers know it by."""
         return (self.name or self.part).replace("_", " ")
 
     def value(self, row: Run) -> Any:
@@ -168,7 +167,6 @@ class Series:
 
     @property
     def first(self) -> Run:
-        """The run of the first step that there is."""
         return next(iter(self.by_step.values()))
 
     def beside(self, other: Series) -> bool:

@@ -72,12 +72,10 @@ class AnswerCounts:
 
     @property
     def unreadable(self) -> int:
-        """Replies in which no answer was found."""
         return self.unreadable_positive + self.unreadable_negative
 
     @property
     def failed(self) -> int:
-        """Calls that gave no reply."""
         return self.failed_positive + self.failed_negative
 
 

@@ -22,7 +22,6 @@ class Column:
 
     @property
     def full_text(self) -> str:
-        """Both headings in one."""
         return f"{self.over}: {self.title}" if self.over else self.title
 
 
@@ -38,7 +37,6 @@ class Cell:
 
     @property
     def full_text(self) -> str:
-        """Value and interval in one."""
         return f"{self.text} {self.range}".rstrip()
 
 

@@ -91,7 +91,6 @@ def _names(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def _verdicts(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a sentence for each pair of runs, about the first metric over all items."""
     for comparison in comparisons:
         yield _verdict(comparison, comparison.rows[0], comparison.rows[0].metrics[0])
 
