@@ -91,9 +91,7 @@ def test_a_plug_in_from_outside_is_used_from_help_to_page(installed, tmp_path):
     for line in ("\n  share  ", "\n  arrows\n", "\n  keyword  ", "task.longest=4", "prompt=  (task arrows)"):
         assert line in told, line
     assert "to=lines" in ended("harness", "export", "--help")
-    ended(
-        "harness", "-m", "task=arrows", "model=keyword,always_yes", "model.name=null", "task.longest=3"
-    ) if False else ended("harness", "-m", "task=arrows", "model=keyword,always_yes", "task.longest=3")
+    ended("harness", "-m", "task=arrows", "model=keyword,always_yes", "task.longest=3")
     folder = "results/arrows/longest=3/plain/always_yes"
     assert f"{folder}: 8 of 8 answers are Yes" in ended("harness", "share", folder)
     assert ended("harness.share", folder) == ended("harness", "share", folder)
@@ -135,6 +133,14 @@ def test_what_is_no_plug_in_is_named_and_the_rest_goes_on(tmp_path):
     assert "Traceback" not in process.stderr and "gone" not in process.stderr
     process = call("harness", "nonsense", cwd=tmp_path, path=odd)
     assert process.returncode == 1 and "Without their packages: the plug-in gone." in process.stderr
+
+
+def test_what_a_folder_announces_in_which_a_command_is_called_is_not_installed(tmp_path):
+    announce(tmp_path, {"sent": "sent_plugin:PLUGIN"})
+    (tmp_path / "sent_plugin.py").write_text("open('PWNED', 'w').write('code ran')\n")
+    for arguments in (("--help",), ("leaderboard", "--help"), ("model=always_no", "task.limit=5")):
+        assert call("harness", *arguments, cwd=tmp_path, path=ROOT).returncode == 0
+    assert not (tmp_path / "PWNED").exists()
 
 
 @pytest.fixture(scope="module")
