@@ -191,7 +191,8 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
     names = _names(section, config_name, arguments)
     if key in names:
         return
-    if (parent := key.rpartition(".")[0]) in names and parent not in setting_lines.groups(config_name):
+    parent = key.rpartition(".")[0]
+    if parent in names and not any(name.startswith(f"{parent}.") for name in names):
         yield f"a part of {parent} that is not there yet is added with a plus: +{key}=VALUE."
     yield unknown("setting", key, [name for name in names if name.startswith(f"{section}.")] or names)
 

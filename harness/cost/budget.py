@@ -114,6 +114,8 @@ class Till:
         self._uncounted_sum = Amounts()
         self._aside: dict[Request, Size] = {}
         self._aside_sum = Amounts()
+        self._beyond = Amounts()
+        """The most that a call has taken beyond what was set aside for it, by what its server says."""
         self._under_way: set[Request] = set()
         self._waiting: dict[Request, Size] = {}
         """Tries that are to be repeated and for which nothing could be set aside yet."""
@@ -269,6 +271,7 @@ class Till:
         input, output = token_count(usage.input) or 0, token_count(usage.output) or 0
         if (reasoning := token_count(usage.reasoning) or 0) > output:  # some servers do not count it as output
             output += reasoning
+        self._expect(size, cost_of(usage, self._price) or 0.0, input + output)
         enough = _LONGEST * input >= size.characters and _LONGEST * output >= characters
         if size.calls == 0 or (countable(usage) and enough):
             usd = cost_of(usage, self._price) or 0.0
@@ -277,9 +280,21 @@ class Till:
             most, told = self._most(size), self._price.most(input, output) if self._price else 0.0
             self._uncounted_sum.add(Amounts(max(most.usd, told), max(most.tokens, input + output), size.calls))
 
+    def _expect(self, size: Size, usd: float, tokens: int) -> None:
+        """Set more aside for every call once one has taken more: the next one may take as much."""
+        most, before = self._most(size), self._beyond
+        if size.calls and (usd > most.usd or tokens > most.tokens):
+            usd, tokens = max(0.0, usd - most.usd), max(0, math.ceil(tokens - most.tokens))
+            self._beyond = before + Amounts(usd / size.calls, tokens / size.calls)
+            self._aside_sum = Amounts()
+            for aside in self._aside.values():
+                self._aside_sum.add(self._most(aside))
+
     def _most(self, size: Size) -> Amounts:
         usd = self._price.most(size.input_most, size.output_most) if self._price else 0.0
-        return Amounts(usd, size.input_most + size.output_most, size.calls)
+        most = Amounts(usd, size.input_most + size.output_most, size.calls)
+        most.add(Amounts(self._beyond.usd, self._beyond.tokens), size.calls)
+        return most
 
     def _set_aside(self, request: Request, size: Size) -> None:
         self._aside[request] = size

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 
 import pytest
 from support.pseudo_terminal import child, terminal
@@ -32,7 +33,9 @@ def run(model, f1=0.5, *, unreadable=0, prompt="plain", **more):
     metrics = tuple(Metric(name, value, interval) for name, value in values.items())
     overall = Scores(1162, 180, unreadable, 0, metrics, clusters=21, resamples=10_000)
     result = Result("published", {"published": {"overall": {"all": overall}}}, 21, {}, {}, Usage())
-    return board_row("corr2cause", "default", prompt, model, True, result)
+    row = board_row("corr2cause", "default", prompt, model, True, result)
+    role = "baseline" if model.startswith("always_") else "model"
+    return replace(row, manifest={**row.manifest, "role": role})
 
 
 BOARD = [run("gpt4", 0.9123), run("always_yes", 0.2683), run("a_model_with_quite_a_long_name_v2", 0.5)]
