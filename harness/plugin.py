@@ -12,7 +12,7 @@ when what it offers is asked for. docs/adding.md has a complete example.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -134,11 +134,12 @@ def _announced() -> dict[str, str]:
     entries: dict[str, str] = {}
     seen: set[str] = set()
     for place in sys.path:
-        if not place or not Path(place).is_dir() or Path(place).resolve() == here:
+        folder = Path(place)
+        if not place or not folder.is_dir() or folder.resolve() == here:
             continue
-        for info in sorted(Path(place).glob("*.dist-info")):
+        for info in sorted(folder.glob("*.dist-info")):
             distribution = info.name.partition("-")[0].lower().replace("_", "-")
-            if distribution not in seen:  # the first on the path is the one that is imported
+            if distribution not in seen:  # the first on the path is what is imported
                 seen.add(distribution)
                 entries = _entries(info / "entry_points.txt") | entries
     return entries
@@ -204,11 +205,10 @@ def importers() -> list[Any]:
     return [load(path) for plugin in plugins() for path in plugin.importers]
 
 
-def folders(name: str) -> Iterator[Path]:
-    """Yield the folders of this name that plug-ins bring: `configs` or `prompts`."""
-    for plugin in plugins():
-        if (folder := plugin.home / name).is_dir():
-            yield folder
+@cache
+def folders(name: str) -> tuple[Path, ...]:
+    """Return the folders of this name that plug-ins bring: `configs` or `prompts`."""
+    return tuple(folder for plugin in plugins() if (folder := plugin.home / name).is_dir())
 
 
 class CommandFinder:
