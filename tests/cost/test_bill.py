@@ -215,8 +215,8 @@ TRIED_AGAIN = [
 def test_a_server_bills_no_more_than_the_limit_and_one_call(name, limit, key):
     with server_with(*HABITS[name], seed=len(name)) as server:
         answers, why = ask(server, at_once=1 if name in BEYOND else 64, **{limit: LIMITS[limit]})
-    # Of one at a time the next goes out before what the last took is known, and those that are tried again besides.
-    calls = 4 if name in BEYOND else 1
+    # Of one at a time the next goes out before what the last took is known.
+    calls = 2 if name in BEYOND else 1
     assert server.bill[limit] <= LIMITS[limit] + calls * server.most[limit] * (limit != "requests"), why
     assert f"budget.{limit}" in why or "in a row" in why
     if name == "honest":
