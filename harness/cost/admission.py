@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 
-from harness.cost.budget import Till
 from harness.cost.price import Size
+from harness.cost.till import Till
 from harness.errors import BudgetReached
 from harness.protocols import Admission, Model, Outcomes, Wrapper
 from harness.runtime.signals import STOP

@@ -16,8 +16,9 @@ from dataclasses import astuple
 from pathlib import Path
 from uuid import uuid4
 
-from harness.cost.budget import Amounts, Budget, Outlay, Till
+from harness.cost.budget import Amounts, Budget, Outlay
 from harness.cost.price import Price, Size
+from harness.cost.till import Till
 from harness.errors import BudgetReached, StoreError
 from harness.protocols import Model
 from harness.types import Failure, Request, Response, Usage
@@ -28,7 +29,7 @@ _SILENT = 3600.0
 """Seconds after which a process of another machine that has written nothing is taken for dead."""
 _WAIT = 0.1
 """Seconds between two looks at whether others have given back what they had set aside."""
-_KINDS = tuple(f"{kind}_{unit}" for kind in ("spent", "aside") for unit in ("usd", "tokens", "requests"))
+_KINDS = tuple(f"{kind}_{unit}" for kind in ("spent", "aside", "unseen") for unit in ("usd", "tokens", "requests"))
 
 
 class Book:
@@ -58,7 +59,7 @@ class Book:
             with closing(self._connection()) as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 yield self._others(connection)
-                amounts = [*astuple(mine.spent), *astuple(mine.aside)]
+                amounts = [*astuple(mine.spent), *astuple(mine.aside), *astuple(mine.unseen)]
                 names = ["account", "host", "process", "written", *_KINDS]
                 row = [self._account, self._host, os.getpid(), time.time(), *amounts]
                 values = ", ".join(f"{name}=excluded.{name}" for name in names[1:])
@@ -97,10 +98,11 @@ class Book:
             f"SELECT host, process, written, {', '.join(_KINDS)} FROM account WHERE account != ?", (self._account,)
         )
         for host, process, written, *amounts in rows:
-            spent, aside = Amounts(*amounts[:3]), Amounts(*amounts[3:])
+            spent, aside, unseen = (Amounts(*amounts[k : k + 3]) for k in (0, 3, 6))
             others.spent.add(spent)
             if self._alive(host, process, written):
                 others.aside.add(aside)
+                others.unseen.add(unseen)
             else:
                 others.spent.add(aside)
         return others
@@ -195,6 +197,7 @@ class SharedTill(Till):
             finally:
                 reserved = Amounts() if self._reserved is None else self._most(self._reserved)
                 self._mine.spent, self._mine.aside = self.own, self._aside_sum + reserved
+                self._mine.unseen = self.unseen
 
 
 def till_of(

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cost.admission import Budgeted
-from harness.cost.budget import Budget, Till
+from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
 from harness.cost.price import FREE, PACKAGE, Price, costs_money, dollars, key_of, price_of
 from harness.cost.shared_budget import Book, till_of
+from harness.cost.till import Till
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Task, remarks_of
 from harness.runtime.signals import STOP

@@ -13,8 +13,9 @@ from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
 from harness.cost.admission import Budgeted
-from harness.cost.budget import Budget, Till
+from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
+from harness.cost.till import Till
 from harness.errors import StoreError
 from harness.models.api.openai import Chat
 from harness.protocols import Traits

@@ -13,10 +13,11 @@ from support.outcomes import each
 from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
-from harness.cost import budget as budget_module
+from harness.cost import till as till_module
 from harness.cost.admission import Budgeted
-from harness.cost.budget import Budget, Till
+from harness.cost.budget import Budget
 from harness.cost.price import FREE, Price, size
+from harness.cost.till import Till
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.openai import Chat, Completions
 from harness.runtime.signals import STOP
@@ -99,7 +100,7 @@ def test_tokens_hold_and_a_reasoning_model_has_its_room_to_think_set_aside(serve
 
 def test_time_ends_a_run_after_the_calls_under_way(serve, key, monkeypatch):
     clock = SimpleNamespace(now=1000.0, monotonic=lambda: clock.now)
-    monkeypatch.setattr(budget_module, "time", clock)
+    monkeypatch.setattr(till_module, "time", clock)
     begun = []
 
     def reply(path, body, number):

@@ -6,9 +6,10 @@ from support.outcomes import each
 from support.scripted import Scripted
 
 from harness.cost.admission import Budgeted
-from harness.cost.budget import Budget, Till
+from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
 from harness.cost.price import Price
+from harness.cost.till import Till
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Failure, Message, Response, Usage
 

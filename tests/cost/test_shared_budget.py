@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from harness.cost.budget import Budget, Till
+from harness.cost.budget import Budget
 from harness.cost.price import Price
 from harness.cost.shared_budget import Book, SharedTill, till_of
+from harness.cost.till import UNSEEN, Till
 from harness.errors import BudgetReached
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response, Usage
@@ -57,6 +58,14 @@ def test_room_that_was_found_is_kept_until_it_is_taken(till):
     assert one.room(size) and one.room(size) and not two.room(size)
     one.forfeit()  # it was never taken
     assert two.room(size) and two.spent.requests == 0
+
+
+def test_what_nobody_knows_of_anothers_first_call_is_waited_for(till):
+    unseen = UNSEEN * 10 / 1e6
+    one, two = till("one", usd=unseen / 2), till("two", usd=unseen / 2)
+    assert take(one, 0) and not take(two, 1)  # it may be billed UNSEEN tokens that are nowhere in the request
+    one.settle(ask(0), Response("No", usage=Usage(9, 1)))
+    assert take(two, 1)
 
 
 def test_what_a_killed_job_had_set_aside_is_spent(till, tmp_path):

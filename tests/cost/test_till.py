@@ -1,4 +1,4 @@
-"""What a till admits and believes."""
+"""What a till admits, believes and learns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.scripted import Scripted
 
-from harness.cost.budget import Budget, Till
+from harness.cost.budget import Budget
 from harness.cost.price import Price, countable, size
+from harness.cost.till import Till
 from harness.errors import BudgetReached
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Request, Response, Usage
 
@@ -85,6 +86,28 @@ def test_one_of_a_ranked_requests_calls_was_refused_and_the_others_may_be_billed
     assert till.spent.tokens == pytest.approx((most.input_most + most.output_most) / 2, abs=2)
 
 
+def test_what_a_reply_takes_beyond_its_most_is_expected_of_every_other():
+    till = till_of(A, tokens=20_000)
+    assert till.room(till.size(B)) is False, "as long as nothing is known, one goes alone"
+    till.settle(A, Response("No", usage=Usage(5000, 2)))
+    till.take(B, till.size(B))
+    till.failed(B, Usage())
+    assert till.spent.tokens == pytest.approx(5002 + MOST + 5000 - size(A, None).input)
+    till.settle(B, Failure("timeout", "late"))
+    assert till.room(till.size(C)), "it fits"
+    till.take(C, till.size(C))
+    assert not till.room(till.size(A)), "5000 more do not"
+
+
+def test_calls_that_nobody_counted_are_taken_to_be_as_long_as_the_longest():
+    till = till_of(A, tokens=50_000)
+    till.settle(A, Response("No"))
+    assert till.spent.tokens == MOST
+    till.take(B, till.size(B))
+    till.settle(B, Response("No", usage=Usage(5000, 900)))
+    assert till.spent.tokens >= 2 * 5900
+
+
 @pytest.mark.parametrize(
     "usage",
     [
@@ -139,7 +162,7 @@ def test_the_time_is_over_for_tries_that_wait(monkeypatch):
     till.begin()
     assert 0 < till.left <= 60
     till.failed(A, None)
-    monkeypatch.setattr("harness.cost.budget.time.monotonic", lambda: math.inf)
+    monkeypatch.setattr("harness.cost.till.time.monotonic", lambda: math.inf)
     with pytest.raises(BudgetReached, match=r"budget.minutes=1 is reached \(the time is over\)"):
         till.again(A)
     till.settle(A, Failure("rate_limit", "slow down"))

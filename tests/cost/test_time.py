@@ -10,9 +10,10 @@ import pytest
 from support.openai_server import chat_reply, error
 from support.outcomes import each
 
-from harness.cost import budget as budget_module
+from harness.cost import till as till_module
 from harness.cost.admission import Budgeted
-from harness.cost.budget import Budget, Till
+from harness.cost.budget import Budget
+from harness.cost.till import Till
 from harness.errors import BudgetReached, RunStopped
 from harness.models.api import call
 from harness.models.api.gate import Gate
@@ -32,7 +33,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(budget_module, "time", clock)
+    monkeypatch.setattr(till_module, "time", clock)
     return clock
 
 
