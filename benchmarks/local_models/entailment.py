@@ -14,7 +14,7 @@ from tokenizers import ByteLevelBPETokenizer, processors
 from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaForSequenceClassification, pipeline
 
 from harness.models.local.checkpoint import dtype_of
-from harness.models.local.loading import in_batches
+from harness.models.local.engine import in_batches
 from harness.models.local.nli import CLASSES, NLI
 from harness.types import PairRequest
 from local_models import agreement

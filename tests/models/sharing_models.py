@@ -6,7 +6,7 @@ import pytest
 from support.conftest_models import lm_checkpoint
 
 from harness.models.local.causal_lm import CausalLM
-from harness.models.local.key_value_cache import Memory
+from harness.models.local.prefix_tree import Memory
 from harness.types import ChatRequest, ChoiceRequest, Message
 
 SYSTEM = "Suppose there is a closed system of variables. "

@@ -289,7 +289,7 @@ def test_choices_that_change_the_only_token_of_the_prompt_cannot_be_ranked(tmp_p
 def test_many_texts_are_split_at_once_and_as_one_by_one(kind, gpt2_path, llama_path, monkeypatch):
     model = lm({"gpt2": gpt2_path, "llama": llama_path}[kind])
     tokenizer, _ = model._parts
-    monkeypatch.setattr("harness.models.local.chat_template.CHARACTERS", 700)
+    monkeypatch.setattr("harness.models.local.causal_lm.CHARACTERS", 700)
     batches: list[int] = []
 
     class Counting:
@@ -308,6 +308,6 @@ def test_many_texts_are_split_at_once_and_as_one_by_one(kind, gpt2_path, llama_p
     ]
     assert 1 < len(batches) < len(texts) and max(batches) <= 700
     batches.clear()
-    monkeypatch.setattr("harness.models.local.chat_template.CHARACTERS", 10**6)
+    monkeypatch.setattr("harness.models.local.causal_lm.CHARACTERS", 10**6)
     list(each(model.respond([choice(text) for text in TEXTS])))
     assert len(batches) == 1

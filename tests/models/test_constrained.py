@@ -12,7 +12,8 @@ from support.outcomes import each
 
 from harness.codec import request_digest, request_json
 from harness.errors import ConfigError, RunStopped
-from harness.models.api.openai import Chat, held_to
+from harness.models.api.dialects import form_parameters
+from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
 from harness.prompting.constrained import choice_in, constrained
 from harness.prompting.fit import held_to_choices
@@ -67,19 +68,23 @@ def test_what_is_sent_is_what_the_servers_document():
         "additionalProperties": False,
     }
     held = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
-    assert held_to(form) == {"response_format": held}
-    assert list(held_to(form)["response_format"]["json_schema"]["schema"]["properties"]) == [
+    assert form_parameters(form) == {"response_format": held}
+    assert list(form_parameters(form)["response_format"]["json_schema"]["schema"]["properties"]) == [
         "reasoning",
         "answer",
     ]
-    assert held_to(replace(form, means="json_object")) == {"response_format": {"type": "json_object", "schema": schema}}
-    assert held_to(replace(form, means="structured_outputs")) == {"structured_outputs": {"json": schema}}
-    assert held_to(replace(form, means="guided_choice")) == {"guided_json": schema}
+    assert form_parameters(replace(form, means="json_object")) == {
+        "response_format": {"type": "json_object", "schema": schema}
+    }
+    assert form_parameters(replace(form, means="structured_outputs")) == {"structured_outputs": {"json": schema}}
+    assert form_parameters(replace(form, means="guided_choice")) == {"guided_json": schema}
     plain = replace(form, reasoning=False)
-    assert held_to(replace(plain, means="structured_outputs")) == {"structured_outputs": {"choice": ["Yes", "No"]}}
-    assert held_to(replace(plain, means="guided_choice")) == {"guided_choice": ["Yes", "No"]}
-    assert held_to(replace(plain, means="regex")) == {"regex": "(Yes|No)"}
-    tool = held_to(replace(plain, means="tool"))
+    assert form_parameters(replace(plain, means="structured_outputs")) == {
+        "structured_outputs": {"choice": ["Yes", "No"]}
+    }
+    assert form_parameters(replace(plain, means="guided_choice")) == {"guided_choice": ["Yes", "No"]}
+    assert form_parameters(replace(plain, means="regex")) == {"regex": "(Yes|No)"}
+    tool = form_parameters(replace(plain, means="tool"))
     assert tool["tool_choice"] == {"type": "function", "function": {"name": "answer"}}
 
 

@@ -11,7 +11,7 @@ from support.outcomes import each
 from harness.cli import hydra_app
 from harness.codec import content_digest
 from harness.errors import ConfigError, RunStopped
-from harness.models.local.loading import TokenBudget, in_batches
+from harness.models.local.engine import TokenBudget, in_batches
 from harness.models.local.nli import NLI
 from harness.prepare import carry_out, prepare
 from harness.prompting.prompts import load

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.models.local.prefix_sharing import Tree, grow
+from harness.models.local.prefix_tree import Tree, grow
 
 # Few tokens and short sequences, so that beginnings in common are the rule.
 SEQUENCES = st.lists(st.lists(st.integers(0, 2), max_size=6).map(tuple), max_size=12)

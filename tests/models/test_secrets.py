@@ -16,8 +16,8 @@ from support.outcomes import each
 from support.server import RawServer, http
 
 from harness.errors import ConfigError, RunStopped
+from harness.models.api.bodies import Secret
 from harness.models.api.endpoint import _OWNED
-from harness.models.api.hidden_key import Secret
 from harness.models.api.openai import Chat, Completions
 from harness.runtime.secrets import mask_keys, refuse_arguments, secret_name
 from harness.types import ChatRequest, Failure, Message

@@ -11,7 +11,7 @@ from support.outcomes import each
 from support.server import http
 
 from harness.errors import RunStopped
-from harness.models.api.error_words import names_of, words_of
+from harness.models.api.bodies import names_of, words_of
 from harness.models.api.openai import Chat, Completions
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Response
 

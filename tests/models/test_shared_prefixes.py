@@ -28,8 +28,8 @@ from support.outcomes import each
 from support.thinned import few
 
 from harness.errors import RunStopped
-from harness.models.local.key_value_cache import Memory
-from harness.models.local.prefix_trial import obstacle
+from harness.models.local.prefix_sharing import obstacle
+from harness.models.local.prefix_tree import Memory
 from harness.runtime.signals import STOP
 from harness.types import ChatRequest, ChoiceRequest, Message
 

@@ -28,8 +28,8 @@ from support.outcomes import each
 from support.thinned import few
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.local.key_value_cache import Layer, Memory, windows_of
-from harness.models.local.prefix_trial import obstacle
+from harness.models.local.prefix_sharing import obstacle
+from harness.models.local.prefix_tree import Layer, Memory, windows_of
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
 
@@ -244,7 +244,7 @@ def test_rounding_is_no_obstacle(kind, dtype, checkpoint):
 def test_low_precision_hides_no_model_that_would_be_wrong(kind, dtype, monkeypatch):
     import torch
 
-    monkeypatch.setattr("harness.models.local.prefix_trial._UNFIT", {})
+    monkeypatch.setattr("harness.models.local.prefix_sharing._UNFIT", {})
     assert "off" in (obstacle(model_of(kind, 300).to(getattr(torch, dtype)).eval(), 512) or "")
 
 

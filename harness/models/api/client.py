@@ -15,12 +15,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from harness.models.api.addresses import on_this_machine
+from harness.models.api.bodies import Secret, is_page, words_of
 from harness.models.api.dialects import OPENAI, Dialect
-from harness.models.api.error_words import is_page, words_of
+from harness.models.api.families import on_this_machine
 from harness.models.api.faults import PageError, RefusedError, TooLargeError
 from harness.models.api.gate import Gate
-from harness.models.api.hidden_key import Secret
 from harness.models.api.refusals import error_in
 from harness.models.api.replies import InvalidReplyError, LostError, one_line
 from harness.types import JSON

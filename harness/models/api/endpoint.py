@@ -15,9 +15,18 @@ from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
 from harness.errors import ConfigError
-from harness.models.api.addresses import check_address, joined, split
 from harness.models.api.dialects import OPENAI, Dialect
-from harness.models.api.families import BatchForm, Family, Limit, Provider, family_of, provider_of
+from harness.models.api.families import (
+    BatchForm,
+    Family,
+    Limit,
+    Provider,
+    addresses_of,
+    check_address,
+    family_of,
+    join_addresses,
+    provider_of,
+)
 from harness.models.api.faults import RefusedError
 from harness.models.api.replies import UnsupportedError
 from harness.models.api.token_bound import tokens_at_least
@@ -81,7 +90,7 @@ class Endpoint(ABC):
 
     name: str
     model: str
-    base_url: Annotated[str, BeforeValidator(joined)]
+    base_url: Annotated[str, BeforeValidator(join_addresses)]
     endpoint: str | None = None
     method: Literal["generate", "rank"] = "generate"
     api_key_env: str | None = "OPENAI_API_KEY"
@@ -102,7 +111,7 @@ class Endpoint(ABC):
 
     def __post_init__(self) -> None:
         """Refuse what cannot be an address, settings that hold a key, and half a price."""
-        object.__setattr__(self, "base_url", joined(self.base_url))  # of a list
+        object.__setattr__(self, "base_url", join_addresses(self.base_url))  # of a list
         for base_url in self.addresses:
             check_address(base_url, self.key, self._key_variable)
         secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self.key, self._key_variable)
@@ -122,7 +131,7 @@ class Endpoint(ABC):
 
     @property
     def addresses(self) -> list[str]:
-        return split(self.base_url)
+        return addresses_of(self.base_url)
 
     def check_key(self) -> None:
         """Refuse to ask without a usable key. Raises ConfigError."""

@@ -1,26 +1,33 @@
-"""What is known of models and servers by their names: what they take, and which of them are gone.
+"""What the name of a model and the address of a server tell without asking: what they take, and what is gone.
 
 The rows are harness/data/model_families.yaml and retired_models.yaml, which say what they mean.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
+from ipaddress import ip_address
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from harness.models.api.addresses import in_private_network, split
+from harness.errors import ConfigError
+from harness.runtime import secrets
 
 Limit = Literal["max_tokens", "max_completion_tokens"]
 BatchForm = Literal["openai", "together", "mistral", "openrouter", "anthropic"]
 Globs = Annotated[tuple[str, ...], Field(min_length=1)]
+_VERSION = re.compile(r"/(?:v\d+\w*|openai|api)(?:/|$)")
+"""Parts of a path that say which API it is."""
+_BETWEEN = ", "
+"""No address holds a space."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +94,7 @@ def family_of(model: str) -> Family:
 @cache
 def provider_of(base_url: str) -> Provider:
     """Return the row of the server at an address; that of one of which nothing is known where there is none."""
-    address = urlsplit(split(base_url)[0].lower())
+    address = urlsplit(first_address(base_url).lower())
     hosts = (address.hostname or "", address.netloc.rpartition("@")[2])
     for row in known().providers:
         if any(matches(row.match, host) for host in hosts) or ("local" in row.match and in_private_network(base_url)):
@@ -167,3 +174,70 @@ def _retired_sentence(model: str, maker: str, row: Retired, today: date, *, own:
 def _is_makers(rows: Maker, base_url: str) -> bool:
     host = (urlsplit(base_url).hostname or "").lower()
     return matches(rows.hosts, host)
+
+
+def join_addresses(base_url: Any) -> Any:
+    """Return model.base_url as one text: an address, or several with a comma and a space between them, each once.
+
+    What is neither is returned as it is, to be refused for its type.
+    """
+    if isinstance(base_url, str) or not isinstance(base_url, Sequence) or not base_url:
+        return base_url
+    if not all(isinstance(address, str) for address in base_url):
+        return base_url
+    return _BETWEEN.join(dict.fromkeys(address.strip().rstrip("/") for address in base_url))
+
+
+def addresses_of(base_url: str) -> list[str]:
+    return base_url.split(_BETWEEN)
+
+
+def first_address(base_url: str) -> str:
+    """Return the address that decides, of several, whose server it is and what it costs."""
+    return addresses_of(base_url)[0]
+
+
+def check_address(base_url: str, key: str, key_variable: str) -> None:
+    """Refuse what is no address, or holds credentials; `key_variable` is where the key belongs. Raises ConfigError."""
+    address = urlsplit(base_url)
+    if address.username or address.password or (not address.hostname and "@" in base_url):
+        raise ConfigError(f"model.base_url holds credentials: give them as a key in {key_variable}.")
+    secrets.refuse({"base_url": base_url}, key, key_variable)
+    if address.scheme not in ("http", "https") or not address.hostname:
+        raise ConfigError(f"model.base_url={base_url} is no address: write http://… or https://…")
+    if address.query or address.fragment:
+        raise ConfigError(
+            f"model.base_url of {address.hostname} has a part after {'?' if address.query else '#'}, which the "
+            f"calls' paths would break: leave it out. A key goes into {key_variable}."
+        )
+
+
+def on_this_machine(base_url: str) -> bool:
+    """Test whether a server runs here, so that its answers cost no money."""
+    host = urlsplit(first_address(base_url)).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def advice(base_url: str) -> str:
+    """Return the advice on an address whose path names no API; nothing where it names one."""
+    first = first_address(base_url)
+    if _VERSION.search(urlsplit(first).path):
+        return ""
+    return f"is model.base_url right? It usually ends in /v1 ({first.rstrip('/')}/v1)."
+
+
+def in_private_network(base_url: str) -> bool:
+    """Test whether a server runs here or in a private network: it is no provider's, but one that was started there."""
+    host = urlsplit(first_address(base_url)).hostname or ""
+    if on_this_machine(base_url) or host.endswith((".local", ".internal", ".lan", ".home.arpa")):
+        return True
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return host != "" and "." not in host

@@ -17,9 +17,8 @@ from functools import cache, cached_property
 from typing import Any, Literal
 
 from harness.errors import RunStopped
-from harness.models.api.addresses import advice
-from harness.models.api.error_words import delay_of, names_of, parameter_of, reason, words_of
-from harness.models.api.families import retired_note, shipped_rows
+from harness.models.api.bodies import delay_of, names_of, parameter_of, reason, words_of
+from harness.models.api.families import advice, retired_note, shipped_rows
 from harness.models.api.replies import InvalidReplyError, LostError, one_line
 from harness.types import Failure, Usage
 

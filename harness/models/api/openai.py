@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from harness.errors import ConfigError
-from harness.models.api.dialects import Dialect, dialect_of
+from harness.models.api.dialects import FORM_PARAMETERS, Dialect, dialect_of, form_parameters
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import Family, Limit, family_of
 from harness.models.api.replies import (
@@ -26,7 +25,6 @@ from harness.models.api.replies import (
 from harness.protocols import Outcomes, as_text
 from harness.types import (
     JSON,
-    AnswerForm,
     ChatRequest,
     ChoiceRequest,
     Failure,
@@ -42,14 +40,6 @@ if TYPE_CHECKING:
 
 
 TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
-_FORM_PARAMETERS = frozenset(
-    (
-        *("response_format", "structured_outputs", "guided_choice", "guided_json", "guided_regex", "guided_grammar"),
-        *("regex", "ebnf", "grammar", "json_schema", "tools", "tool_choice"),
-    )
-)
-"""Parameters of a request that hold its reply to a form: beside ours, another one of these would be at odds with it."""
-_TOOL = "answer"
 
 
 def _respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -119,7 +109,7 @@ class Chat(Endpoint):
     @property
     def means(self) -> Means | None:
         """Return how a reply is held to choices; None where `extra` holds it to something else already."""
-        return None if _FORM_PARAMETERS & set(self.extra) else self.constrain
+        return None if FORM_PARAMETERS & set(self.extra) else self.constrain
 
     @property
     def family(self) -> Family:
@@ -173,7 +163,7 @@ class Chat(Endpoint):
         if request.stop and self.family.stop == "sent":
             parameters["stop"] = list(request.stop)
         if request.form is not None:
-            parameters |= held_to(request.form)
+            parameters |= form_parameters(request.form)
         return "/chat/completions", parameters
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
@@ -200,26 +190,6 @@ class Chat(Endpoint):
         return {"rank": "next token", "top_logprobs": self.top_logprobs}
 
 
-def held_to(form: AnswerForm) -> dict[str, JSON]:
-    """Return the parameters of a chat completion whose reply has to be of a form."""
-    schema, choices = _schema(form), list(form.choices)
-    if form.means == "json_schema":
-        return {"response_format": {"type": form.means, form.means: {"name": _TOOL, "strict": True, "schema": schema}}}
-    if form.means == "json_object":
-        return {"response_format": {"type": form.means, "schema": schema}}
-    if form.means == "structured_outputs":
-        return {"structured_outputs": {"json": schema} if form.reasoning else {"choice": choices}}
-    if form.means == "guided_choice":
-        return {"guided_json": schema} if form.reasoning else {"guided_choice": choices}
-    if form.means == "regex":
-        return {"regex": _regex(form)}
-    function = {"name": _TOOL, "description": "Give the answer.", "parameters": schema}
-    return {
-        "tools": [{"type": "function", "function": function}],
-        "tool_choice": {"type": "function", "function": {"name": _TOOL}},
-    }
-
-
 def _arguments_of(message: Mapping[str, Any]) -> str:
     """Return what a message calls the tool of the answer with, as JSON; nothing where it calls none.
 
@@ -234,21 +204,6 @@ def _arguments_of(message: Mapping[str, Any]) -> str:
     if not isinstance(arguments, str):
         raise InvalidReplyError("the reply's call of a tool has no arguments")
     return arguments
-
-
-def _schema(form: AnswerForm) -> dict[str, JSON]:
-    """Return the JSON schema of a form. Models write the members in this order: what is reasoned comes before."""
-    members: dict[str, JSON] = {"reasoning": {"type": "string"}} if form.reasoning else {}
-    members[_TOOL] = {"type": "string", "enum": list(form.choices)}
-    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
-
-
-def _regex(form: AnswerForm) -> str:
-    """Return a regular expression for a form: the choice itself, or JSON with what is reasoned before it."""
-    choice = f"({'|'.join(map(re.escape, form.choices))})"
-    if not form.reasoning:
-        return choice
-    return rf'\{{"reasoning": "([^"\\\r\n\t]|\\["\\/bfnrt])*", "{_TOOL}": "{choice}"\}}'
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from harness.errors import Interrupted, RunStopped
-from harness.models.api.addresses import on_this_machine, split
+from harness.models.api.bodies import Secret
 from harness.models.api.endpoint import Endpoint
+from harness.models.api.families import first_address, on_this_machine
 from harness.models.api.faults import RefusedError, asked_pause, growing_pause, in_words, may_pass, status
-from harness.models.api.hidden_key import Secret
 from harness.models.api.replies import LostError, one_line
 from harness.runtime.signals import STOP
 
@@ -39,7 +39,7 @@ class EndpointServer:
     def __init__(self, endpoint: Endpoint, headers: Mapping[str, str]) -> None:
         """Prepare; the connection is made with the first call. `headers` say whose calls they are."""
         self.endpoint, self._headers = endpoint, headers
-        self.address = split(endpoint.base_url)[0].rstrip("/")
+        self.address = first_address(endpoint.base_url).rstrip("/")
         """The first, where the endpoint has several: what is made is known to one account."""
         self._secret = Secret(endpoint.key)
 

@@ -6,13 +6,89 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from itertools import islice
+from typing import Any, Protocol, TypeVar
 
-from harness.models.local.loading import TokenBudget, in_batches
+from harness.errors import RunStopped
+from harness.runtime.signals import STOP
 from harness.types import ChatRequest, ChoiceRequest
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class TokenBudget:
+    """The number of tokens that go into a model at once, halved each time that memory does not suffice."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+
+    def halve(self, used: int, *, least: bool) -> None:
+        """Halve the budget, as `used` tokens did not fit. Raises RunStopped where that was the `least` possible."""
+        if least:
+            raise RunStopped(
+                f"out of memory: {used} tokens at once are too many, and fewer cannot be. Take a machine with more "
+                "memory, a smaller model, or model.dtype=bfloat16."
+            )
+        self.tokens = max(1, min(self.tokens, used) // 2)
+        print(f"out of memory with {used:,} tokens at once: going on with {self.tokens:,}", file=sys.stderr, flush=True)
+
+
+_NO_MEMORY = re.compile("out of memory|can't allocate memory")
+"""What torch says of an MPS device and of a CPU, for which it has no error of their own."""
+
+
+@contextmanager
+def memory_errors() -> Iterator[list[RuntimeError]]:
+    """Catch torch's errors where memory does not suffice, put them into the yielded list and free memory.
+
+    Swallowed, not handled: as long as an error is handled, the tensors of the frames that it passed are kept.
+    """
+    caught: list[RuntimeError] = []
+    try:
+        yield caught
+    except RuntimeError as error:
+        torch = sys.modules.get("torch")  # what ONNX Runtime computes needs none
+        if not (torch and isinstance(error, torch.OutOfMemoryError)) and not _NO_MEMORY.search(str(error)):
+            raise
+        caught.append(error.with_traceback(None))
+    if caught and (torch := sys.modules.get("torch")) and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield the requests in lists of at most `size`, which are in memory and sorted at once."""
+    source = iter(requests)
+    while window := list(islice(source, size)):
+        yield window
+
+
+def in_batches(
+    values: Iterable[T], length: Callable[[T], int], budget: TokenBudget, work: Callable[[list[T]], R]
+) -> Iterator[tuple[list[T], R]]:
+    """Yield batches of the values, longest first, each with its `work`; their padded size is within the budget.
+
+    Longest first, so that a batch that does not fit into memory is the first one. It is cut until it fits; raises
+    RunStopped where a single value does not. Begins nothing after the user has asked to stop.
+    """
+    waiting = sorted(values, key=length)
+    while waiting and not STOP.requested:
+        longest = length(waiting[-1])
+        count = max(1, min(len(waiting), budget.tokens // max(1, longest)))
+        batch = waiting[: -count - 1 : -1]
+        with memory_errors() as errors:
+            result = work(batch)
+        if errors:
+            budget.halve(longest * count, least=count == 1)
+        else:
+            del waiting[-count:]
+            yield batch, result
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.checkpoint import DType
-from harness.models.local.loading import Checkpoint, exact_head, in_batches, input_limit, windows
+from harness.models.local.engine import in_batches, windows
+from harness.models.local.loading import Checkpoint, exact_head, input_limit
 from harness.protocols import Outcomes, as_text
 from harness.types import JSON, ChoiceRequest, Failure, Request
 

@@ -13,7 +13,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from harness.errors import ConfigError
-from harness.models.local.loading import Checkpoint, exact_head, in_batches, input_limit, windows
+from harness.models.local.engine import in_batches, windows
+from harness.models.local.loading import Checkpoint, exact_head, input_limit
 from harness.protocols import Outcomes
 from harness.types import JSON, Failure, PairRequest, Request, Response
 

@@ -18,8 +18,8 @@ from harness.cache.store import Store
 from harness.cli.hydra_app import run_settings
 from harness.cli.key_value import Choice
 from harness.errors import ConfigError, RunStopped, unknown
-from harness.models.api.addresses import on_this_machine
 from harness.models.api.endpoint import Endpoint
+from harness.models.api.families import on_this_machine
 from harness.models.api.server import EndpointServer
 from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import Files

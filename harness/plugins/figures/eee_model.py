@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from harness.errors import HarnessError
-from harness.models.api.addresses import on_this_machine
+from harness.models.api.families import on_this_machine
 from harness.prompting.prompts import recorded
 from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of

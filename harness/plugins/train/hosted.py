@@ -23,9 +23,8 @@ from pydantic import Field
 from harness.codec import digest
 from harness.config_files import own_files
 from harness.errors import ConfigError, RunStopped, StoreError
-from harness.models.api.addresses import on_this_machine
 from harness.models.api.endpoint import Endpoint, Positive
-from harness.models.api.families import bare_name, plan_note
+from harness.models.api.families import bare_name, on_this_machine, plan_note
 from harness.models.api.faults import RefusedError
 from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError

@@ -17,7 +17,7 @@ import torch
 from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
 
 from harness.errors import RunStopped
-from harness.models.local.loading import memory_errors
+from harness.models.local.engine import memory_errors
 from harness.plugins.train.examples import Example, Lessons, Scores, scores_of
 from harness.plugins.train.learners import Learner, fits_of
 from harness.plugins.train.packed import PackedLearner

@@ -8,6 +8,7 @@ of tokens or a refusal means the same whoever sent it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,7 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError, unknown
-from harness.types import JSON, Means
+from harness.types import JSON, AnswerForm, Means
+
+FORM_PARAMETERS = frozenset(
+    (
+        *("response_format", "structured_outputs", "guided_choice", "guided_json", "guided_regex", "guided_grammar"),
+        *("regex", "ebnf", "grammar", "json_schema", "tools", "tool_choice"),
+    )
+)
+"""Parameters of a request that hold its reply to a form: beside ours, another one of these would be at odds with it."""
+_TOOL = "answer"
 
 Headers = Callable[[str], Mapping[str, str]]
 Body = Mapping[str, JSON]
@@ -64,3 +74,38 @@ def dialect_of(name: str | None) -> Dialect:
     if not isinstance(dialect, Dialect):
         raise ConfigError(f"model.dialect={name} is no {__name__}.Dialect.")
     return dialect
+
+
+def form_parameters(form: AnswerForm) -> dict[str, JSON]:
+    """Return the parameters of a chat completion whose reply has to be of a form."""
+    schema, choices = _schema(form), list(form.choices)
+    if form.means == "json_schema":
+        return {"response_format": {"type": form.means, form.means: {"name": _TOOL, "strict": True, "schema": schema}}}
+    if form.means == "json_object":
+        return {"response_format": {"type": form.means, "schema": schema}}
+    if form.means == "structured_outputs":
+        return {"structured_outputs": {"json": schema} if form.reasoning else {"choice": choices}}
+    if form.means == "guided_choice":
+        return {"guided_json": schema} if form.reasoning else {"guided_choice": choices}
+    if form.means == "regex":
+        return {"regex": _regex(form)}
+    function = {"name": _TOOL, "description": "Give the answer.", "parameters": schema}
+    return {
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": {"type": "function", "function": {"name": _TOOL}},
+    }
+
+
+def _schema(form: AnswerForm) -> dict[str, JSON]:
+    """Return the JSON schema of a form. Models write the members in this order: what is reasoned comes before."""
+    members: dict[str, JSON] = {"reasoning": {"type": "string"}} if form.reasoning else {}
+    members[_TOOL] = {"type": "string", "enum": list(form.choices)}
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+
+
+def _regex(form: AnswerForm) -> str:
+    """Return a regular expression for a form: the choice itself, or JSON with what is reasoned before it."""
+    choice = f"({'|'.join(map(re.escape, form.choices))})"
+    if not form.reasoning:
+        return choice
+    return rf'\{{"reasoning": "([^"\\\r\n\t]|\\["\\/bfnrt])*", "{_TOOL}": "{choice}"\}}'

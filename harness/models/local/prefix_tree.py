@@ -1,9 +1,16 @@
-"""The keys and values that a model keeps of tokens it has read, each token once, whoever goes on from it."""
+"""Token sequences as a prefix tree, and its way through a model, which reads each node once.
+
+Nodes are read in depth-first order, many at once, packed without padding into one row: a node sees those above it and
+nothing else. Of the keys and values that have been computed only those above the next node are kept.
+"""
 
 from __future__ import annotations
 
 import inspect
 from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import compress, count
+from operator import ne
 from typing import Any
 
 import torch
@@ -11,6 +18,97 @@ from transformers import Cache, DynamicCache
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from harness.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Token sequences as a prefix tree: a node for each distinct beginning of one, so each is computed once.
+
+    Nodes are numbered depth first, a node before all below it. So node a is node b, or above it, exactly where
+    `a <= b < ends[a]`.
+    """
+
+    tokens: list[int]
+    """The last token of each node's beginning."""
+    depths: list[int]
+    """How many tokens come before it: its position in the sequence."""
+    parents: list[int]
+    """The node of the beginning that is one token shorter; -1 at depth 0."""
+    ends: list[int]
+    """The first node after those below it."""
+    last: list[int]
+    """For each sequence, in the order given, the node that is the whole of it; -1 for one without tokens."""
+
+    def path(self, node: int, length: int) -> list[int]:
+        """Return the last `length` nodes on the way down to a node, itself included."""
+        nodes: list[int] = []
+        for _ in range(length):
+            nodes.append(node)
+            node = self.parents[node]
+        return nodes[::-1]
+
+
+def grow(sequences: list[tuple[int, ...]]) -> Tree:
+    """Return the tree of some sequences; equal ones share a node."""
+    tree = Tree([], [], [], [], [-1] * len(sequences))
+    path: list[int] = []
+    before: tuple[int, ...] = ()
+    for index in sorted(range(len(sequences)), key=sequences.__getitem__):  # which is depth first
+        sequence = sequences[index]
+        same = _agreement(before, sequence)
+        size = len(tree.tokens)
+        for node in path[same:]:
+            tree.ends[node] = size
+        del path[same:]
+        new = range(size, size + len(sequence) - same)
+        tree.tokens.extend(sequence[same:])
+        tree.depths.extend(range(same, len(sequence)))
+        tree.parents.extend([*path[-1:], *new][: len(new)] if path else [-1, *new][: len(new)])
+        tree.ends.extend(new)
+        path.extend(new)
+        tree.last[index] = path[-1] if path else -1
+        before = sequence
+    for node in path:
+        tree.ends[node] = len(tree.tokens)
+    return tree
+
+
+def _agreement(a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    """Return how many tokens at the beginning are the same."""
+    return next(compress(count(), map(ne, a, b)), min(len(a), len(b)))
+
+
+class ForwardPass:
+    """A tree on its way through a model: the nodes before `at` have been read, those in `held` are remembered."""
+
+    def __init__(self, tree: Tree, memory: Memory) -> None:
+        memory.clear()
+        self.tree, self.memory = tree, memory
+        self.at = 0
+        self.kept_nodes: list[int] = []
+
+    def read(self, stop: int, nodes: list[int]) -> Any:
+        """Return logits (nodes, vocabulary) after some of the nodes up to `stop`; `keep` must follow."""
+        tokens, depths = self._tensor(self.tree.tokens[self.at : stop]), self._tensor(self.tree.depths[self.at : stop])
+        new = list(range(self.at, stop))
+        sees = self.above(new, [*self.kept_nodes, *new])
+        return self.memory.read(tokens, depths, sees, self._tensor([node - self.at for node in nodes]))
+
+    def above(self, nodes: list[int], others: list[int]) -> Any:
+        """Return (nodes, others): whether another node is a node, or above it."""
+        below, over = self._tensor(nodes)[:, None], self._tensor(others)
+        return (over <= below) & (below < self._tensor([self.tree.ends[node] for node in others]))
+
+    def keep(self, stop: int, *, everything: bool = False) -> None:
+        """Drop the nodes up to `stop` that no later node needs; with `everything` none is dropped."""
+        nodes = [*self.kept_nodes, *range(self.at, stop)]
+        slots = [slot for slot, node in enumerate(nodes) if everything or self.tree.ends[node] > stop]
+        self.memory.keep(slots)
+        self.kept_nodes = [nodes[slot] for slot in slots]
+        self.at = stop
+
+    def _tensor(self, values: list[int]) -> Any:
+        return torch.tensor(values, dtype=torch.long, device=self.memory.model.device)
 
 
 class Layer(DynamicLayer):  # type: ignore[misc]
