@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import log, prod
 from typing import Annotated, ClassVar, Literal
@@ -56,11 +56,11 @@ class Scored(Shuffled):
     def score_of(self, table: Observations) -> Score:
         return Score(table, self.score, self.equivalent_sample_size)
 
-    @property
-    def score_json(self) -> dict[str, JSON]:
-        """What the identity says of the score."""
-        sizes: dict[str, JSON] = {"equivalent_sample_size": self.equivalent_sample_size}
-        return {"score": self.score} | (sizes if self.score == "bdeu" else {})
+    def identity_as(self, kind: str) -> dict[str, JSON]:
+        """Return an identity of all settings; BIC has no equivalent sample size."""
+        left_out = {"name"} | ({"equivalent_sample_size"} if self.score == "bic" else set())
+        settings = {name: value for name, value in asdict(self).items() if name not in left_out}
+        return {"kind": kind, **settings}
 
 
 def in_random_order(learn: Learn, data: NDArray[np.int64], arities: Sequence[int], seed: int) -> Pattern:

@@ -104,7 +104,7 @@ class BOSS(Scored):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return {"kind": "boss", "causal-learn": version()} | self.score_json
+        return self.identity_as("boss") | {"causal-learn": version()}
 
     def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the pattern of the equivalence class that was learned."""

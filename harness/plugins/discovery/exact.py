@@ -140,7 +140,7 @@ class Exact(Scored):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return {"kind": "exact"} | self.score_json
+        return self.identity_as("exact")
 
     @property
     def most_variables(self) -> int:

@@ -55,11 +55,10 @@ class HillClimbing(Scored):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return (
-            {"kind": "hill climbing", "max_parents": self.max_parents, "restarts": self.restarts}
-            | self.score_json
-            | ({"perturbations": self.perturbations} if self.restarts else {})
-        )
+        identity = self.identity_as("hill climbing")
+        if not self.restarts:
+            del identity["perturbations"]
+        return identity
 
     def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the DAG that was learned, every edge directed."""

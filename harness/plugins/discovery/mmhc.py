@@ -93,13 +93,7 @@ class MMHC(Scored):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return {
-            "kind": "mmhc",
-            "alpha": self.alpha,
-            "max_condition": self.max_condition,
-            "rows_per_cell": self.rows_per_cell,
-            "max_parents": self.max_parents,
-        } | self.score_json
+        return self.identity_as("mmhc")
 
     def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
         """Return the DAG that was learned, every edge directed."""

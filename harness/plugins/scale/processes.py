@@ -1,13 +1,17 @@
 """Work in processes of this machine: the shards of a run (workers=processes), or the jobs of a sweep (parallel=N).
 
-A process ends in order when its standard input is closed: on Ctrl-C, and also where what began it has been killed.
+Each process runs this module with a piece of work as its arguments. It ends in order when its standard input is closed:
+on Ctrl-C, and also when the process that started it is killed.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -15,12 +19,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Any
 
 from pydantic import Field
 
+import harness
+from harness.cli.key_value import exit_code
 from harness.engine import State, Work
-from harness.plugins.scale import child
+from harness.plugin import load
+from harness.runtime import signals, streams
 from harness.sweep.jobs import say
 
 
@@ -128,11 +135,11 @@ def _begun(
     work: Work, environment: Mapping[str, str], out: IO[bytes] | int, err: IO[bytes] | int
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        child.command(work),
+        command(work),
         stdin=subprocess.PIPE,
         stdout=out,
         stderr=err,
-        env={**os.environ, "PYTHONPATH": child.python_path(), **environment},
+        env={**os.environ, "PYTHONPATH": python_path(), **environment},
         start_new_session=True,  # a terminal's Ctrl-C goes to the process that began it, which tells it
     )
 
@@ -155,3 +162,45 @@ def _gpus() -> list[str]:
     except (OSError, subprocess.SubprocessError):
         return []
     return [str(number) for number in range(sum(line.startswith("GPU ") for line in listing.splitlines()))]
+
+
+def command(work: Work) -> Sequence[str]:
+    """Return the command line of a process that carries out a piece of work."""
+    # -P: no package is looked for in the working directory first, where anything may lie.
+    return [
+        sys.executable,
+        "-P",
+        "-m",
+        "harness.plugins.scale.processes",
+        work.name,
+        work.function,
+        json.dumps(work.argument),
+    ]
+
+
+def python_path() -> str:
+    """Return the PYTHONPATH with which another process finds this harness, installed or not."""
+    home = str(Path(harness.__file__).resolve().parent.parent)
+    return os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def perform(function: str, argument: Any) -> int:
+    return int(load(function)(argument))
+
+
+def main() -> None:
+    """Carry out the work that the command line describes."""
+    streams.prepare()
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    _, function, argument = sys.argv[1:]
+    signals.leave(exit_code(lambda: perform(function, json.loads(argument)), interrupted=""))
+
+
+def _end_with_input() -> None:
+    """Wait for the end of standard input, then have this process end in order."""
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from harness.engine import State, Work
 from harness.errors import ConfigError
-from harness.plugins.scale import child
+from harness.plugins.scale.processes import perform, python_path
 from harness.runtime.environment import installing
 
 Amount = Annotated[float, Field(ge=0)]
@@ -87,7 +87,7 @@ class RayTasks:
             "num_gpus": self.gpus,
             "resources": self.resources or None,
             "max_retries": self.retries,
-            "runtime_env": {"env_vars": {"PYTHONPATH": child.python_path()}},  # as here, where none is installed
+            "runtime_env": {"env_vars": {"PYTHONPATH": python_path()}},  # as here, where none is installed
         }
         return _RayTasks(ray, ray.remote(_carry_out).options(**options), work, self.count or len(work))
 
@@ -149,7 +149,7 @@ class _RayTasks:
 
 def _carry_out(function: str, argument: Any, keys: Mapping[str, str]) -> int:
     os.environ.update(keys)
-    return child.Requeueable()(function, argument)
+    return perform(function, argument)
 
 
 def _knock(address: str) -> None:

@@ -12,7 +12,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,7 +22,7 @@ from pydantic import Field
 
 from harness.engine import State, Work
 from harness.errors import ConfigError
-from harness.plugins.scale import child
+from harness.plugins.scale.processes import perform, python_path
 from harness.runtime.environment import installing
 
 Name = Annotated[str, Field(min_length=1)] | None
@@ -108,10 +109,8 @@ class Slurm:
             executor.update_parameters(**self._parameters())
             if self.cluster == "local":  # Ctrl-C is handed on by `cancel`, and to be obeyed once
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
-            with child.handed_on():
-                jobs = executor.map_array(
-                    child.Requeueable(), *zip(*((w.function, w.argument) for w in work), strict=True)
-                )
+            with _inherited():
+                jobs = executor.map_array(Requeueable(), *zip(*((w.function, w.argument) for w in work), strict=True))
         except Exception as error:  # of submitit, which has no class for what sbatch refuses
             said = " ".join(str(error).split()).rpartition("sbatch: error: ")[2]
             raise ConfigError(
@@ -145,6 +144,32 @@ class Slurm:
                 **shared,
             }
         return {name: value for name, value in parameters.items() if value is not None}
+
+
+class Requeueable:
+    """A piece of work in the form in which submitit has it done again after its time limit."""
+
+    def __call__(self, function: str, argument: Any) -> int:
+        return perform(function, argument)
+
+    def checkpoint(self, function: str, argument: Any) -> Any:
+        """Return the same work: begun again, it finds its answers in the cache."""
+        from submitit.helpers import DelayedSubmission
+
+        return DelayedSubmission(self, function, argument)
+
+
+@contextmanager
+def _inherited() -> Iterator[None]:
+    """Set the environment that submitit's processes inherit, within the context."""
+    before = dict(os.environ)
+    os.environ.update(PYTHONPATH=python_path(), PYTHONSAFEPATH="1")
+    try:
+        yield
+    finally:
+        for name in ("PYTHONPATH", "PYTHONSAFEPATH"):
+            os.environ.pop(name, None)
+            os.environ |= {name: before[name]} if name in before else {}
 
 
 class _ArrayTasks:

@@ -23,7 +23,7 @@ def job(config: Any) -> int:
     settings = plain(config)
     refuse_config(settings)
     if _is_hosted(settings):
-        from harness.plugins.train.hosted import make_hosted
+        from harness.plugins.train.hosted_job import make_hosted
 
         signals.say_instead("interrupted: nothing was sent.")
         lines = make_hosted(settings)

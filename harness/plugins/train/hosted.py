@@ -1,15 +1,10 @@
-"""Fine-tuning over an API: a training file goes up, a job is made of it and followed, its model is recorded.
-
-Whether a job costs money is the server's to say, so none is made twice: before it is asked for, and the moment that
-its id is known, both are noted in `<digest>.work/job.json`. Where a process ended between the two, the user is asked.
-"""
+"""Fine-tuning over an API: what a server is to train, the training file, and what it will cost."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
@@ -21,34 +16,25 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from harness.codec import digest
-from harness.config_files import own_files
-from harness.errors import ConfigError, RunStopped, StoreError
+from harness.errors import ConfigError
 from harness.models.api.endpoint import Endpoint, Positive
 from harness.models.api.families import bare_name, on_this_machine, plan_note
-from harness.models.api.faults import RefusedError
 from harness.models.api.openai import Chat
-from harness.models.api.replies import LostError
-from harness.models.api.server import rest
 from harness.models.api.token_bound import tokens_about
-from harness.plugins.train import hosted_server
 from harness.plugins.train.examples import Example, Lessons, teaching_task
-from harness.plugins.train.hosted_server import ENDED, MARK, TuningJob, TuningServer, may_have_been_made
-from harness.plugins.train.recipe import MANIFEST, FinetuneSettings, alone, room
+from harness.plugins.train.recipe import MANIFEST, FinetuneSettings
 from harness.prompting.fit import choose_prompt
 from harness.prompting.prompts import Prompt
-from harness.runtime import signals
-from harness.runtime.progress import Progress
 from harness.seeding import shuffled
-from harness.settings import build, chosen, validated
-from harness.storage import atomic_write, provenance
-from harness.storage.atomic_write import atomic_file, check
+from harness.settings import build, chosen
 from harness.tasks.check import check_parts
 from harness.types import JSON, ChatRequest, ChoiceRequest
 
-TRAIN, JOURNAL = "train.jsonl", "job.json"
+MARK = "harness"
+"""The key of a job's metadata that holds the digest of its settings and data."""
 FEWEST_ROWS, MOST_BYTES = 10, 512_000_000
-"""What OpenAI and Microsoft Foundry take."""
-_AROUND = 4
+"""Limits of a training file at OpenAI and Microsoft Foundry."""
+_TURN_OVERHEAD = 4
 """Tokens that a server puts around a message."""
 Whole = Annotated[int, Field(gt=0, strict=True)]
 
@@ -71,13 +57,13 @@ class HostedRecipe:
     price: Annotated[float, Field(ge=0)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse several addresses, and all that no endpoint takes. Raises ConfigError."""
+        """Refuse several addresses, and settings that no endpoint takes. Raises ConfigError."""
         if len(self.endpoint.addresses) > 1:
             raise ConfigError("recipe.base_url has several addresses, and a job is known to one server: give one.")
 
     @cached_property
     def endpoint(self) -> Endpoint:
-        """The adapter that will evaluate the model: it writes the rows as it will write the questions."""
+        """The adapter that will evaluate the model, so that rows are worded as its questions will be."""
         return Chat(
             name=self.name,
             model=self.model,
@@ -94,7 +80,7 @@ class HostedRecipe:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What is to be trained: the recipe, and the examples in the words of a prompt."""
+    """One fine-tuning: the recipe, and the examples in the words of a prompt."""
 
     settings: FinetuneSettings
     recipe: HostedRecipe
@@ -102,19 +88,22 @@ class Tuning:
     lessons: Lessons
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the training file, in an order of their own: items come premise by premise."""
+        """Yield the lines of the training file, shuffled: the task lists its items premise by premise."""
         for example in shuffled(self.lessons.train.rows, "rows", self.recipe.seed):
             yield json.dumps(row_of(example, self.prompt, self.recipe.endpoint), ensure_ascii=False) + "\n"
 
     @cached_property
     def file(self) -> dict[str, Any]:
-        """What the training file holds, tokens estimated for one pass. Raises ConfigError where no server takes it."""
+        """Size and digest of the training file, its tokens estimated for one pass.
+
+        Raises ConfigError where it is outside what servers accept.
+        """
         content_hash, rows, size, tokens, longest = hashlib.sha256(), 0, 0, 0, 0
         for line in self.lines():
             content_hash.update(line.encode())
             texts = [turn["content"] for turn in json.loads(line)["messages"]]
-            here = sum(tokens_about(text) + _AROUND for text in texts)
-            rows, size, tokens, longest = rows + 1, size + len(line.encode()), tokens + here, max(longest, here)
+            in_row = sum(tokens_about(text) + _TURN_OVERHEAD for text in texts)
+            rows, size, tokens, longest = rows + 1, size + len(line.encode()), tokens + in_row, max(longest, in_row)
         if rows < FEWEST_ROWS or size > MOST_BYTES:
             raise ConfigError(
                 f"the training file has {rows:,} rows and {size / 1e6:,.3f} MB, and servers take {FEWEST_ROWS} rows at "
@@ -125,7 +114,7 @@ class Tuning:
 
     @cached_property
     def facts(self) -> dict[str, JSON]:
-        """All that the job depends on, and what it is called."""
+        """Everything the job depends on, and its name, as training.json records it."""
         task = self.lessons.task
         return {
             "recipe": dict(self.recipe.as_json()),
@@ -138,9 +127,26 @@ class Tuning:
 
     @cached_property
     def mark(self) -> str:
-        """The digest by which the job is known here and at the server, whatever it is called."""
+        """The digest that identifies the job here and at the server; renaming the recipe does not change it."""
         recipe = {name: value for name, value in self.recipe.as_json().items() if name != "name"}
         return digest({**self.facts, "recipe": recipe})
+
+    def job_body(self, file: str) -> dict[str, JSON]:
+        """Return the body of the call that makes the job, given the server's name for the training file."""
+        recipe = self.recipe
+        hyperparameters: dict[str, JSON] = {
+            "n_epochs": recipe.epochs,
+            "batch_size": recipe.batch_size,
+            "learning_rate_multiplier": recipe.learning_rate_multiplier,
+        }
+        return {
+            "model": recipe.model,
+            "training_file": file,
+            "seed": recipe.seed,
+            "method": {"type": "supervised", "supervised": {"hyperparameters": hyperparameters}},
+            "metadata": {MARK: self.mark},
+            **({"suffix": recipe.suffix} if recipe.suffix else {}),
+        }
 
     @property
     def folder(self) -> Path:
@@ -151,35 +157,8 @@ class Tuning:
         return self.folder.with_name(f"{self.folder.name}.work")
 
 
-def make_hosted(config: Mapping[str, Any]) -> list[str]:
-    """Write the training file, or plan and (with submit=) make its job; return the lines to print.
-
-    Raises HarnessError.
-    """
-    config, own = own_files(config)
-    tuning = tuning_of(validated(FinetuneSettings, config))
-    settings = tuning.settings
-    plan = list(plan_lines(tuning))  # the rows are checked before anything is written
-    if settings.out == "-" or settings.out.endswith(".jsonl"):
-        if settings.submit:
-            raise ConfigError(f"out={settings.out} writes the training file alone: leave it, or submit=, out.")
-        with atomic_file(settings.out) as file:
-            file.writelines(tuning.lines())
-        return [] if settings.out == "-" else [f"{settings.out} is written.", *plan]
-    check(settings.out, folder=True)
-    if (tuning.folder / MANIFEST).exists():
-        return [f"{tuning.folder} is there already.", *last_lines(tuning)]
-    if not settings.submit:
-        goes_on = "goes on with what was begun" if tuning.work.exists() else "uploads the file and makes the job"
-        return [*plan, f"Nothing was sent. submit=true {goes_on}."]
-    tuning.recipe.endpoint.check_key()
-    about = {**provenance.gather(dict(config)), **({"own_files": own} if own else {})}
-    carry_out(tuning, plan, about)
-    return last_lines(tuning)
-
-
 def tuning_of(settings: FinetuneSettings) -> Tuning:
-    """Return what the command's settings describe. Raises ConfigError."""
+    """Return the fine-tuning that the command's settings describe. Raises ConfigError."""
     recipe: HostedRecipe = build(settings.recipe, "recipe")
     task = teaching_task(settings.task)
     check_parts(task)
@@ -202,162 +181,8 @@ def row_of(example: Example, prompt: Prompt, endpoint: Endpoint) -> dict[str, An
     return {"messages": [*turns, {"role": "assistant", "content": yes if example.label else no}]}
 
 
-def carry_out(tuning: Tuning, plan: Iterable[str], about: Mapping[str, Any]) -> None:
-    """Make the job unless there is one, follow it to its end and record it. Raises HarnessError."""
-    recipe, say = tuning.recipe, Progress(tuning.folder.name).say
-    with alone(tuning.work), room(tuning.settings.out), closing(TuningServer(recipe.endpoint)) as server:
-        for line in plan:
-            say(line)
-        if tuning.lessons.renews and recipe.epochs != 1:
-            say("The names of the variables are drawn once: each pass of the server has the same file.")
-        job = _JobSteps(tuning, server, say).finished()
-        record: dict[str, JSON] = {
-            "id": job.id,
-            "server": recipe.base_url,
-            "mark": tuning.mark,
-            "training_file": job.file,
-            "hyperparameters": dict(job.hyperparameters),
-            "trained_tokens": job.tokens,
-        }
-        why = "the model that the server names at the end of the job"
-        training = {**tuning.facts, "job": record, "chosen": {"model": job.model, "why": why}, **about}
-        if (price := price_of(recipe)) is not None and job.tokens is not None:
-            usd = round(job.tokens * price[0] / 1e6, 6)
-            training["cost"] = {"usd": usd, "usd_per_million": price[0], "source": price[1]}
-        atomic_write.write(tuning.work / MANIFEST, training)
-        tuning.work.replace(tuning.folder)
-
-
-@dataclass(frozen=True)
-class _JobSteps:
-    """A job and its server: the file goes up, the job is made once, and followed from whatever step it is at."""
-
-    tuning: Tuning
-    server: TuningServer
-    say: Callable[[str], None]
-
-    def finished(self) -> TuningJob:
-        return self._follow(self._known_id() or self._make())
-
-    @property
-    def _journal(self) -> Path:
-        return self.tuning.work / JOURNAL
-
-    def _known_id(self) -> str:
-        """Return the id that the user names, or that was noted; "" before a job was asked for.
-
-        Raises RunStopped where a job was asked for and its id was not heard.
-        """
-        if isinstance(self.tuning.settings.submit, str):
-            job = self.server.look(self.tuning.settings.submit)
-            if job.mark and job.mark != self.tuning.mark:
-                raise RunStopped(f"the job {job.id} was made of other settings: its {MARK} is {job.mark}.")
-            self._note(step="created", job=job.id)
-            return job.id
-        noted = atomic_write.object_in(self._journal)
-        if noted.get("step") == "creating":
-            raise self._unheard(str(noted.get("file")))
-        return str(noted.get("job") or "")
-
-    def _make(self) -> str:
-        """Upload the file, unless it is there, and make the job; return its id. Raises RunStopped."""
-        signals.say_instead("interrupted: there is no job yet; the same command goes on from there.")
-        file = str(atomic_write.object_in(self._journal).get("file") or "") or self._upload()
-        signals.say_instead(f"interrupted: {self._unheard(file)}")
-        recipe = self.tuning.recipe
-        hyperparameters: dict[str, JSON] = {
-            "n_epochs": recipe.epochs,
-            "batch_size": recipe.batch_size,
-            "learning_rate_multiplier": recipe.learning_rate_multiplier,
-        }
-        body: dict[str, JSON] = {
-            "model": recipe.model,
-            "training_file": file,
-            "seed": recipe.seed,
-            "method": {"type": "supervised", "supervised": {"hyperparameters": hyperparameters}},
-            "metadata": {MARK: self.tuning.mark},
-            **({"suffix": recipe.suffix} if recipe.suffix else {}),
-        }
-
-        def create() -> str:
-            self._note(step="creating", file=file)
-            try:
-                return self.server.create(body).id
-            except (RefusedError, LostError, TimeoutError) as error:
-                if may_have_been_made(error):
-                    raise self._unheard(file) from None
-                self._note(step="uploaded", file=file)
-                raise
-
-        try:
-            id = self.server.again(create, fresh=True)  # a file that has just gone up may not be found for some seconds
-        except RunStopped:
-            if atomic_write.object_in(self._journal).get("step") == "uploaded":
-                self._note(step="prepared")  # the file may be at fault, or gone: the next time another one goes up
-            raise
-        self._note(step="created", file=file, job=id)
-        self.say(f"the job {id} is made")
-        return id
-
-    def _upload(self) -> str:
-        path = self.tuning.work / TRAIN
-        with path.open("w", encoding="utf-8") as content:
-            content.writelines(self.tuning.lines())
-        self.say(f"uploading {TRAIN}, {path.stat().st_size / 1e6:,.1f} MB")
-        file = self.server.send_file(path, f"harness-{self.tuning.mark[:12]}-{TRAIN}")
-        self._note(step="uploaded", file=file)
-        self.say(f"the training file is at {self.server.address} ({file})")
-        return file
-
-    def _follow(self, id: str) -> TuningJob:
-        """Return the job once it has made a model; tell its states. Raises RunStopped where it comes to nothing."""
-        address = self.server.address
-        signals.say_instead(
-            f"interrupted: the job {id} goes on at {address}, which alone can end it; the same command follows it."
-        )
-        job = self.server.look(id, fresh=True)
-        self.say(f"{id}: {_words(job)}")
-        while job.status not in ENDED:
-            rest(hosted_server.POLL)
-            last, job = job, self.server.look(id)
-            if job.status != last.status:
-                self.say(f"{id}: {_words(job)}")
-        another = f"recipe.job={self.tuning.recipe.job + 1} makes another one"
-        if job.status == "failed":
-            why = job.error.rstrip(".") or "it does not say why"
-            raise RunStopped(f"{address} says that the job {id} has failed: {why}. {another}.")
-        if job.status == "cancelled":
-            raise RunStopped(f"the job {id} was cancelled: {another}.")
-        if not job.model:
-            raise RunStopped(f"the job {id} has succeeded, and {address} names no model of it yet: ask again later.")
-        return job
-
-    def _unheard(self, file: str) -> RunStopped:
-        return RunStopped(
-            f"whether {self.server.address} has made the job is not known. Look through its list of fine-tuning jobs "
-            f"for one of the file {file} (its metadata say {MARK}: {self.tuning.mark}): submit=ITS_ID goes on with "
-            f"it. Where there is none, recipe.job={self.tuning.recipe.job + 1} makes one."
-        )
-
-    def _note(self, **known: str) -> None:
-        """Note how far the job is. Raises StoreError: what is not noted is not done."""
-        try:
-            atomic_write.write(self._journal, known)
-        except OSError as error:
-            under_way = f" submit={known['job']} goes on with the job that was made." if "job" in known else ""
-            raise StoreError(
-                f"{self._journal} cannot be written ({error.strerror}), and without it a job could be made twice: make "
-                f"room, or choose another out=.{under_way}"
-            ) from error
-
-
-def _words(job: TuningJob) -> str:
-    more = ": it goes on once it is resumed at its provider" if job.status == "paused" else ""
-    return (job.status.replace("_", " ") or "without a status") + more
-
-
 def last_lines(tuning: Tuning) -> list[str]:
-    """Return the lines for a finished job: its model, and the command that evaluates it."""
+    """Return the lines to print for a finished job: its model, and the command that evaluates it."""
     recipe, training = tuning.recipe, json.loads((tuning.folder / MANIFEST).read_text(encoding="utf-8"))
     fine_tuned = str(training["chosen"]["model"])
     words = ["harness model=openai", f"model.model={fine_tuned}", f"model.name={recipe.name}_{tuning.mark[:8]}"]
@@ -371,7 +196,7 @@ def last_lines(tuning: Tuning) -> list[str]:
 
 
 def plan_lines(tuning: Tuning) -> Iterator[str]:
-    """Yield the plan: what would be sent, what it costs, and warnings about the provider."""
+    """Yield the plan: the file, the job, its cost, and warnings about the provider."""
     recipe, file, train = tuning.recipe, tuning.file, tuning.lessons.train
     yield (
         f"Training file: {file['rows']:,} rows ({train.positives:,} Yes, {train.clusters:,} premises), "
@@ -381,11 +206,13 @@ def plan_lines(tuning: Tuning) -> Iterator[str]:
     passes = {"auto": "as many passes as the server chooses", 1: "1 pass"}.get(recipe.epochs, f"{recipe.epochs} passes")
     yield f"Job: {recipe.model} at {recipe.base_url}, {passes}, seed {recipe.seed}."
     yield _cost(recipe, file["about_tokens"])
+    if tuning.lessons.renews and recipe.epochs != 1:
+        yield "The names of the variables are drawn once: each pass of the server has the same file."
     yield from notes(recipe, datetime.now(UTC).date())
 
 
 def _cost(recipe: HostedRecipe, tokens: int) -> str:
-    """Return in a sentence what the training costs, or why nobody knows; tokens are of one pass."""
+    """Return the estimated cost as a sentence; `tokens` are those of one pass."""
     if (price := price_of(recipe)) is None:
         return f"Cost: unknown, as the price of training {recipe.model} is (recipe.price=… tells it)."
     each = f"${price[0]:g} per million tokens and pass; source: {price[1]}"
@@ -398,7 +225,7 @@ def _cost(recipe: HostedRecipe, tokens: int) -> str:
 
 @cache
 def _provider_at(base_url: str) -> tuple[str, Mapping[str, Any]]:
-    """Return name and row of the provider whose own server is at an address; nothing where it is nobody known."""
+    """Return name and row of the provider whose own server is at an address; ("", {}) for any other server."""
     import yaml
 
     providers = yaml.safe_load(Path(__file__).with_name("hosted_prices.yaml").read_text(encoding="utf-8"))["providers"]
@@ -408,7 +235,7 @@ def _provider_at(base_url: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def price_of(recipe: HostedRecipe) -> tuple[float, str] | None:
-    """Return USD per million tokens of training, and where that is written; None where nobody knows."""
+    """Return USD per million tokens of training with the source of that price; None if it is unknown."""
     if recipe.price is not None:
         return recipe.price, "recipe.price"
     if on_this_machine(recipe.base_url):
@@ -416,6 +243,15 @@ def price_of(recipe: HostedRecipe) -> tuple[float, str] | None:
     _, provider = _provider_at(recipe.base_url)
     usd = next((row["usd"] for row in provider.get("prices", ()) if bare_name(recipe.model) in row["match"]), None)
     return None if usd is None else (usd, str(provider["price_source"]))
+
+
+def cost_of(recipe: HostedRecipe, tokens: int | None) -> dict[str, JSON]:
+    """Return what training.json records of the cost, given the tokens that the server billed; {} if it is unknown."""
+    if (price := price_of(recipe)) is None or tokens is None:
+        return {}
+    usd_per_million, source = price
+    usd = round(tokens * usd_per_million / 1e6, 6)
+    return {"cost": {"usd": usd, "usd_per_million": usd_per_million, "source": source}}
 
 
 def notes(recipe: HostedRecipe, today: date) -> Iterator[str]:

@@ -19,11 +19,10 @@ from harness.plugins.discovery import causal_learn
 from harness.plugins.discovery.algorithm import in_random_order
 from harness.plugins.discovery.causal_learn import BOSS, PC
 from harness.plugins.discovery.dag_gnn import DAGGNN
-from harness.plugins.discovery.ensemble import Ensemble
 from harness.plugins.discovery.exact import Exact
-from harness.plugins.discovery.genetic import Genetic
 from harness.plugins.discovery.hill_climbing import Empty, HillClimbing
 from harness.plugins.discovery.mmhc import MMHC
+from harness.plugins.discovery.stochastic import Ensemble, Genetic
 from harness.settings import build
 
 

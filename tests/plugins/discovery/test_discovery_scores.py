@@ -125,9 +125,10 @@ def test_a_local_score_is_computed_once(monkeypatch):
 
 def test_bic_has_no_equivalent_sample_size():
     def settings_of(score, size):
-        return HillClimbing("hc", score=score, equivalent_sample_size=size).score_json
+        return HillClimbing("hc", score=score, equivalent_sample_size=size).identity
 
-    assert settings_of("bic", 10) == settings_of("bic", 1) == {"score": "bic"}
+    assert settings_of("bic", 10) == settings_of("bic", 1) and settings_of("bic", 1)["score"] == "bic"
+    assert "equivalent_sample_size" not in settings_of("bic", 1)
     assert settings_of("bdeu", 10) != settings_of("bdeu", 1)
 
 

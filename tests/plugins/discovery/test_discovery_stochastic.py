@@ -13,12 +13,11 @@ from observed import observations
 from support.brute_force import dags
 
 from harness.causal.dag import bits, descendants, topological_order
-from harness.plugins.discovery import ensemble
+from harness.plugins.discovery import stochastic
 from harness.plugins.discovery.algorithm import Observations, Score, dependent, mutual_information
-from harness.plugins.discovery.ensemble import Ensemble, Families
 from harness.plugins.discovery.exact import Exact
-from harness.plugins.discovery.genetic import Genetic, _Search
 from harness.plugins.discovery.mmhc import GSquare
+from harness.plugins.discovery.stochastic import Ensemble, Families, Genetic, _Search
 from harness.tasks.causalbench.networks import load, sample
 
 BOTH = [Genetic("genetic"), Ensemble("ensemble")]
@@ -104,6 +103,6 @@ def test_an_orders_network_is_the_best_of_the_listed_and_restarts_keep_what_most
         assert score(v, network[v]) == max(score(v, chosen) for chosen in range(256) if not chosen & ~earlier)
     draw, before = np.random.RandomState(0), [0, 1, 2, 3]
     agreed, other = (0, 0b1, 0, 0b100), (0, 0, 0b1000, 0)
-    orders = [ensemble._perturbed(before, [agreed, agreed, other], draw) for _ in range(30)]
+    orders = [stochastic._perturbed(before, [agreed, agreed, other], draw) for _ in range(30)]
     assert all(now.index(0) < now.index(1) and now.index(2) < now.index(3) for now in orders)
     assert len(set(map(tuple, orders))) > 3

@@ -32,7 +32,7 @@ def workers(folder: Path) -> list[int]:
             command = (place / "cmdline").read_bytes().decode()
         except OSError:
             continue
-        if "harness.plugins.scale.child" in command and str(folder) in command:
+        if "harness.plugins.scale.processes" in command and str(folder) in command:
             found.append(int(place.name))
     return found
 

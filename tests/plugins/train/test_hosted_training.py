@@ -26,8 +26,9 @@ from harness.cli import hydra_app, own_configs
 from harness.errors import ConfigError, HarnessError, RunStopped
 from harness.models.api import server
 from harness.models.api.openai import Chat
-from harness.plugins.train import finetune, hosted, hosted_server
-from harness.plugins.train.hosted import HostedRecipe, make_hosted, notes
+from harness.plugins.train import finetune, hosted, hosted_job
+from harness.plugins.train.hosted import HostedRecipe, notes
+from harness.plugins.train.hosted_job import make_hosted
 from harness.plugins.train.make import make as make_here
 from harness.prepare import carry_out, prepare
 from harness.runtime import signals
@@ -57,7 +58,7 @@ def started() -> Iterator[Account]:
 def account(started: Account, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Account:
     started.set()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(hosted_server, "POLL", 0.02)
+    monkeypatch.setattr(hosted_job, "POLL", 0.02)
     monkeypatch.setattr(server, "_LONGEST_PAUSE", 0.05)
     return started
 
@@ -92,7 +93,7 @@ def test_a_row_is_what_the_adapter_asks_and_the_answer_that_is_read_from_it(acco
     written, held, *_ = make_hosted(config)
     assert written == "ft.jsonl is written." and held.startswith("Training file: 20 rows (")
     rows = [json.loads(line)["messages"] for line in Path("ft.jsonl").read_text().splitlines()]
-    order = hosted.tuning_of(hosted.validated(hosted.FinetuneSettings, config))
+    order = hosted.tuning_of(hosted_job.validated(hosted.FinetuneSettings, config))
     adapter = Chat(name="evaluates", model="ft:x", base_url=account.url)
     asked = {json.dumps(adapter.call(e.request)[1]["messages"]): e for e in order.lessons.train.rows}
     assert len(rows) == len(asked) == 20 and not account.seen()["calls"]
@@ -154,17 +155,17 @@ def test_from_the_file_to_a_model_that_is_evaluated(account, capsys):
 
 
 KILLS = [
-    (hosted_server.TuningServer, "send_file", 1, "before"),
+    (hosted_job.TuningServer, "send_file", 1, "before"),
     # Between the server's word and our note of it, and between our note and the next step.
-    *((hosted._JobSteps, "_note", number, moment) for number in (1, 2, 3) for moment in ("before", "after")),
-    (hosted_server.TuningServer, "look", 2, "after"),
-    (hosted.atomic_write, "write", 4, "after"),
+    *((hosted_job._JobSteps, "_note", number, moment) for number in (1, 2, 3) for moment in ("before", "after")),
+    (hosted_job.TuningServer, "look", 2, "after"),
+    (hosted_job.atomic_write, "write", 4, "after"),
 ]
 UNHEARD = ("_note2after", "_note3before")
 
 
 def test_kill_9_at_any_step_and_the_same_command_make_one_job(account, capfd):
-    tuning = hosted.tuning_of(hosted.validated(hosted.FinetuneSettings, composed(account, "submit=true")))
+    tuning = hosted.tuning_of(hosted_job.validated(hosted.FinetuneSettings, composed(account, "submit=true")))
     for owner, name, number, moment in KILLS:
         account.set(states=["running", "succeeded"])
         place = f"{name}{number}{moment}"
@@ -198,7 +199,7 @@ def carried_out(tuning: hosted.Tuning, folder: str, submit: bool | str = True) -
     """Do as the command does for what is to be trained, in another folder."""
     tuning = replace(tuning, settings=replace(tuning.settings, out=folder, submit=submit))
     if not (tuning.folder / "training.json").exists():
-        hosted.carry_out(tuning, [], {})
+        hosted_job.carry_out(tuning, [], {})
     return hosted.last_lines(tuning)
 
 
