@@ -139,10 +139,10 @@ def charge(value: object) -> float | None:
 
 def response_json(response: Response) -> dict[str, Any]:
     """Return a response as JSON, without empty fields and without whether it came from the cache."""
-    content = {name: _plain(value) for name in _BESIDE if (value := getattr(response, name)) not in _EMPTY}
+    written = {name for name in _BESIDE if getattr(response, name) != getattr(_BARE, name)} | {"seconds"}
     if response.outside is not None:
-        content["bounded"] = list(response.bounded)
-    return {"text": response.text} | {name: content[name] for name in _BESIDE if name in content}
+        written.add("bounded")
+    return {"text": response.text} | {name: _plain(getattr(response, name)) for name in _BESIDE if name in written}
 
 
 def response_from_json(content: Any, *, cached: bool) -> Response:
@@ -207,18 +207,21 @@ def _plain(value: Any) -> Any:
 
 
 _COUNTED = (*TOKENS, "usd")
-_EMPTY = (None, "", (), Usage())
+_BARE = Response("")
 _READERS: Mapping[str, Callable[[Any], Any]] = {
-    "logprobs": _logprobs,
-    "outside": _share,
-    "bounded": _names,
-    "usage": _usage,
-    "seconds": _seconds,
+    "str": _text,
+    "bool": lambda value: value is True,
+    "TokenCount | None": token_count,
+    "Elapsed": _seconds,
+    "Probability | None": _share,
+    "tuple[str, ...]": _names,
+    "Mapping[str, float] | None": _logprobs,
+    "Usage": _usage,
 }
 _BESIDE: Mapping[str, Callable[[Any], Any]] = {
-    part.name: _READERS.get(part.name, _text) for part in fields(Response) if part.name not in ("text", "cached")
+    part.name: _READERS[str(part.type)] for part in fields(Response) if part.name not in ("text", "cached")
 }
-"""How each field of a response beside its text is read, in the order of the file; all others are texts."""
+"""How each field of a response beside its text is read, by its type, in the order of the file."""
 
 
 def _form(form: AnswerForm) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from harness.errors import ConfigError, StoreError
 from harness.runtime.environment import installing
 from harness.storage.atomic_write import atomic_file, cannot_write
-from harness.storage.flat_table import columns, rows
+from harness.storage.record_lines import columns, rows
 from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import inert
 

@@ -20,7 +20,7 @@ from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import table_json
 from harness.types import JSON
 
-_MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "prices")
+_MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "price")
 """The parts of a manifest that the page shows. Its `config` is not: it names places of the machine."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.storage.provenance import TracedItems
 from harness.storage.rebuild import task_of
-from harness.storage.records import Line, turns
+from harness.storage.record_lines import Line, reply_columns, turns
 from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of
 from harness.types import JSON, Item
@@ -113,51 +113,72 @@ class Codes:
         return {"names": list(self.names), "codes": self.codes + [-1] * (rows - len(self.codes))}
 
 
+_OWN = {
+    "reply": "text",
+    "reasoning": "reasoning",
+    "read": "answer",
+    "span": "span",
+    "rule": "rule",
+    "probability": "probability",
+    "finish": "finish_reason",
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "usd": "cost_usd",
+    "seconds": "seconds",
+}
+"""The columns that the page shows in a way of their own, by its names for them; all others stand below them."""
+_FAILURE = ("failure", "failure_detail")
+_DECIMALS = {"probability": 6, "seconds": 3}
+
+
+def _shown(name: str, value: JSON) -> JSON:
+    """Return a value of a column as the page has it; None for what says nothing."""
+    if isinstance(value, dict):
+        return ", ".join(f"{part} {number:.4f}" for part, number in value.items())
+    if isinstance(value, list):
+        return ", ".join(value)
+    if value == "" or value is False or (name == "seconds" and not value):
+        return None
+    return round(value, _DECIMALS[name]) if name in _DECIMALS else value
+
+
 class Answers:
     """A run's answers. Records come in the order in which a server replied, and are sorted by item and sample."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[int, int, dict[str, Any]]] = []
+        self._rows: list[tuple[int, int, dict[str, Any], dict[str, Any]]] = []
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def add(self, item: int, line: Line, right: bool | None) -> None:
         """Add a record about the item in that row."""
-        response, answer = line.get("response", {}), line.get("answer", {})
-        usage = response.get("usage", {})
-        seconds, probability = response.get("seconds"), answer.get("probability")
+        columns = {name: _shown(name, value) for name, value in reply_columns(line).items()}
         fields = {
             "sample": line["sample"] or None,
-            "reply": response.get("text") or None,
-            "reasoning": response.get("reasoning") or None,
-            "read": answer.get("label"),
-            "span": answer.get("span") or None,
-            "rule": answer.get("rule"),
-            "probability": probability if probability is None else round(probability, 6),
+            **{name: columns.pop(column, None) for name, column in _OWN.items()},
             "failure": line.get("failure"),
-            "finish": response.get("finish_reason") or None,
-            "input": usage.get("input"),
-            "output": usage.get("output"),
-            "usd": line.get("cost_usd"),
-            "seconds": round(seconds, 3) if seconds else None,
             "right": right,
         }
         present = {name: value for name, value in fields.items() if value is not None}
-        self._rows.append((item, line["sample"], present))
+        more = {name: value for name, value in columns.items() if name not in _FAILURE and value is not None}
+        self._rows.append((item, line["sample"], present, more))
 
     def json(self) -> dict[str, JSON]:
         """Return the columns, all of one length; those that have nothing are left out."""
         rows = sorted(self._rows, key=lambda row: row[:2])
         empty = {"sample": 0, "reply": "", "reasoning": "", "span": ""}
-        columns: dict[str, JSON] = {"item": [item for item, _, _ in rows]}
-        for name in dict.fromkeys(name for _, _, fields in rows for name in fields):
-            columns[name] = [fields.get(name, empty.get(name)) for _, _, fields in rows]
+        columns: dict[str, JSON] = {"item": [item for item, *_ in rows]}
+        for name in dict.fromkeys(name for _, _, fields, _ in rows for name in fields):
+            columns[name] = [fields.get(name, empty.get(name)) for _, _, fields, _ in rows]
         if "finish" in columns:
             finish = Codes()
             for row, name in enumerate(columns["finish"]):
                 finish.set(row, name)
             columns["finish"] = finish.json(len(rows))
+        more = dict.fromkeys(name for *_, others in rows for name in others)
+        if more:
+            columns["more"] = {name.replace("_", " "): [others.get(name) for *_, others in rows] for name in more}
         return columns
 
 

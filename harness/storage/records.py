@@ -19,91 +19,19 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
-from harness.codec import request_json, response_from_json, response_json, text_digest
+from harness.codec import request_json, text_digest
 from harness.errors import DataError, StoreError
 from harness.storage.files import LARGEST, open_file, parse_json
-from harness.storage.forms import LIMITS, Amount, Strict, Whole, checked, form_of
-from harness.types import JSON, Answer, AnswerForm, ChatRequest, Failure, Judgement, Record, Request, Response, Usage
+from harness.storage.forms import checked
+from harness.storage.record_lines import Line, LineForm, line_of, record_of
+from harness.types import JSON, Record, Request, Response
 
 FLUSH_SECONDS = 0.5
 """Seconds after which the file is flushed again. Answers are safe in the cache before that."""
 
 REMEMBERED = 4096
 """Texts that the writer remembers to have written, and refers to by digest."""
-
-Line = dict[str, Any]
-"""A line of records.jsonl, checked; for `Run.lines`, every message with its text, wherever in the file it stands."""
-PLACE = ("task", "variant", "prompt", "model")
-"""The parts of a run's place, from the outermost folder to the innermost."""
-
-
-class MessageForm(Strict):
-    """A text, or its digest where it has stood before; of a conversation with its role."""
-
-    sha256: str
-    text: str | UnsetType = UNSET
-    role: str | UnsetType = UNSET
-
-
-class _Request(Strict):
-    def __post_init__(self: Any) -> None:
-        """Raise ValueError where the words are not where the kind has them."""
-        if self.kind == "pair":
-            if self.premise is UNSET or self.hypothesis is UNSET:
-                raise ValueError("a pair has a premise and a hypothesis")
-        elif self.messages is UNSET or any(message.role is UNSET for message in self.messages):
-            raise ValueError("a request has messages, and a message has a role")
-
-
-class _Judged(Strict):
-    def __post_init__(self: Any) -> None:
-        """Raise ValueError where the outcome is not one."""
-        if (self.response is UNSET) == (self.failure is UNSET):
-            raise ValueError("a judge has a request and a response, or a request and a failure")
-
-
-class _Line(Strict):
-    def __post_init__(self: Any) -> None:
-        """Raise ValueError where the outcome is not one, or has what does not go with it."""
-        if not self.labels:
-            raise ValueError("a record has a label")
-        has_response = self.response is not UNSET
-        if (self.failure is not UNSET) == has_response or (self.answer is not UNSET) != has_response:
-            raise ValueError("a record has a response and its answer, or a failure")
-        if self.judge is not UNSET and not has_response:
-            raise ValueError("a failed call has no reply that a judge could read")
-
-
-RequestForm = form_of(
-    ChatRequest,
-    base=_Request,
-    without=("messages", "max_tokens", "stop", "ahead"),
-    also={"digest": str, "kind": str},
-    more={"messages": list[MessageForm], "premise": MessageForm, "hypothesis": MessageForm}
-    | {"max_tokens": Whole, "stop": list[str]},
-    AnswerForm=form_of(AnswerForm, Means=str),
-)
-_OUTCOME = {
-    "response": form_of(Response, required=("seconds", "cached"), Usage=form_of(Usage)),
-    "failure": form_of(Failure),
-}
-JudgementForm = form_of(Judgement, base=_Judged, without=("outcome",), more=_OUTCOME)
-LineForm = form_of(
-    Record,
-    base=_Line,
-    required=("sample",),
-    without=("outcome", "answer", "judgement", "request"),
-    also={"request": RequestForm | None, "gold": LIMITS["LabelCode"], "correct": bool | None},
-    more={
-        **_OUTCOME,
-        "answer": form_of(Answer, required=("label", "probability", "span")),
-        "judge": JudgementForm,
-        "cost_usd": Amount | None,
-    },
-)
-"""A line of records.jsonl: a record, its request and its outcome by name, and what follows from them."""
 
 
 class Writer:
@@ -121,7 +49,7 @@ class Writer:
 
     def write(self, record: Record, request: Request | None) -> None:
         """Write the line of a record and its request."""
-        line = facts(record, self._headline)
+        line = line_of(record, self._headline)
         if request is not None:
             line["request"] = {"digest": record.request, **request_json(request, self._content)}
         if isinstance(record.outcome, Response) and (self._cost or record.outcome.usage.usd is not None):
@@ -131,7 +59,7 @@ class Writer:
 
     def copy(self, record: Record, line: Mapping[str, Any]) -> None:
         """Add a line that was read from a file, with the answer and the judgement that its record has now."""
-        again = facts(record, self._headline) | {"request": line["request"]}
+        again = line_of(record, self._headline) | {"request": line["request"]}
         self._add(again | ({"cost_usd": line["cost_usd"]} if "cost_usd" in line else {}))
 
     def _add(self, line: Mapping[str, Any]) -> None:
@@ -167,23 +95,6 @@ class Writer:
         if len(self._digests) > REMEMBERED:
             del self._digests[next(iter(self._digests))]
         return {"sha256": name, "text": text}
-
-
-def facts(record: Record, headline: str) -> dict[str, Any]:
-    """Return the line of a record, its request and its cost apart, in the order of the file."""
-    label = None if record.answer is None else record.answer.label
-    return {
-        "item": record.item,
-        "cluster": record.cluster,
-        **({"unit": record.unit} if record.unit else {}),
-        "groups": dict(record.groups),
-        "labels": dict(record.labels),
-        "sample": record.sample,
-        "request": None,
-        **_outcome(record),
-        "gold": record.labels[headline],
-        "correct": None if label is None else label == record.labels[headline],
-    }
 
 
 class Seal:
@@ -231,7 +142,7 @@ def read_lines(path: Path) -> Iterator[ReadLine]:
         try:
             line = parse_line(text)
             checked(line, LineForm)
-            record = _record(line)
+            record = record_of(line)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
             raise DataError(f"{path}, line {number} is not a record: {what[:200]}.") from None
@@ -279,55 +190,6 @@ def same_lines(first: Path, second: Path) -> bool:
         return all(a == b for a, b in zip_longest(lines(first), lines(second)))
     except DataError:
         return False
-
-
-def _outcome(record: Record) -> dict[str, Any]:
-    if isinstance(record.outcome, Failure):
-        return _outcome_json(record.outcome)
-    answer, judgement = record.answer or Answer(label=None), record.judgement
-    return {
-        **_outcome_json(record.outcome),
-        "answer": {"label": answer.label, "probability": answer.probability, "span": answer.span}
-        | ({"rule": answer.rule} if answer.rule else {}),
-        **({"judge": {"request": judgement.request, **_outcome_json(judgement.outcome)}} if judgement else {}),
-    }
-
-
-def _outcome_json(outcome: Response | Failure) -> dict[str, Any]:
-    if isinstance(outcome, Failure):
-        return {"failure": {"kind": outcome.kind, "detail": outcome.detail}}
-    return {"response": response_json(outcome) | {"cached": outcome.cached}}
-
-
-def _outcome_from_json(line: Mapping[str, Any]) -> Response | Failure:
-    if "failure" in line:
-        return Failure(**line["failure"])
-    return response_from_json(line["response"], cached=line["response"]["cached"])
-
-
-def _record(line: Mapping[str, Any]) -> Record:
-    answer = Answer(**line["answer"]) if "answer" in line else None
-    judgement = Judgement(line["judge"]["request"], _outcome_from_json(line["judge"])) if "judge" in line else None
-    return Record(
-        item=line["item"],
-        cluster=line["cluster"],
-        unit=line.get("unit", ""),
-        groups=line["groups"],
-        labels=line["labels"],
-        request=line["request"]["digest"] if line["request"] else None,
-        outcome=_outcome_from_json(line),
-        answer=answer,
-        sample=line["sample"],
-        judgement=judgement,
-    )
-
-
-def turns(line: Line) -> list[dict[str, str]]:
-    """Return the messages that the model was sent, as role and content."""
-    request = line["request"] or {}
-    if request.get("kind") == "pair":
-        return [{"role": "user", "content": f"{request['premise']['text']}\n\n{request['hypothesis']['text']}"}]
-    return [{"role": message["role"], "content": message["text"]} for message in request.get("messages", [])]
 
 
 def fill(request: dict[str, Any] | None, texts: dict[str, str]) -> None:

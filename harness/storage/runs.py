@@ -16,11 +16,12 @@ from harness.codec import digest
 from harness.errors import DataError
 from harness.prompting.version import by_other_rules
 from harness.runtime.console import clean
-from harness.storage import files, flat_table, records
+from harness.storage import files, record_lines, records
 from harness.storage.files import DamagedError, read_json
 from harness.storage.forms import checked
 from harness.storage.manifest import ManifestForm
-from harness.storage.records import Line, fill
+from harness.storage.record_lines import Line
+from harness.storage.records import fill
 from harness.storage.result_json import counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RESULT, WITHOUT_RECORDS, records_in
 from harness.storage.upgrade import upgraded
@@ -190,7 +191,7 @@ class Run:
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame with a line for each record. Raises ConfigError where pandas is not installed."""
-        return flat_table.frame([self])
+        return record_lines.frame([self])
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the records, every message with its text.

@@ -15,6 +15,7 @@ from harness.errors import ConfigError
 from harness.prompting.fit import fitting
 from harness.storage import records
 from harness.storage.provenance import TracedItems
+from harness.storage.record_lines import line_of
 from harness.types import (
     TOKENS,
     Answer,
@@ -115,7 +116,7 @@ class RecordCheck:
         if self._judge is not None:
             yield from self._judge.problems(record, item, complete=self._complete)
         self._count(record)
-        expected = records.facts(self._expected(record, item), self._headline)
+        expected = line_of(self._expected(record, item), self._headline)
         if not isinstance(record.outcome, Failure) and (paid or record.outcome.usage.usd is not None):
             usd = cost_of(record.outcome.usage, self._price)
             expected["cost_usd"] = None if usd is None else round(usd, 9)

@@ -10,7 +10,8 @@ from support.written_runs import put, scores, write_manifest
 from harness.errors import DataError
 from harness.storage import runs
 from harness.storage.files import DamagedError
-from harness.storage.records import Writer, turns
+from harness.storage.record_lines import turns
+from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
 from harness.storage.runs import below
 from harness.types import Answer, ChatRequest, Message, Record, Response, Result, Usage

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.codec import digest
 from harness.storage.atomic_write import atomic_file
-from harness.storage.records import Line, turns
+from harness.storage.record_lines import Line, item_columns, reply_columns, turns
 from harness.storage.runs import Run
 
 
@@ -105,7 +105,15 @@ class Rows:
         ]
 
 
-_WHO = ("served_model", "provider", "system_fingerprint")
+_TOKENS = {
+    "cached_input": "input_tokens_cache_read",
+    "cache_write": "input_tokens_cache_write",
+    "reasoning": "reasoning_tokens",
+}
+_PLACED = {"item", "text", "reasoning", "answer", "failure", "failure_detail", "seconds"} | {
+    f"{kind}_tokens" for kind in ("input", "output", *_TOKENS)
+}
+"""The columns that have a place of their own in a row."""
 
 
 def _cost(response: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,16 +122,11 @@ def _cost(response: Mapping[str, Any]) -> dict[str, Any]:
     cost: dict[str, Any] = {}
     input_tokens, output_tokens = tokens.get("input"), tokens.get("output")
     if input_tokens is not None and output_tokens is not None:
-        rest = {
-            "input_tokens_cache_read": tokens.get("cached_input"),
-            "input_tokens_cache_write": tokens.get("cache_write"),
-            "reasoning_tokens": tokens.get("reasoning"),
-        }
         cost["token_usage"] = {
             "input_tokens": input_tokens,
             "output_tokens": output_tokens,
             "total_tokens": input_tokens + output_tokens,
-            **{name: count for name, count in rest.items() if count is not None},
+            **{name: tokens[kind] for kind, name in _TOKENS.items() if kind in tokens},
         }
     if response.get("seconds"):
         cost["performance"] = {"latency_ms": round(response["seconds"] * 1000, 3)}
@@ -132,20 +135,9 @@ def _cost(response: Mapping[str, Any]) -> dict[str, Any]:
 
 def _metadata(line: Line) -> dict[str, str]:
     """Return all else that the record says, as texts."""
-    response, answer = line.get("response", {}), line.get("answer", {})
-    facts = {
-        "cluster": line["cluster"],
-        "unit": line.get("unit"),
-        **{f"group_{name}": group for name, group in line["groups"].items()},
-        **{f"label_{name}": label for name, label in line["labels"].items()},
-        "sample": line["sample"],
-        "request": (line["request"] or {}).get("digest"),
-        "span": answer.get("span") or None,
-        "probability": answer.get("probability"),
-        **{name: response.get(name) for name in ("finish_reason", *_WHO, "cached")},
-        "cost_usd": line.get("cost_usd"),
-    }
-    return {name: _text(value) for name, value in facts.items() if value is not None}
+    request = {"request": line["request"]["digest"]} if line["request"] else {}
+    columns = item_columns(line) | request | reply_columns(line)
+    return {name: _text(value) for name, value in columns.items() if value != "" and name not in _PLACED}
 
 
 def _text(value: Any) -> str:

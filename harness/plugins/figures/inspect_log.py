@@ -11,7 +11,7 @@ from typing import Any
 from harness.codec import text_digest
 from harness.export.write import number_of, unfinished_folder
 from harness.storage.configuration import safe
-from harness.storage.records import PLACE, Line, turns
+from harness.storage.record_lines import OF_ITEM, PLACE, Line, reply_columns, turns
 from harness.storage.runs import Run
 
 VERSION = 2
@@ -19,6 +19,10 @@ VERSION = 2
 
 SCORER = "harness"
 STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}
+PLACED = {"text", "reasoning", "answer", "span", "failure", "failure_detail", "seconds", "cost_usd"} | {
+    f"{kind}_tokens" for kind in ("input", "output", "cache_write", "cached_input", "reasoning")
+}
+"""The columns of a reply that have a place of their own in a sample; the score's metadata has the rest."""
 SUMMARY = 1000
 """Characters of a text that the list of samples shows."""
 
@@ -67,7 +71,7 @@ def _sample(run: Run, line: Line) -> dict[str, Any]:
         "epoch": line["sample"] + 1,
         "input": messages or "",
         "target": run.result.answers[run.gold(line)],
-        "metadata": {name: line[name] for name in ("cluster", "unit", "groups", "labels") if name in line},
+        "metadata": {name: line[name] for name in OF_ITEM if name in line and name != "item"},
         "messages": messages,
         "store": {},
         "events": [],
@@ -82,21 +86,21 @@ def _sample(run: Run, line: Line) -> dict[str, Any]:
     content: str | list[dict[str, str]] = response["text"]
     if thoughts := response.get("reasoning"):
         content = [{"type": "reasoning", "reasoning": thoughts}, {"type": "text", "text": response["text"]}]
-    reply = {"role": "assistant", "content": content, "source": "generate", "model": model}
+    turn = {"role": "assistant", "content": content, "source": "generate", "model": model}
     stop = STOPS.get(response.get("finish_reason") or "", "unknown")
     usage = _usage(response.get("usage", {}), line.get("cost_usd"))
     score = {
         "value": "C" if run.right(line) else "I",
         "answer": None if answer["label"] is None else run.result.answers[answer["label"]],
         "explanation": answer.get("span") or None,
-        "metadata": {"probability": answer.get("probability"), "cached": response.get("cached")},
+        "metadata": {name: value for name, value in reply_columns(line).items() if name not in PLACED},
         **({"reason": "invalid_response_format"} if answer["label"] is None else {}),
     }
     return sample | {
-        "messages": [*messages, reply],
+        "messages": [*messages, turn],
         "output": {
             "model": response.get("served_model") or model,
-            "choices": [{"message": reply, "stop_reason": stop}],
+            "choices": [{"message": turn, "stop_reason": stop}],
             "completion": response["text"],
             "usage": usage,
             "time": response.get("seconds"),

@@ -12,7 +12,7 @@ from harness.codec import text_digest
 from harness.export.write import number_of, unfinished_folder
 from harness.scoring.definitions import definition
 from harness.storage.configuration import safe
-from harness.storage.records import Line, turns
+from harness.storage.record_lines import OF_ITEM, Line, reply_columns, turns
 from harness.storage.runs import Run
 
 NAMES = {"accuracy": "acc"}
@@ -69,7 +69,7 @@ def _sample(run: Run, number: int, lines: list[Line]) -> dict[str, Any] | None:
     if not lines:
         return None
     line = lines[0]
-    doc = {name: line[name] for name in ("item", "cluster", "unit", "groups", "labels") if name in line}
+    doc = {name: line[name] for name in OF_ITEM if name in line}
     prompt, target = _prompt(line), run.result.answers[run.gold(line)]
     request = line["request"] or {}
     settings = {
@@ -86,11 +86,17 @@ def _sample(run: Run, number: int, lines: list[Line]) -> dict[str, Any] | None:
         "filtered_resps": [_word(run, line) for line in lines],
         "filter": FILTER,
         "metrics": ["acc"],
+        "replies": [_beside(line) for line in lines],
         "doc_hash": text_digest(json.dumps(doc, indent=2, ensure_ascii=False)),
         "prompt_hash": text_digest(prompt),
         "target_hash": text_digest(target),
         "acc": sum(bool(run.right(line)) for line in lines) / len(lines),
     }
+
+
+def _beside(line: Line) -> dict[str, Any]:
+    """Return what the record says of a reply beside its text: lm_eval itself has no place for it."""
+    return {name: value for name, value in reply_columns(line).items() if name != "text"}
 
 
 def _word(run: Run, line: Line) -> str:

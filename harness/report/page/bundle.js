@@ -2989,7 +2989,11 @@ ${reply}`.toLowerCase();
       ["finish reason", answers.finish && answers.finish.names[answers.finish.codes[row]]],
       ["tokens", input === null && output === null ? null : `${input ?? "?"} in, ${output ?? "?"} out`],
       ["cost", usd === null ? null : `$${usd.toPrecision(3)}`],
-      ["seconds", seconds ? seconds.toFixed(2) : null]
+      ["seconds", seconds ? seconds.toFixed(2) : null],
+      ...Object.entries(answers.more || {}).map(([name, column]) => [
+        name,
+        column[row] === null ? null : `${column[row]}`
+      ])
     ];
   }
   function readText({ answers, items, run }, row, sampleTitle) {

@@ -94,6 +94,10 @@ function replyFacts(set, row, sampleTitle) {
     ["tokens", input === null && output === null ? null : `${input ?? "?"} in, ${output ?? "?"} out`],
     ["cost", usd === null ? null : `$${usd.toPrecision(3)}`],
     ["seconds", seconds ? seconds.toFixed(2) : null],
+    ...Object.entries(answers.more || {}).map(([name, column]) => [
+      name,
+      column[row] === null ? null : `${column[row]}`,
+    ]),
   ];
 }
 
