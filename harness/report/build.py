@@ -20,7 +20,7 @@ from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import table_json
 from harness.types import JSON
 
-_MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "price")
+MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "price")
 """The parts of a manifest that the page shows. Its `config` is not: it names places of the machine."""
 
 
@@ -81,7 +81,7 @@ def _run(row: Run, name: str) -> dict[str, JSON]:
         "main": [*main_metrics(row.result.overall)],
         "complete": row.sound or (row.complete and row.unanswered),
         "result": {part: value for part, value in content.items() if part not in ("run", "complete")},
-        "manifest": {part: manifest[part] for part in _MANIFEST_PARTS if part in manifest},
+        "manifest": {part: manifest[part] for part in MANIFEST_PARTS if part in manifest},
     }
 
 

@@ -43,6 +43,7 @@ class Reply:
     gold: dict[str, int]
     groups: dict[str, str]
     output: int | None
+    served_model: str | None
 
     @property
     def outcome(self) -> str:
@@ -104,6 +105,7 @@ class Run:
                     gold=record["labels"],
                     groups=record["groups"],
                     output=(response.get("usage") or {}).get("output"),
+                    served_model=response.get("served_model"),
                 )
             )
         return replies

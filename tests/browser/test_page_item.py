@@ -59,6 +59,7 @@ def check(side: dict, reply: Reply) -> None:
     assert text == reply.reply or (len(reply.reply) > 3000 and text == reply.reply[:3000])
     read = "nothing that answers the question: scored as wrong" if reply.read is None else LABEL[reply.read]
     assert side["facts"]["read"] == read and reply.shown_answer in side["outcome"] and reply.outcome in side["outcome"]
+    assert side["facts"].get("served model") == reply.served_model
     if reply.span:
         assert side["facts"]["read from"] == f"“{reply.span}”"
         assert [plain(mark) for mark in side["marks"]] == [reply.span], reply.reply

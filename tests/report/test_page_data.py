@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from dataclasses import fields
 
 import pytest
 from support.openai_server import Server, chat_reply, error
@@ -12,6 +13,8 @@ from support.page_help import Page, run, unpacked
 from support.written_runs import put, scores
 
 from harness.report.__main__ import main
+from harness.report.build import MANIFEST_PARTS
+from harness.storage.manifest import Manifest
 
 HOSTILE = (
     "</script><script>window.owned = 1</script> <!--\nYes",
@@ -44,6 +47,8 @@ def results(tmp_path_factory):
                 "model.model=m",
                 f'model.name="{name}"',
                 f"model.base_url={url}",
+                "model.price.input=2.5",
+                "model.price.output=10",
                 limit,
             )
     server.close()
@@ -113,6 +118,11 @@ def test_every_record_is_in_the_page(page, results, model, place):
         messages = [[message["role"], texts[message["sha256"]]] for message in line["request"]["messages"]]
         assert [[role, prompts["texts"][text]] for role, text in prompts["messages"][item]] == messages
         assert items["words"][item].removesuffix(".") in messages[-1][1]
+
+
+def test_a_run_brings_each_part_of_its_manifest_that_the_page_shows(page):
+    assert set(MANIFEST_PARTS) <= {part.name for part in fields(Manifest)}
+    assert set(find(page, "<b>a")["manifest"]) == set(MANIFEST_PARTS)
 
 
 def test_runs_share_what_they_have_in_common(page):

@@ -3272,7 +3272,7 @@ ${reply}`.toLowerCase();
     const isShare = name !== "number" && typeof value === "number";
     return [name.replace(/_/g, " "), isShare ? `${formatNumber(100 * value, 2)}%` : String(value ?? "–")];
   }
-  function costFacts(result, { prices }) {
+  function costFacts(result, { price }) {
     const cost = result.cost || {};
     const usage = Object.entries(result.usage || {});
     return [
@@ -3281,7 +3281,7 @@ ${reply}`.toLowerCase();
       cost.answers && ["answers paid for", formatCount(cost.answers)],
       cost.answers_without_cost && ["answers without a count of tokens", formatCount(cost.answers_without_cost)],
       cost.price && ["price", cost.price],
-      ...flatSettings(prices).map(([name, value]) => [`price: ${name}`, value])
+      ...flatSettings(price).map(([name, value]) => [`price: ${name}`, value])
     ];
   }
   function dollarText(usd) {

@@ -60,7 +60,7 @@ function sampleFact([name, value]) {
   return [name.replace(/_/g, " "), isShare ? `${formatNumber(100 * value, 2)}%` : String(value ?? "–")];
 }
 
-function costFacts(result, { prices }) {
+function costFacts(result, { price }) {
   const cost = result.cost || {};
   const usage = Object.entries(result.usage || {});
   return [
@@ -69,7 +69,7 @@ function costFacts(result, { prices }) {
     cost.answers && ["answers paid for", formatCount(cost.answers)],
     cost.answers_without_cost && ["answers without a count of tokens", formatCount(cost.answers_without_cost)],
     cost.price && ["price", cost.price],
-    ...flatSettings(prices).map(([name, value]) => [`price: ${name}`, value]),
+    ...flatSettings(price).map(([name, value]) => [`price: ${name}`, value]),
   ];
 }
 
