@@ -28,13 +28,13 @@ _IN_SHARDS = "shard= or workers="
 def main() -> None:
     """Run the command named by the first argument; without one, evaluate a model."""
     environment.begin()
-    from harness.cli import commands, completion
+    from harness.cli import commands
     from harness.errors import ConfigError
-    from harness.runtime import console, signals, streams
+    from harness.runtime import console, signals
 
-    streams.prepare()
-    if completion.is_asked(sys.argv[1:]):
-        sys.exit(completion.main())
+    console.prepare_streams()
+    if commands.asks_for_completion(sys.argv[1:]):
+        sys.exit(commands.complete())
     try:
         name, sys.argv[1:] = commands.chosen(sys.argv[1:])
     except ConfigError as error:

@@ -148,11 +148,13 @@ def _announced() -> dict[str, str]:
 def _entries(file: Path) -> dict[str, str]:
     """Return the entry points of the group in a file of a distribution; none where there is no such file."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        text = file.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return {}
+    if GROUP not in text:  # as in nearly all of a hundred files
+        return {}
     section, entries = "", dict[str, str]()
-    for line in map(str.strip, lines):
+    for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
             section = line.strip("[]").strip()
         elif section == GROUP and "=" in line and not line.startswith("#"):

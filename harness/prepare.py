@@ -25,7 +25,7 @@ from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
 from harness.protocols import Model, Task, training_of
 from harness.run import RunOutcome, run
-from harness.runtime import companions
+from harness.runtime import signals
 from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.progress import Progress
 from harness.settings import Main, build_main
@@ -190,7 +190,7 @@ def carry_out(prepared: Prepared, *, announced: bool = False) -> RunOutcome:
     `announced` says that the plan has been shown.
     """
     # An earlier job may have left the server that this one needs, or another one.
-    companions.end_all(but=prepared.model.traits.companion)
+    signals.end_companions(but=prepared.model.traits.companion)
     with interruptible(prepared.progress), _beside(announced), opened_store(prepared) as store:
         model, judge = answering(prepared, store, announced=announced), judging(prepared, store)
         settings = prepared.settings
@@ -213,7 +213,7 @@ def _beside(stays: bool) -> Iterator[None]:
         yield
     finally:
         if not stays:
-            companions.end_all()
+            signals.end_companions()
 
 
 def rehearse(prepared: Prepared) -> list[str]:

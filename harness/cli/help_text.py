@@ -1,16 +1,30 @@
-"""The text of --help, read from the config and prompt files without importing anything heavy."""
+"""The text of --help, of a command and of one choice (`--help model=gpt4`), read from the config and prompt files."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+import ast
+import inspect
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
+from typing import Any
 
 from harness import plugin
 from harness.cli.commands import summaries
-from harness.cli.setting_lines import Setting, first_comment, settings_in, text_of
+from harness.cli.setting_lines import (
+    Setting,
+    bases_of,
+    first_comment,
+    models_by_kind,
+    settings_in,
+    settings_of,
+    text_of,
+)
 from harness.config_files import CONFIGS, is_shipped, listed, prompt_files, root_file
-from harness.errors import DataError
+from harness.errors import ConfigError, DataError, HarnessError, unknown
+from harness.runtime.console import shortened
+from harness.settings import build
 
 WIDEST = 48
 """Characters of a setting and its value that its column is made for."""
@@ -112,7 +126,7 @@ def group_text(group: str) -> str:
 
 
 def _models() -> list[str]:
-    return [_list(f"model=  {title}", files) for title, files in grouped(listed(CONFIGS, "model"))]
+    return [_list(f"model=  {title}", files) for title, files in models_by_kind(listed(CONFIGS, "model"))]
 
 
 def _list(title: str, files: Mapping[str, Path]) -> str:
@@ -143,54 +157,117 @@ def settings_text(title: str, file: Path, prefix: str = "") -> str:
     return "\n".join([f"settings of {title}", *lines, ""])
 
 
-_BASE = re.compile(r"^defaults: *\[(\w+), *_self_\]", re.MULTILINE)
-_CLASS = re.compile(r"^_target_: *(\S+)", re.MULTILINE)
-_NAMED = re.compile(r"^(?:model|path): *[^?\s]", re.MULTILINE)
-_PAPER = re.compile(r"^# paper: *(.+?) *$", re.MULTILINE)
-_FIRST = (
-    "your own, in ./configs/model/",
-    "any model by its name: of a provider, of a server of your own, or a checkpoint on this machine",
-    "hosted models, November 2026",
-    "checkpoints from the Hugging Face Hub, November 2026, on this machine",
-)
-_OWN, _ANY, _HOSTED, _CHECKPOINT = _FIRST
-_BASELINE = "baselines, and exact logic"
+LONGEST = 70
+"""Characters of a field's value that are shown."""
 
 
-def grouped(files: Mapping[str, Path]) -> list[tuple[str, dict[str, Path]]]:
-    """Return the groups that are not empty, each with a title and its files by name, in the order of the help."""
-    texts = {name: _text(file) for name, file in files.items()}
-    titles = {name: _title(name, file, texts) for name, file in files.items()}
-    papers = sorted({*titles.values()} - {*_FIRST, _BASELINE}, reverse=True)
-    groups = {title: {n: files[n] for n in files if titles[n] == title} for title in (*_FIRST, *papers, _BASELINE)}
-    return [(title, members) for title, members in groups.items() if members]
+def choices_in(arguments: Sequence[str], groups: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the choices that a command line makes of groups, as (group, name); of model=a,b both."""
+    pairs = (argument.partition("=")[::2] for argument in arguments)
+    return [(group, name) for group, names in pairs if group in groups for name in names.split(",") if name]
 
 
-def _text(file: Path) -> str:
-    """Return what a file says; nothing for one that cannot be read, of which the list says so."""
+def refuse_other_groups(arguments: Iterable[str], groups: Sequence[str], config_name: str) -> None:
+    """Raise ConfigError for the first argument that is neither a choice of a group nor a setting of the command."""
+    settings = {setting.name.partition(".")[0] for setting in settings_in(root_file(config_name))}
+    for name in (argument.partition("=")[0].lstrip("+") for argument in arguments if "=" in argument):
+        if not name.startswith("-") and name.partition(".")[0] not in {*groups, *settings}:
+            raise ConfigError(f"--help: {unknown('group', name, groups)}")
+
+
+def help_of_choices(choices: Sequence[tuple[str, str]], task_config: Callable[[str], Mapping[str, Any]]) -> str:
+    """Return the settings of each choice with their comments; of a task its prompts and fields, of a prompt its words.
+
+    `task_config` returns the composed config of a task by its name. Raises ConfigError for a name that is not there.
+    """
+    tasks = [name for group, name in choices if group == "task"]
+    sections = []
+    for group, name in choices:
+        if group == "prompt":
+            sections += _prompt(name, tasks)
+            continue
+        sections.append(_choice(group, name))
+        if group == "task":
+            sections += [prompt_list(name), _fields(name, task_config)]
+    return "\n".join([*sections, "harness --help lists everything else."])
+
+
+def _choice(group: str, name: str) -> str:
+    files = listed(CONFIGS, group)
+    if name not in files:
+        raise ConfigError(unknown(group, name, files))
     try:
-        return text_of(file)
-    except DataError:
-        return ""
+        bases = [base for base in bases_of(group, name) if base != "_self_"]
+        lines = setting_lines(settings_of(group, name), f"{group}.")
+    except DataError as error:
+        raise ConfigError(f"{files[name]} cannot be read: {error}.") from None
+    begins = f", which begins with {', '.join(f'{group}={base}' for base in bases)}" if bases else ""
+    return "\n".join(
+        [f"{group}={name}  {first_comment(files[name])}", f"  {files[name]}{begins}", "", "settings", *lines, ""]
+    )
 
 
-def _title(name: str, file: Path, texts: Mapping[str, str]) -> str:
-    if not is_shipped(file):
-        return _OWN
-    chain = _chain(name, texts)
-    target = next((found[1] for text in chain if (found := _CLASS.search(text))), "")
-    if ".api." not in target and ".local." not in target:
-        return _BASELINE
-    if paper := _PAPER.search(chain[0]):
-        return f"those of the {paper[1]} paper; what OpenAI has shut down other servers may have"
-    if not _NAMED.search(chain[0]):
-        return _ANY
-    return _HOSTED if ".api." in target else _CHECKPOINT
+def _fields(task: str, task_config: Callable[[str], Mapping[str, Any]]) -> str:
+    """Return the fields that a prompt of a task may name, each with what the first item has there."""
+    title = "fields that a prompt may name in braces, and what they are in the first item"
+    try:
+        item = next(iter(build(task_config(task), "task").items()))
+    except StopIteration:
+        return f"{title}\n  (it has no items)\n"
+    except HarnessError as error:
+        return f"{title}\n  (they depend on its settings: {error})\n"
+    except Exception as error:  # a task of somebody's own: the rest of the help is wanted all the same
+        return f"{title}\n  (they cannot be told: {type(error).__name__}: {error})\n"
+    rows = ((f"{{{name}}}", _shortened(value)) for name, value in item.fields.items())
+    return "\n".join([title, *columns(rows), ""])
 
 
-def _chain(name: str, texts: Mapping[str, str]) -> list[str]:
-    """Return a configuration's text and those that it is built on, the nearest first; each one once."""
-    names = [name]
-    while (base := _BASE.search(texts[names[-1]])) and base[1] in texts and base[1] not in names:
-        names.append(base[1])
-    return [texts[each] for each in names]
+def _shortened(value: object) -> str:
+    """Return a field's value in one line of bounded length."""
+    if isinstance(value, tuple):
+        return f"a list of {len(value)}, for opening_for_each"
+    return shortened(str(value), LONGEST)
+
+
+def _prompt(name: str, tasks: Sequence[str]) -> list[str]:
+    """Return the words of the prompts of a name, and what a prompt file may hold."""
+    places: dict[Path, list[str]] = {}
+    names: set[str] = set()
+    for task in tasks or listed(CONFIGS, "task"):
+        files = prompt_files(task)
+        names |= files.keys()
+        if name in files:
+            places.setdefault(files[name], []).append(task)
+    if name.endswith((".yaml", ".yml")) and Path(name).is_file():
+        places[Path(name)] = []
+    if not places:
+        raise ConfigError(unknown(f"prompt of task={' or '.join(tasks)}" if tasks else "prompt", name, names))
+    return [*(_prompt_text(name, file, of_tasks) for file, of_tasks in places.items()), _prompt_settings()]
+
+
+def _prompt_text(name: str, file: Path, tasks: Sequence[str]) -> str:
+    try:
+        text = text_of(file).rstrip()
+    except DataError as error:
+        raise ConfigError(f"{file} cannot be read: {error}.") from None
+    of_tasks = f"  (task {', '.join(tasks)})" if tasks else ""
+    return "\n".join([f"prompt={name}{of_tasks}", f"  {file}", "", indent(text, "  "), ""])
+
+
+def _prompt_settings() -> str:
+    """Return what a prompt file may hold, from the docstrings of its schema."""
+    from harness.prompting.schema import Words
+
+    title = "what a prompt file may hold (--help task=NAME has the fields that its words may name)"
+    return "\n".join([title, *columns(_documented(Words)), ""])
+
+
+def _documented(form: type) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a class with what stands below them in its source."""
+    (body,) = ast.parse(inspect.getsource(form)).body
+    assert isinstance(body, ast.ClassDef)
+    for line, below in zip(body.body, [*body.body[1:], None], strict=True):
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+            default = f": {json.dumps(line.value.value)}" if isinstance(line.value, ast.Constant) else ""
+            text = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else ""
+            yield f"{line.target.id}{default}", " ".join(str(text).split())

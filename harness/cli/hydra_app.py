@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from harness.cli import choice_help, help_text, setting_lines
+from harness.cli import help_text, setting_lines
 from harness.cli.arguments import mistake, not_given, quoting_hint, readied, without_switches
 from harness.cli.key_value import exit_code, version
 from harness.cli.setting_lines import is_utf8, own_files
 from harness.config_files import BUILTIN, CONFIGS
 from harness.errors import ConfigError, HarnessError
-from harness.runtime import console, environment, secrets, signals, streams
+from harness.runtime import console, environment, secrets, signals
 from harness.settings import Main, build_main, plain
 from harness.storage.atomic_write import full
 
@@ -38,7 +38,7 @@ def launch(job: Callable[[Any], int], config_name: str, sweep: Sweep | None = No
 
     A command without a `sweep` refuses -m.
     """
-    streams.prepare()
+    console.prepare_streams()
 
     def begin() -> int:
         if {"-h", "--help"} & set(sys.argv[1:]):
@@ -64,8 +64,8 @@ def launch(job: Callable[[Any], int], config_name: str, sweep: Sweep | None = No
 def _help(config_name: str, arguments: Sequence[str]) -> str:
     """Return the help of what a command line chooses; that of the command where it chooses nothing."""
     groups = [*setting_lines.groups(config_name), *(["prompt"] if config_name == "config" else [])]
-    if not (chosen := choice_help.choices_in(arguments, groups)):
-        choice_help.refuse_other_groups(arguments, groups, config_name)
+    if not (chosen := help_text.choices_in(arguments, groups)):
+        help_text.refuse_other_groups(arguments, groups, config_name)
         return help_text.help_of(config_name)
     settings = [argument for argument in arguments if argument.lstrip("+").startswith("task.")]
 
@@ -76,7 +76,7 @@ def _help(config_name: str, arguments: Sequence[str]) -> str:
         register()
         return plain(composed(config_name, [f"task={name}", *settings]).task)
 
-    return choice_help.help_of(chosen, task_config)
+    return help_text.help_of_choices(chosen, task_config)
 
 
 def _hydra(job: Callable[[Any], int], config_name: str, sweep: Sweep | None) -> int:

@@ -7,17 +7,18 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_type_hints
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from harness import __version__
 from harness.errors import ConfigError, HarnessError, Interrupted, nearest, unknown
-from harness.runtime import console, signals, streams
+from harness.runtime import console, signals
 from harness.runtime.signals import INTERRUPTED
 from harness.settings import first_sentence
-from harness.tables import terminal
-from harness.tables.table import Part
+
+if TYPE_CHECKING:
+    from harness.tables.table import Part
 
 S = TypeVar("S")
 
@@ -25,7 +26,7 @@ _SETTING = re.compile(r"(\w+)=(.*)", re.DOTALL)
 _RUN_SETTING = re.compile(r"[+~]{0,2}([\w/.@]+)=")
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda value: _words(value))]
 """A setting with several values, as in by=relation,num_nodes."""
-Output = str | Sequence[Part] | int
+Output = Union[str, "Sequence[Part]", int]
 """What a job returns: its output, or its exit code if it has printed everything itself."""
 
 
@@ -91,10 +92,12 @@ def _run(
         output = job(arguments)
         if isinstance(output, int):
             return output
+        from harness.tables import terminal
+
         terminal.show([output] if isinstance(output, str) else output)
         return 0
 
-    streams.prepare()
+    console.prepare_streams()
     signals.as_exception()
     return exit_code(run, interrupted=interrupted)
 
@@ -158,7 +161,7 @@ def exit_code(
 ) -> int:
     """Return the exit code of a command, which is what `action` returns, or that of the error which ends it.
 
-    `interrupted` is printed after a Ctrl-C without a message of its own. Call `streams.prepare` first.
+    `interrupted` is printed after a Ctrl-C without a message of its own. Call `console.prepare_streams` first.
     """
     try:
         code = action()

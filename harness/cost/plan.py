@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 
 from harness.codec import request_digest
-from harness.cost.price import Size, size
+from harness.cost.budget import Budget
+from harness.cost.price import Price, Size, dollars, size
 from harness.judge import judge_prompt, request_to_judge, statement_of
+from harness.models.api.families import plan_note
 from harness.prompting.prompts import Prompt
 from harness.prompting.repeats import RepeatedPrompts
 from harness.protocols import Model, Service, Task
 from harness.runtime.signals import STOP
-from harness.types import ChatRequest, Item, Message, Request, Response, Transcript
+from harness.types import ChatRequest, ChoiceRequest, Item, Message, PairRequest, Request, Response, Transcript
 
 Peek = Callable[[Request], Response | None]
 """What the cache knows of a request, without asking."""
@@ -183,3 +185,133 @@ def _items(task: Task, plan: Plan, say: Callable[[str], None]) -> Iterator[Item]
         if now - started > SAY_AFTER and (last_line == started or now - last_line > SAY_EVERY):
             last_line = now
             say(f"counting what is to be asked: {plan.items:,} items so far")
+
+
+LONG = 6000
+"""Characters from which on a text of a rendered prompt is shown by its two ends."""
+
+
+def plan_lines(
+    plan: Plan, model: Model, price: Price | None, budget: Budget, whose: str = "this run", *, paid: bool
+) -> Iterator[str]:
+    """Yield the lines of a plan: what is asked, of whom, for how much, how long, within `whose` limit."""
+    total = plan.total
+    openings = f", {plan.turns.calls:,} of them before the questions (openings)" * (plan.turns.calls > 0)
+    service = model.traits.service
+    batches = " in batches" if service is not None and service.batch_window is not None else ""
+    where = f" at {service.base_url}" if service else ""
+    declined = f", {plan.declined:,} longer than the model's context and not sent" * (plan.declined > 0)
+    yield (
+        f"Plan: {plan.items:,} items; {plan.answered:,} answers in the cache already{declined}; {total.calls:,} calls"
+        f"{batches} to {model.name}{where}{openings}."
+    )
+    if remark := plan.repeats.remark():
+        yield remark
+    if not total.calls:
+        return
+    if service and (gone := plan_note(service.model, service.base_url)):
+        yield gone
+    yield f"Tokens of these calls: about {shown_range(total.input, total.input + total.input_more)} in, " + (
+        f"{shown_range(total.output_least, total.output_most)} out."
+    )
+    if paid:
+        least, most = costs(total, price)
+        if price is None or least is None or most is None:
+            yield "Cost: unknown, as the model's price is (model.price.input=… and model.price.output=… tell it)."
+        else:
+            amounts = dollars(least) if most - least < 1e-9 else f"{dollars(least)} to {dollars(most)}"
+            yield f"Cost: {amounts} ({price})."
+    yield _time(total, service, turns=plan.turns.calls > 0)
+    if service is not None and service.caution:
+        yield f"Note: {service.caution}"
+    if budget:
+        yield f"Limit of {whose}: {budget}."
+
+
+def judge_lines(plan: Plan, model: Model, price: Price | None, *, paid: bool) -> Iterator[str]:
+    """Yield what a judge is asked at most: how many replies are unreadable is not known before they are there."""
+    total = plan.judged
+    cost = ""
+    if paid and total.calls:
+        _, most = costs(total, price)
+        cost = f", for at most {dollars(most)} ({price})" if most is not None else ", its price unknown"
+    replies = "reply" if total.calls == 1 else "replies"
+    yield f"Judge: at most {total.calls:,} {replies} judged by {model.name}, those in which no answer is read{cost}."
+    if model.traits.service is not None and model.traits.service.caution:
+        yield f"Note: {model.traits.service.caution}"
+
+
+def costs(total: Totals, price: Price | None) -> tuple[float | None, float | None]:
+    """Return the cost in USD with the shortest and the longest replies, with nothing cached by the server."""
+    if price is None:
+        return None, None
+    mean = total.input // max(total.calls, 1)  # tiers go by the input of a call
+    least = price.uncached(total.input, total.output_least, mean)
+    more = total.input + total.input_more
+    return least, price.uncached(more, total.output_most, more // max(total.calls, 1))
+
+
+def _time(total: Totals, service: Service | None, *, turns: bool) -> str:
+    """Return how long it takes at the user's rates; the server's own are known only while it is asked."""
+    if service is None:
+        return "Time: unknown."
+    if service.batch_window is not None:
+        rounds = " (each turn of an opening, then the questions, is a round of batches of its own)" * turns
+        return f"Time: a batch is answered within {service.batch_window}{rounds}; budget.minutes does not count it."
+    rates: dict[str, tuple[float, float]] = {}
+    if requests := service.requests_per_minute:
+        rates["requests_per_minute"] = total.calls, requests
+    if tokens := service.tokens_per_minute:
+        rates["tokens_per_minute"] = total.input + total.output_most, tokens
+    if not rates:
+        return "Time: unknown (model.requests_per_minute and model.tokens_per_minute are not set)."
+    name, (amount, rate) = max(rates.items(), key=lambda rate: rate[1][0] / rate[1][1])
+    minutes = amount / rate
+    span = f"{60 * minutes:,.0f} seconds" if minutes < 2 else f"{minutes:,.0f} minutes"
+    span = f"{minutes / 60:,.1f} hours" if minutes >= 120 else span
+    return f"Time: {span} at model.{name}={rate:g}."
+
+
+def prompt_lines(plan: Plan, service: Service | None) -> Iterator[str]:
+    """Yield the example requests, a line before each message, with the limit that is sent."""
+    for number, request in enumerate(plan.examples, start=1):
+        yield f"\n── prompt {number} of {plan.items:,} ──"
+        yield from _request(request, service)
+
+
+def _request(request: Request, service: Service | None) -> Iterator[str]:
+    if isinstance(request, PairRequest):
+        yield f"[premise]\n{_text(request.premise)}\n[hypothesis]\n{_text(request.hypothesis)}"
+        return
+    for message in request.messages:
+        yield f"[{message.role}]\n{_text(message.content) or '(the reply, not known yet)'}"
+    if isinstance(request, ChoiceRequest):
+        yield f"[ranked] {' | '.join(request.choices)}"
+    if isinstance(request, ChatRequest):
+        yield _limit(request, service) + _form(request)
+
+
+def _limit(request: ChatRequest, service: Service | None) -> str:
+    """Return the limit of a reply as it is sent: for a model that thinks, with the room for that."""
+    room = service.room_to_think if service is not None else 0
+    parts = [f"{request.max_tokens} for the answer and {room} to think (model.reasoning_tokens)"] if room else []
+    parts += [f"sent as {service.limit}"] if service is not None and service.limit != "max_tokens" else []
+    return f"[max_tokens {request.max_tokens + room}]" + f" ({', '.join(parts)})" * bool(parts)
+
+
+def _form(request: ChatRequest) -> str:
+    if request.form is None:
+        return ""
+    first = "reasoning, then " * request.form.reasoning
+    return f" [held to {first}{' | '.join(request.form.choices)} by {request.form.means}]"
+
+
+def _text(text: str) -> str:
+    if len(text) <= LONG:
+        return text
+    return f"{text[: LONG // 2]}\n… ({len(text):,} characters in all) …\n{text[-LONG // 2 :]}"
+
+
+def shown_range(least: int, most: int) -> str:
+    """Return two counts as one text; one where they are equal."""
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"

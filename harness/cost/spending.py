@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
+from harness.cost.plan import Peek, Plan, judge_lines, plan_lines, plan_of, prompt_lines
 from harness.cost.price import FREE, PACKAGE, Price, costs_money, dollars, key_of, price_of
 from harness.cost.shared_budget import Book, till_of
 from harness.cost.till import Till
+from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Task, remarks_of
 from harness.runtime.signals import STOP
 from harness.storage.atomic_write import object_in
-from harness.types import JSON, Request, Response
+from harness.types import JSON
 
-if TYPE_CHECKING:
-    from harness.cost.plan import Plan
-
-Peek = Callable[[Request], Response | None]
-"""What the cache knows of a request, without asking."""
 Say = Callable[[str], None]
 """Shows a line on stderr."""
 
@@ -166,30 +163,23 @@ class Spending:
 
     def rehearsal(self, peek: Peek, say: Say) -> Iterator[str]:
         """Yield the plan and two prompts, for dry_run."""
-        from harness.cost import plan_text
-
         plan = self.plan(peek, say, examples=2)
         yield from self._lines(plan)
         yield from remarks_of(self.task)
         if self.judge is not None:
-            yield from plan_text.judge_lines(plan, self.judge.model, self.judge.price, paid=self.judge.paid)
-        yield from plan_text.prompts(plan, self.model.traits.service)
+            yield from judge_lines(plan, self.judge.model, self.judge.price, paid=self.judge.paid)
+        yield from prompt_lines(plan, self.model.traits.service)
         yield "\nNothing was asked (dry_run=true)."
 
     def plan(self, peek: Peek, say: Say, examples: int = 0, elsewhere: set[int] | None = None) -> Plan:
         """Return what will be asked; `elsewhere` holds what other jobs ask the same model (`plan_of`)."""
-        from harness.cost.plan import plan_of
-        from harness.prompting.fit import fitting
-
         kind = fitting(self.prompt, self.model)
         arguments = self.task, self.prompt, kind, self.model, peek, say
         judge = None if self.judge is None else self.judge.model
         return plan_of(*arguments, samples=self.samples, examples=examples, judge=judge, elsewhere=elsewhere)
 
     def _lines(self, plan: Plan) -> Iterator[str]:
-        from harness.cost import plan_text
-
-        yield from plan_text.lines(plan, self.model, self.price, self.budget, self.whose, paid=self.paid)
+        yield from plan_lines(plan, self.model, self.price, self.budget, self.whose, paid=self.paid)
         yield from self.notes
 
 

@@ -1,4 +1,4 @@
-"""Whether the user has asked the program to end, and how to end at once. Signals are the process's, and so is this.
+"""How a process ends: whether Ctrl-C has asked for it, how to end at once, and what else has to end with it.
 
 A command imports this first, and little is imported here: Ctrl-C may come while the rest is being imported.
 """
@@ -9,10 +9,10 @@ import atexit
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 INTERRUPTED = 130
 """The exit code of what Ctrl-C has ended, as shells have it."""
@@ -80,3 +80,43 @@ def leave(code: int) -> NoReturn:
     # After what is done at exit Python puts back the system's own handler, which would give another exit code.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
+
+
+class Companion(Protocol):
+    """Something that was started and can be ended."""
+
+    @property
+    def what(self) -> Hashable:
+        """A key, equal for equivalent companions."""
+
+    def close(self) -> None:
+        """End it; does nothing if it has ended."""
+
+
+_COMPANIONS: list[tuple[int, Companion]] = []
+"""With the process that has started each: a fork ends none of them."""
+
+
+def add_companion(companion: Companion) -> None:
+    """Have something ended with the run."""
+    if not _COMPANIONS:
+        atexit.register(end_companions)
+    _COMPANIONS.append((os.getpid(), companion))
+
+
+def find_companion(what: Hashable) -> Companion | None:
+    """Return the companion with this key, or None."""
+    return next(
+        (companion for owner, companion in _COMPANIONS if owner == os.getpid() and companion.what == what), None
+    )
+
+
+def end_companions(*, but: Callable[[], Hashable] = lambda: None) -> None:
+    """End all companions, except the one whose key `but` returns; `but` is not called if there are none."""
+    kept = but() if _COMPANIONS else None
+    for started in list(_COMPANIONS):
+        owner, companion = started
+        if owner != os.getpid() or kept is None or companion.what != kept:
+            _COMPANIONS.remove(started)
+            if owner == os.getpid():
+                companion.close()

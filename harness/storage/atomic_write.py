@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import DataError, StoreError
+from harness.runtime.console import data_output
 from harness.runtime.signals import LAST
-from harness.runtime.streams import data_output
 from harness.storage.files import parse_json, read_bytes
 
 BUFFER = 1 << 20

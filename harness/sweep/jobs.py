@@ -28,7 +28,7 @@ from harness.cli.multirun import Job, Multirun, multirun
 from harness.cost.shared_budget import Book
 from harness.engine import Work
 from harness.errors import ConfigError, Interrupted, StoreError
-from harness.runtime import console, signals, streams
+from harness.runtime import console, signals
 from harness.runtime.secrets import in_environment, mask_keys, refuse_config
 from harness.settings import Limits, plain
 from harness.storage.atomic_write import atomic_file
@@ -174,7 +174,7 @@ class RemoteJob:
     def carry_out(self) -> int:
         """Carry out the job in this process; return the exit code."""
         os.chdir(self.working_directory)
-        streams.prepare()
+        console.prepare_streams()
         own_configs.register()
         with multirun(
             self.config_name, [*self.hydra, *self.overrides], hydra_app.sentence_of(self.config_name)

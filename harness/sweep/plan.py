@@ -9,8 +9,7 @@ from operator import length_hint
 
 from harness.codec import digest
 from harness.cost.budget import Budget
-from harness.cost.plan import Plan, Totals
-from harness.cost.plan_text import costs, shown_range
+from harness.cost.plan import Plan, Totals, costs, shown_range
 from harness.cost.price import dollars
 from harness.models.api.families import plan_note
 from harness.prepare import Prepared, own_lines, planned

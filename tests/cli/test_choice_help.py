@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.cli import choice_help, help_text
+from harness.cli import help_text
 from harness.cli.setting_lines import settings_of
 from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError
@@ -22,7 +22,7 @@ def line_of(text: str, beginning: str) -> str:
 
 
 def test_a_models_settings_have_its_values_and_the_comments_of_what_it_builds_on():
-    text = choice_help.help_of([("model", "gpt4")], no_task)
+    text = help_text.help_of_choices([("model", "gpt4")], no_task)
     assert line_of(text, "model.seed=") == f"model.seed=auto {SEED}"
     assert line_of(text, "model.context=").startswith("model.context=8192 tokens that the model takes")
     assert line_of(text, "model.constrain=").startswith("model.constrain=tool how the server is asked")
@@ -34,7 +34,7 @@ def test_a_models_settings_have_its_values_and_the_comments_of_what_it_builds_on
 def test_every_choice_has_a_help_with_all_settings_of_its_file():
     for group in ("model", "task", "cache", "algorithm"):
         for name in [*listed(CONFIGS, group)][:: 4 if group == "model" else 1]:  # a tenth of a second each
-            text = choice_help.help_of([(group, name)], no_task)
+            text = help_text.help_of_choices([(group, name)], no_task)
             for setting in settings_of(group, name):
                 assert f"{group}.{setting.name}" in text, (group, name)
 
@@ -45,7 +45,7 @@ def test_a_file_of_ones_own_is_followed_through_its_defaults(tmp_path, monkeypat
     (tmp_path / "configs/model/mine.yaml").write_text(
         "# Mine\ndefaults:\n  - gpt4\n  - _self_\nmodel: m  # 'quoted' # twice\nseed: null\nextra: {a: [1, 2]}\n"
     )
-    text = choice_help.help_of([("model", "mine"), ("judge", "mine")], no_task)
+    text = help_text.help_of_choices([("model", "mine"), ("judge", "mine")], no_task)
     assert text.startswith("model=mine  Mine\n")
     assert line_of(text, "model.model=") == "model.model=m the name that the server knows"
     assert line_of(text, "model.seed=") == f"model.seed=null {SEED}"
@@ -60,31 +60,29 @@ def test_a_tasks_help_has_its_prompts_and_the_fields_that_they_may_name(harness)
     assert line_of(text, "{relation}") == "{relation} collider"
     assert line_of(text, "cot ") == "cot Chain of thought in one call"
     assert line_of(text, "task.labels=").startswith("task.labels=null published | audited")
-    assert "they depend on its settings: task.path" in choice_help.help_of([("task", "corr2cause")], no_task)
+    assert "they depend on its settings: task.path" in help_text.help_of_choices([("task", "corr2cause")], no_task)
 
 
 def test_a_prompts_help_shows_its_words_and_what_a_file_may_hold():
-    text = choice_help.help_of([("prompt", "cot")], no_task)
+    text = help_text.help_of_choices([("prompt", "cot")], no_task)
     assert "  max_tokens: 1024\n" in text and "Let's think step by step." in text
     assert line_of(text, "opening_reply").startswith("opening_reply: null What the assistant is made to have said")
     assert line_of(text, "max_tokens: 16")
     with pytest.raises(ConfigError, match=r"no prompt of task=corr2cause 'ct' \(did you mean 'cot'"):
-        choice_help.help_of([("prompt", "ct"), ("task", "corr2cause")], no_task)
+        help_text.help_of_choices([("prompt", "ct"), ("task", "corr2cause")], no_task)
 
 
 @pytest.mark.parametrize(("group", "name", "near"), [("model", "gtp4", "gpt4"), ("cache", "frozn", "frozen")])
 def test_a_choice_that_is_not_there_is_one_sentence(group, name, near):
     with pytest.raises(ConfigError, match=f"there is no {group} '{name}' .did you mean '{near}'"):
-        choice_help.help_of([(group, name)], no_task)
+        help_text.help_of_choices([(group, name)], no_task)
 
 
 def test_help_of_a_group_that_is_not_there_is_one_sentence():
     for arguments in (["modle=gpt4"], ["task.limit=5", "modle=gpt4"]):
         with pytest.raises(ConfigError, match=r"^--help: there is no group 'modle' \(did you mean 'model'"):
-            choice_help.refuse_other_groups(arguments, ["model", "task"], "config")
-    choice_help.refuse_other_groups(
-        ["--help", "model.name=x", "samples=3", "budget.usd=1"], ["model", "task"], "config"
-    )
+            help_text.refuse_other_groups(arguments, ["model", "task"], "config")
+    help_text.refuse_other_groups(["--help", "model.name=x", "samples=3", "budget.usd=1"], ["model", "task"], "config")
 
 
 def test_a_file_that_cannot_be_read_is_listed_as_such_and_the_rest_is_shown(tmp_path, monkeypatch):
@@ -110,4 +108,4 @@ def test_a_file_that_cannot_be_read_is_listed_as_such_and_the_rest_is_shown(tmp_
     assert "word.yaml cannot be read: it holds no settings" in text and "task.perturbation=none" in text
     for group, name in (("model", "latin"), ("task", "torn"), ("prompt", "latin")):
         with pytest.raises(ConfigError, match=r"\.yaml cannot be read: it is not"):
-            choice_help.help_of([(group, name)], no_task)
+            help_text.help_of_choices([(group, name)], no_task)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.completion import completions
+from harness.cli.commands import completions
 
 DOCUMENT = Path(__file__).parents[2] / "docs/commands.md"
 

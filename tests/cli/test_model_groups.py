@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.cli.help_text import grouped
+from harness.cli.setting_lines import models_by_kind
 from harness.config_files import CONFIGS, listed
 
 
@@ -12,7 +12,7 @@ def test_every_model_is_in_one_group(tmp_path, monkeypatch):
     own.parent.mkdir(parents=True)
     own.write_text("# Mine\ndefaults: [mine, _self_]\nname: mine\n")
     files = listed(CONFIGS, "model")
-    groups = grouped(files)
+    groups = models_by_kind(files)
     assert sorted(name for _, members in groups for name in members) == sorted(files)
     place = {name: number for number, (_, members) in enumerate(groups) for name in members}
     names = ["mine", "claude", "gpt6_luna", "llama_3_1_8b", "gpt4", "gpt4_0613", "reasoner"]

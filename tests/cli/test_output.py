@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.commands import summaries
-from harness.runtime import streams
+from harness.runtime import console
 
 PROGRAM = Path(__file__).with_name("every_command.py")
 RUNS = [f"results/corr2cause/limit=5/plain/{name}" for name in ("always_no", "always_yes")]
@@ -110,8 +110,8 @@ def check(lines, results, tmp_path, redirected, variables, code):
     ],
 )
 def test_what_an_encoding_cannot_hold_is_written_with_what_is_near(encoding, text, written):
-    streams.prepare()
-    assert text.encode(encoding, streams.NEAREST) == written
+    console.prepare_streams()
+    assert text.encode(encoding, console.NEAREST) == written
 
 
 def test_json_on_standard_output_is_utf_8_in_any_encoding(tmp_path):
@@ -119,7 +119,7 @@ def test_json_on_standard_output_is_utf_8_in_any_encoding(tmp_path):
         json.dumps({"premise": "Ein Café – 中.", "hypothesis": "So?", "label": 1, "relation": "parent", "var_i": "A"})
     )
     code = (
-        "import sys\nfrom harness.runtime import streams\nstreams.prepare()\n"
+        "import sys\nfrom harness.runtime import console\nconsole.prepare_streams()\n"
         "from harness.storage.atomic_write import atomic_file\n"
         "print('–')\nwith atomic_file('-') as file: file.write('–\\n')\nprint('–')"
     )

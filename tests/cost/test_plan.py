@@ -10,9 +10,8 @@ import pytest
 from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
-from harness.cost import plan_text
 from harness.cost.budget import Budget
-from harness.cost.plan import plan_of
+from harness.cost.plan import plan_lines, plan_of
 from harness.cost.price import Price, dollars
 from harness.models.api.openai import Chat
 from harness.models.api.token_bound import tokens_at_least
@@ -83,7 +82,7 @@ def test_what_does_not_fit_the_context_is_not_counted_as_a_call():
     plan = plan_of(one, load("corr2cause", "plain", ()), ChatRequest, small)
     assert plan.declined > 0 and plan.declined + plan.total.calls == 60
     assert "longer than the model's context and not sent" in "\n".join(
-        plan_text.lines(plan, small, PRICE, Budget(), paid=True)
+        plan_lines(plan, small, PRICE, Budget(), paid=True)
     )
 
 
@@ -120,7 +119,7 @@ def test_a_long_pass_says_how_far_it_is(monkeypatch):
 
 def lines(model, price, **limits) -> str:
     plan = plan_of(Many(1000), load("corr2cause", "plain", ()), ChatRequest, model)
-    return "\n".join(plan_text.lines(plan, model, price, Budget(**limits), paid=True))
+    return "\n".join(plan_lines(plan, model, price, Budget(**limits), paid=True))
 
 
 def test_cost_and_time_are_what_arithmetic_says():

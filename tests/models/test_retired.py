@@ -11,8 +11,7 @@ from model_sections import FILES, merged, text_of
 from support.openai_server import chat_reply, error
 
 from harness.cost.budget import Budget
-from harness.cost.plan import Plan, Totals
-from harness.cost.plan_text import lines
+from harness.cost.plan import Plan, Totals, plan_lines
 from harness.errors import RunStopped
 from harness.models.api.families import makers, plan_note, retired_note
 from harness.models.api.openai import Chat, Completions
@@ -79,7 +78,7 @@ def test_every_row_has_a_preset_and_is_reached():
 def test_the_plan_says_it(key):
     plan = Plan(items=2, questions=Totals(calls=2, input=20, output_least=2, output_most=32))
     told = [
-        list(lines(plan, replace(merged("gpt4"), base_url=url), None, Budget(), paid=False))
+        list(plan_lines(plan, replace(merged("gpt4"), base_url=url), None, Budget(), paid=False))
         for url in (OPENAI, "http://localhost:1/v1")
     ]
     assert "shut gpt-4 down on 2026-10-23" in told[0][1]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli import hydra_app
 from harness.cli.key_value import exit_code
 from harness.errors import ConfigError
-from harness.runtime import signals, streams
+from harness.runtime import console, signals
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -43,7 +43,7 @@ def main() -> None:
     signals.at_once(signals.sentence())
     words = sys.argv[1:]
     if {"-h", "--help"} & set(words):
-        streams.prepare()
+        console.prepare_streams()
         signals.leave(exit_code(_help))
     out = next((word.removeprefix("out=") for word in reversed(words) if word.startswith("out=")), "stories.jsonl")
     own = [f"task.limit={word.removeprefix('n=')}" if word.startswith("n=") else word for word in words]

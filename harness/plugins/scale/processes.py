@@ -27,7 +27,7 @@ import harness
 from harness.cli.key_value import exit_code
 from harness.engine import State, Work
 from harness.plugin import load
-from harness.runtime import signals, streams
+from harness.runtime import console, signals
 from harness.sweep.jobs import say
 
 
@@ -190,7 +190,7 @@ def perform(function: str, argument: Any) -> int:
 
 def main() -> None:
     """Carry out the work that the command line describes."""
-    streams.prepare()
+    console.prepare_streams()
     threading.Thread(target=_end_with_input, daemon=True).start()
     _, function, argument = sys.argv[1:]
     signals.leave(exit_code(lambda: perform(function, json.loads(argument)), interrupted=""))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import RunStopped
-from harness.runtime import companions
+from harness.runtime import signals
 from harness.runtime.console import clean, shortened
 from harness.runtime.signals import STOP
 
@@ -149,23 +149,23 @@ def running(launch: Launch, say: Callable[[str], None]) -> ServerProcess | None:
     Any other of this process is ended first: they are asked one after the other, and would share a GPU. None where the
     user asks for the end meanwhile. Raises RunStopped where it ends, or is not ready in time.
     """
-    if isinstance(there := companions.find(launch), ServerProcess) and there.code is None:
+    if isinstance(there := signals.find_companion(launch), ServerProcess) and there.code is None:
         return there
-    companions.end_all()
+    signals.end_companions()
     for tries_left in reversed(range(_TRIES)):
         try:
             server = ServerProcess(launch, free_port())
         except OSError as error:  # its log cannot be written, there are too many processes
             raise RunStopped(f"{launch.engine} cannot be started ({error}).") from None
-        companions.add(server)
+        signals.add_companion(server)
         try:
             if server.wait_until_ready(say):
                 return server
         except BaseException:
-            companions.end_all()
+            signals.end_companions()
             raise
         end = "" if STOP.requested else server.obituary()
-        companions.end_all()
+        signals.end_companions()
         if STOP.requested:
             return None
         if (end and not _PORT_TAKEN.search("\n".join(_lines(launch.log)))) or not tries_left:

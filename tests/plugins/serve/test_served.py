@@ -18,7 +18,7 @@ from support.outcomes import each
 from harness.errors import ConfigError, RunStopped
 from harness.plugins.serve import model, server
 from harness.plugins.serve.model import Served
-from harness.runtime import companions
+from harness.runtime import signals
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES
 from harness.types import ChatRequest, ChoiceRequest, Message, Response
@@ -44,7 +44,7 @@ def place(tmp_path, monkeypatch) -> Iterator[Path]:
     monkeypatch.setenv("SERVED_PIDS", str(tmp_path / "pids"))
     (tmp_path / "tiny.gguf").write_bytes(b"weights")
     yield tmp_path
-    companions.end_all()
+    signals.end_companions()
 
 
 @pytest.fixture
@@ -87,14 +87,14 @@ def test_it_is_started_with_the_first_request_and_ends_with_all_that_it_started(
     assert len(pids(place)) == 2 and all(map(alive, pids(place))), "the second call found it running"
     log = model.launch.log
     assert log.exists() and any(str(log) in line for line in said) and any("is ready after" in line for line in said)
-    companions.end_all()
+    signals.end_companions()
     assert all_gone(place, 2) and not log.exists()
 
 
 def test_one_that_does_not_end_when_it_is_told_to_is_killed(place, monkeypatch):
     monkeypatch.setattr(server, "GRACE", 0.2)
     answers(served("stubborn", "child"), REQUESTS[:1])
-    companions.end_all()
+    signals.end_companions()
     assert all_gone(place, 2)
 
 
@@ -155,7 +155,7 @@ def test_a_stranger_at_its_port_is_not_asked(place, monkeypatch):
 def test_it_ends_with_its_supervisor_too(place):
     model = served()
     answers(model, REQUESTS[:1])
-    os.kill(companions.find(model.launch).session, signal.SIGKILL)
+    os.kill(signals.find_companion(model.launch).session, signal.SIGKILL)
     assert all_gone(place, 1)
 
 
