@@ -36,7 +36,7 @@ def main() -> None:
     if commands.asks_for_completion(sys.argv[1:]):
         sys.exit(commands.complete())
     try:
-        name, sys.argv[1:] = commands.chosen(sys.argv[1:])
+        name, sys.argv[1:] = commands.command_and_arguments(sys.argv[1:])
     except ConfigError as error:
         console.complain(error)
         sys.exit(1)

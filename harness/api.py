@@ -60,7 +60,7 @@ def evaluate(
 
 
 def load_run(folder: str | PathLike[str]) -> Run:
-    """Return the run in a folder. Raises DataError where there is none, or one that is damaged."""
+    """Return the run in a folder. Raises DataError for a folder without a run, or with a damaged one."""
     path = Path(folder)
     if not path.is_dir():
         raise DataError(f"there is no folder {folder}: give the one that a run left.")
@@ -109,7 +109,7 @@ def _composed_by_hydra(arguments: Sequence[str], settings: Mapping[str, Any]) ->
 
 @contextmanager
 def _own_hydra() -> Iterator[None]:
-    """Put Hydra's state, of which a process has one, back in the end: the caller may be an application of Hydra's."""
+    """Restore Hydra's state, which is global, in the end: the caller may be a Hydra application itself."""
     from hydra.core.global_hydra import GlobalHydra
     from hydra.core.hydra_config import HydraConfig
 
@@ -127,13 +127,13 @@ def _full_name(name: str, config: Any) -> str:
     if "." in name or name in commands:
         return name
     parts = [f"{part}.{word}" for part in ("task", "model") for word in config[part] if word not in ("_target_", OWN)]
-    meant = [full for full in parts if full.rpartition(".")[2] == name]
-    if len(meant) > 1:
-        either = " or ".join(f'**{{"{full}": …}}' for full in meant)
-        raise ConfigError(f"{name}= may be {' or '.join(meant)}: write {either}.")
-    if not meant:
+    candidates = [full for full in parts if full.rpartition(".")[2] == name]
+    if len(candidates) > 1:
+        either = " or ".join(f'**{{"{full}": …}}' for full in candidates)
+        raise ConfigError(f"{name}= may be {' or '.join(candidates)}: write {either}.")
+    if not candidates:
         raise ConfigError(unknown("setting", name, {*commands, *(full.rpartition(".")[2] for full in parts)}))
-    return meant[0]
+    return candidates[0]
 
 
 def _set(config: Any, name: str, value: Any) -> None:
@@ -141,7 +141,7 @@ def _set(config: Any, name: str, value: Any) -> None:
     from omegaconf.errors import OmegaConfBaseException
 
     try:
-        # By force: what no part has is refused when it is built, with the nearest name that it has.
+        # By force: unknown names are refused when the part is built, with the nearest known one.
         OmegaConf.update(config, name, _plain(value), merge=True, force_add=True)
     except OmegaConfBaseException as error:
         raise ConfigError(

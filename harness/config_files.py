@@ -46,7 +46,7 @@ def root_file(command: str) -> Path:
 
 
 def own_folder(root: Path) -> Path | None:
-    """Return ./configs or ./prompts of the working directory; None where that is what ships, or nothing is there."""
+    """Return ./configs or ./prompts of the working directory, or None; also None where that is the one that ships."""
     own = Path.cwd() / root.name
     return own if own.is_dir() and not own.samefile(root) else None
 
@@ -87,18 +87,18 @@ def prompt_files(task: str, *, own: bool = True) -> dict[str, Path]:
 
 
 def own_files(config: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return a composed config without its note of the working directory's files in it, and that: {path: SHA-256}."""
-    found = dict(config.get(OWN) or {})
+    """Return a composed config without its note of the working directory's files, and the note: {path: SHA-256}."""
+    digests = dict(config.get(OWN) or {})
     sections = {name: section for name, section in config.items() if name != OWN}
     for name, section in sections.items():
         if isinstance(section, Mapping) and OWN in section:
-            found |= section[OWN]
+            digests |= section[OWN]
             sections[name] = {key: value for key, value in section.items() if key != OWN}
-    return sections, found
+    return sections, digests
 
 
 def own_file(file: Path, root: Path) -> dict[str, str]:
-    """Return {path: SHA-256} of a file that does not ship below `root` or with a plug-in; nothing for one that does.
+    """Return {path: SHA-256} of a file of the user's own; {} for one that ships below `root` or with a plug-in.
 
     The path is that below the working directory, or the name alone where it is elsewhere.
     """

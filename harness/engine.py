@@ -57,7 +57,7 @@ class Started(Protocol):
         """Whether it goes on where this process is killed."""
 
     def states(self) -> Mapping[str, State] | None:
-        """Return the state of each piece by its name; None where nobody answers."""
+        """Return the state of each piece by its name; None where the engine does not answer."""
 
     def end_of(self, name: str) -> str:
         """Return in a few words how a piece ended; "" if unknown."""
@@ -70,7 +70,7 @@ class Started(Protocol):
 
 
 class Engine(Protocol):
-    """Settings of what starts processes; a file of `configs/workers/` or `configs/hydra/launcher/` names its class."""
+    """What starts processes: a class with its settings, named in `configs/workers/` or `configs/hydra/launcher/`."""
 
     @property
     def name(self) -> str:
@@ -116,7 +116,7 @@ class Dispatch(Protocol):
 
 def dispatch(setting: str) -> Dispatch:
     """Return the module that carries out what a setting asks for. Raises ConfigError where no plug-in has one."""
-    if not (modules := [found.dispatch for found in plugin.plugins() if found.dispatch]):
+    if not (modules := [each.dispatch for each in plugin.plugins() if each.dispatch]):
         raise ConfigError(without_plugin(setting))
     return cast(Dispatch, import_module(modules[0]))
 

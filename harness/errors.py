@@ -3,7 +3,7 @@
     HarnessError            one sentence for the user: what was got, what is allowed, what to do
     ├── ConfigError         a setting, a name or a combination that cannot run
     ├── DataError           a data file or a row of it that cannot be read
-    │   ├── UntrustedError  a results folder names code, a file or an address that nobody has said to trust
+    │   ├── UntrustedError  a results folder names code, a file or an address that trust= does not allow
     │   └── PluginMissing   a results folder needs a plug-in that is not installed
     ├── StoreError          the cache or a results folder cannot be read or written
     ├── OutputError         standard output cannot be written
@@ -11,7 +11,7 @@
         ├── Interrupted     the user pressed Ctrl-C
         └── BudgetReached   a limit that the user has set leaves no room for another call
 
-A reply that cannot be used is none of these: it is a `types.Failure`, a value that ends up in a record.
+A reply that cannot be used is no exception: it is a `types.Failure`, a value in a record.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DataError(HarnessError):
 
 
 class UntrustedError(DataError):
-    """A results folder names code, a file or an address that nobody has said to trust."""
+    """A results folder names code, a file or an address that the user has not said to trust."""
 
     def __init__(self, message: str, *, name: str, use: str) -> None:
         """`name` is what trust= would have to name, and `use` what the run needs it for."""

@@ -1,6 +1,6 @@
-"""Another model that reads the replies in which the rules find no verdict (judge=…).
+"""A model that reads the replies in which the rules find no verdict (judge=…).
 
-It makes a pass over the records of a finished run, and its readings take their place in them.
+It goes over the records of a finished run once, and its readings are written into them.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ when what it offers is asked for. docs/adding.md has a complete example.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -90,21 +91,21 @@ class Plugin:
 
 def plugins() -> tuple[Plugin, ...]:
     """Return every plug-in that is installed, by name. One that cannot be loaded is named on stderr and left out."""
-    return _found()[0]
+    return _load_all()[0]
 
 
 def absent() -> str:
     """Return the sentence on plug-ins that are registered but cannot be imported, or ""."""
-    names = _found()[1]
+    names = _load_all()[1]
     return f"Without their packages: the plug-in{'s' * (len(names) > 1)} {', '.join(names)}." if names else ""
 
 
 @cache
-def _found() -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
-    """Return the plug-ins that are there, and the names of those whose module is not."""
-    found: dict[str, Plugin] = {}
+def _load_all() -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
+    """Return the plug-ins that can be imported, and the names of those whose module is missing."""
+    loaded: dict[str, Plugin] = {}
     missing: list[str] = []
-    for name, place in sorted(_announced().items()):
+    for name, place in sorted(_entry_points().items()):
         module, _, attribute = place.partition(":")
         try:
             value = getattr(import_module(module), attribute)
@@ -113,22 +114,22 @@ def _found() -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
                 _complain(name, f"it needs the package {error.name}")
             else:
                 missing.append(name)
-        except Exception as error:  # whatever a stranger's package does when it is imported
+        except Exception as error:  # a stranger's package may raise anything
             _complain(name, f"{type(error).__name__}: {error}")
         else:
             if isinstance(value, Plugin):
-                found.setdefault(value.name, value)
+                loaded.setdefault(value.name, value)
             else:
                 _complain(name, f"{place} is no harness.plugin.Plugin")
-    return tuple(found.values()), tuple(missing)
+    return tuple(loaded.values()), tuple(missing)
 
 
-def _announced() -> dict[str, str]:
-    """Return "module:value" by the name of each entry point of the group, of whatever is installed.
+def _entry_points() -> dict[str, str]:
+    """Return "module:value" by name, of each entry point of the group in the installed distributions.
 
     Read from the files that installers leave: importlib.metadata loads fifty modules for it, a third of the time of
-    `--help`. The working directory is left out, where a folder that somebody sent may lie: what it announces is not
-    installed, and would be imported by every command.
+    `--help`. The working directory is left out: it may hold a folder that somebody sent, whose entry points every
+    command would import although nobody has installed it.
     """
     here = Path.cwd().resolve()
     entries: dict[str, str] = {}
@@ -137,16 +138,16 @@ def _announced() -> dict[str, str]:
         folder = Path(place)
         if not place or not folder.is_dir() or folder.resolve() == here:
             continue
-        for info in sorted(folder.glob("*.dist-info")):
-            distribution = info.name.partition("-")[0].lower().replace("_", "-")
+        for info in sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".dist-info")):
+            distribution = info.partition("-")[0].lower().replace("_", "-")
             if distribution not in seen:  # the first on the path is what is imported
                 seen.add(distribution)
-                entries = _entries(info / "entry_points.txt") | entries
+                entries = _entries_in(folder / info / "entry_points.txt") | entries
     return entries
 
 
-def _entries(file: Path) -> dict[str, str]:
-    """Return the entry points of the group in a file of a distribution; none where there is no such file."""
+def _entries_in(file: Path) -> dict[str, str]:
+    """Return the entry points of the group in a distribution's file; {} without that file."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -180,9 +181,9 @@ def engines() -> dict[str, str]:
 
 
 def view(name: str, value: str | None = None) -> Any:
-    """Return what carries out a setting of the leaderboard; None where nothing does.
+    """Return the function for a setting of the leaderboard; None without a plug-in that has it.
 
-    Raises ConfigError in the place of None where somebody has given the setting this value.
+    With a `value`, which the user gave, raise ConfigError instead of returning None.
     """
     for plugin in plugins():
         if path := plugin.views.get(name):
@@ -203,7 +204,7 @@ def jobs(command: str) -> dict[str, Any]:
 
 
 def importers() -> list[Any]:
-    """Return what reads files that `harness cache import` does not know itself."""
+    """Return the functions that read other files than `harness cache import` does itself."""
     return [load(path) for plugin in plugins() for path in plugin.importers]
 
 
@@ -214,9 +215,9 @@ def folders(name: str) -> tuple[Path, ...]:
 
 
 class CommandFinder:
-    """Lets `python -m harness.NAME` lead to a plug-in's command, as it does to the core's own modules.
+    """Has `python -m harness.NAME` find a plug-in's command as it finds the core's own modules.
 
-    Where NAME is also a package of the core (`cache`), Python asks for the `__main__` that this one does not have.
+    Where NAME is also a package of the core (`cache`), Python asks for NAME.__main__, which that package lacks.
     """
 
     @staticmethod
@@ -230,7 +231,7 @@ class CommandFinder:
 
 
 def load(path: str) -> Any:
-    """Return the object at a path "module:name". Raises ConfigError if there is none."""
+    """Return the object at a path "module:name". Raises ConfigError where it cannot be imported."""
     module, _, name = path.partition(":")
     try:
         return getattr(import_module(module), name)

@@ -1,6 +1,6 @@
 """A run, wired once: `prepare` builds its parts from the composed settings, and `carry_out` asks, records and scores.
 
-Nothing is completed afterwards: whoever holds a `Prepared` has all that the run will use.
+Nothing is completed afterwards: a `Prepared` holds all that the run will use.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Prepared:
     folder: Folder
     progress: Progress
     own: Mapping[str, str]
-    """The files of the working directory that it is made of: {path below it: SHA-256}."""
+    """Its files from the working directory: {path below it: SHA-256}."""
 
     @property
     def stored(self) -> bool:
@@ -119,9 +119,9 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     )
     progress = Progress(f"{task.name} {model.name}{f' {task}' if is_shard else ''}", spending.so_far)
     prepared = Prepared(settings, task, prompt, model, spending, folder, progress, own)
-    for asked in filter(None, (model, judge)):
-        if settings.cache.mode == "off" or (_in_batches(asked) and not plugin.wrappers()):
-            _wrapped(asked, prepared, None)  # refuses what needs the cache, or a plug-in
+    for each in filter(None, (model, judge)):
+        if settings.cache.mode == "off" or (_in_batches(each) and not plugin.wrappers()):
+            _wrapped(each, prepared, None)  # refuses what needs the cache, or a plug-in
     return prepared
 
 
@@ -208,7 +208,7 @@ def carry_out(prepared: Prepared, *, announced: bool = False) -> RunOutcome:
 
 @contextmanager
 def _beside(stays: bool) -> Iterator[None]:
-    """End with the block what the run has started beside itself, unless it `stays` for the next job of a sweep."""
+    """End what the run has started, such as a server, with the block, unless it `stays` for the next job of a sweep."""
     try:
         yield
     finally:
@@ -251,8 +251,8 @@ def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Mo
     if prepared.instant:
         return Stoppable(prepared.model, prepared.settings.cache.mode)
     known = stored_answer(prepared, store)
-    asked = _wrapped(prepared.model, prepared, store)
-    within = spending.within_budget(known, prepared.progress.say, asked, announced=announced)
+    wrapped = _wrapped(prepared.model, prepared, store)
+    within = spending.within_budget(known, prepared.progress.say, wrapped, announced=announced)
     return spending.metered(_stored(within, prepared, store))
 
 
@@ -260,8 +260,8 @@ def judging(prepared: Prepared, store: Store | None) -> Judge | None:
     """Return the judge with the same wrappers as the model; None for a run without one."""
     if (spending := prepared.spending.judge) is None:
         return None
-    asked = _wrapped(spending.model, prepared, store)
-    return Judge(spending.metered(_stored(spending.within_rest(asked), prepared, store)), judge_prompt())
+    wrapped = _wrapped(spending.model, prepared, store)
+    return Judge(spending.metered(_stored(spending.within_rest(wrapped), prepared, store)), judge_prompt())
 
 
 def _stored(model: Model, prepared: Prepared, store: Store | None) -> Model:
@@ -275,7 +275,7 @@ def _stored(model: Model, prepared: Prepared, store: Store | None) -> Model:
 
 @contextmanager
 def opened_store(prepared: Prepared, *, new: bool = True) -> Iterator[Store | None]:
-    """Yield the cache; None where the run has none. `new` says whether its file may be made."""
+    """Yield the cache, or None for a run without one. `new` says whether its file may be made."""
     cache = prepared.settings.cache
     path = Path(cache.path)
     if not prepared.stored or (not new and not path.exists()):
@@ -287,7 +287,7 @@ def opened_store(prepared: Prepared, *, new: bool = True) -> Iterator[Store | No
 
 
 def stored_answer(prepared: Prepared, store: Store | None) -> Any:
-    """Return what looks an answer up, so that a plan does not count it as one to be asked."""
+    """Return a function that looks an answer up in the cache, so that a plan does not count it as a call."""
     if store is None:
         return lambda _: None
     return CachedModel(prepared.model, store, mode=prepared.settings.cache.mode).peek

@@ -82,7 +82,7 @@ class Trained(Protocol):
 
     @property
     def training(self) -> Mapping[str, JSON]:
-        """What manifests quote of that record; empty where there is none. No part of the model's identity."""
+        """What manifests quote of that record, or {}. No part of the model's identity."""
 
 
 def training_of(model: Model) -> Mapping[str, JSON]:
@@ -107,11 +107,11 @@ class Service(Protocol):
 
     @property
     def price(self) -> Mapping[Any, float | None] | None:
-        """USD per million tokens of input, output and cached_input; None where the price table is to be asked."""
+        """USD per million tokens of input, output and cached_input; None: as in the price table."""
 
     @property
     def discount(self) -> float:
-        """What share of that price a call costs: less than 1 in batches."""
+        """The share of that price that a call costs: less than 1 in batches."""
 
     @property
     def batch_window(self) -> str | None:
@@ -166,9 +166,9 @@ class Traits:
     service: Service | None = None
     """The server that answers for it; None for a model on this machine."""
     ranks: bool = False
-    """It was told to rank (model.method=rank), so a prompt for which it would write all the same is refused."""
+    """Its settings ask for ranking (model.method=rank), so a prompt that makes it write is refused."""
     companion: Callable[[], Hashable] = lambda: None
-    """Returns what it starts beside the run (a server): an equal one that an earlier run has left is kept."""
+    """Returns the key of what it starts beside the run (a server): an equal one of an earlier run is kept."""
 
 
 class Model(Protocol):
@@ -216,7 +216,7 @@ class Wrapper:
 
 
 MANY = 1_000_000_000
-"""How many requests there are still, as far as anybody knows who does not see the end."""
+"""The length hint of requests whose end is not in sight."""
 
 
 class Admission(Iterator[Request]):
@@ -246,8 +246,8 @@ class Admission(Iterator[Request]):
     def failed(self, request: Request, usage: Usage | None) -> None:
         """Take note of a try that went out and has no answer; called for every such try.
 
-        `usage` is what the server has counted for it all the same: None where it has certainly done no work, and
-        without counts where nobody knows.
+        `usage` is what the server has counted for it all the same: None where it has certainly done no work, a Usage
+        without counts where that is unknown.
         """
 
     def again(self, request: Request) -> bool:

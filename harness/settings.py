@@ -1,4 +1,4 @@
-"""How settings become parts: one sentence for everything that does not fit."""
+"""Settings become parts: the class of `_target_`, validated, and one sentence for everything that does not fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness.errors import ConfigError, DataError, unknown
 from harness.protocols import Model, Task
 
 _OFFERS: Mapping[str, type] = {"model": Model, "judge": Model, "task": Task}
-"""What a part of a group has to offer."""
+"""The protocol that a part of a group implements."""
 T = TypeVar("T")
 
 

@@ -113,7 +113,7 @@ Request = ChatRequest | ChoiceRequest | PairRequest
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens, as the API or the tokenizer counted them, and what they cost; None where nobody says."""
+    """Tokens as the API or the tokenizer counted them, and what they cost; None where unknown."""
 
     input: TokenCount | None = None
     output: TokenCount | None = None
@@ -121,7 +121,7 @@ class Usage:
     reasoning: TokenCount | None = None
     cache_write: TokenCount | None = None
     usd: Usd | None = None
-    """What the server says that it charged for the call, which no price table knows better."""
+    """What the server says it charged for the call; it goes before any price table."""
 
 
 TOKENS = tuple(part.name for part in fields(Usage) if part.name != "usd")
@@ -139,13 +139,13 @@ class Response:
     outside: Probability | None = None
     """Of a ranking by the next token: the probability of all tokens that begin none of the choices."""
     bounded: tuple[str, ...] = ()
-    """Choices that no token begins of those that the server told: their log-probability is an upper bound."""
+    """Choices that none of the returned tokens begins: their log-probability is an upper bound."""
     usage: Usage = field(default_factory=Usage)
     finish_reason: str = ""
     """stop, length, …; `premise_truncated` where an encoder did not see the whole premise."""
     served_model: str = ""
     reasoning: str = ""
-    """The model's thoughts, where the server tells them apart from the text. Never read as the answer."""
+    """The model's thoughts, where the server separates them from the text. Never read as the answer."""
     provider: str = ""
     """Who served the model, where the server is a router that says so."""
     system_fingerprint: str = ""
@@ -262,7 +262,7 @@ class Judged:
     unreadable: Tally
     """Replies in which the judge found no verdict either."""
     waiting: Tally
-    """Replies that the rules could not read, and the judge was not asked about yet: the run has stopped before."""
+    """Replies that the rules could not read and that the judge was not asked about before the run stopped."""
     failures: Mapping[str, Tally]
     """Replies that stay unreadable as the judge's call failed, by kind."""
     usage: Usage
@@ -295,7 +295,7 @@ class Result:
     served_models: Mapping[str, Tally] = field(default_factory=dict)
     """The model names that the server gave with its replies, and how often each."""
     providers: Mapping[str, Tally] = field(default_factory=dict)
-    """The same for who served the model behind a router,"""
+    """The same for the providers behind a router,"""
     system_fingerprints: Mapping[str, Tally] = field(default_factory=dict)
     """and for the configurations of the server."""
     samples: Mapping[str, Finite | None] = field(default_factory=dict)

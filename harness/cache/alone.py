@@ -2,7 +2,7 @@
 
 SQLite's write-ahead log serves several processes only where they share memory: on one machine, and not through NFS,
 Lustre or GPFS. In its exclusive mode SQLite keeps the log's index in its own memory (no -shm file beside the cache) and
-holds the file's lock as long as the file is open. Who else would write is told who holds it; who reads gets a copy.
+holds the file's lock as long as the file is open. Another writer is told which process has it; a reader gets a copy.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from harness.cache import schema
 from harness.errors import StoreError
 
 PATIENCE = 3.0
-"""Seconds to wait for a process that has the file alone: it gives it back when it ends, and no sooner."""
+"""Seconds to wait for a process that has the file alone: it holds it until it ends."""
 _GLANCE = 0.1
-"""The same for who only reads, and can have a copy."""
+"""The same for a reader, which can have a copy."""
 _COPIES = 20
 """Tries to copy a cache while another process writes to it."""
 _SALTS = slice(16, 24)
-"""Where a log's header has the numbers that are other ones each time that SQLite begins the log anew."""
+"""Where a log's header has the numbers that change each time SQLite begins the log anew."""
 _HERE: set[Path] = set()
-"""The caches that this process has alone. To open such a file a second time, and close it, would give up its lock."""
+"""The caches that this process has alone. Opening such a file a second time and closing it would drop its lock."""
 
 
 def why(path: Path, shared: bool | None) -> str:
@@ -43,14 +43,14 @@ def why(path: Path, shared: bool | None) -> str:
 
 
 def begin(path: Path) -> None:
-    """Leave a note that this process holds the cache, for whoever finds it locked."""
+    """Write a note that this process holds the cache, for processes that find it locked."""
     _HERE.add(path.resolve())
     with suppress(OSError):
         _note(path).write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
 
 
 def end(path: Path) -> None:
-    """Take the note away."""
+    """Remove the note."""
     _HERE.discard(path.resolve())
     with suppress(OSError):
         _note(path).unlink(missing_ok=True)
@@ -121,8 +121,8 @@ def for_reading(path: Path, shared: bool | None = None) -> sqlite3.Connection:
 def _copied(path: Path) -> sqlite3.Connection:
     """Return a connection to a copy of a cache, with its log, as they were at one moment.
 
-    First the file, then the log: of the log that was there before the file was copied nothing is missing then, and all
-    that may have gone into the file meanwhile stands in it as well. Unless the log was begun anew in between.
+    First the file, then the log, so that what moves from the one to the other meanwhile is in both. If
+    SQLite has begun the log anew in between, copy again.
     """
     with tempfile.TemporaryDirectory(prefix="harness-cache-", ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "cache.sqlite"
@@ -173,7 +173,7 @@ _OF_NETWORKS_IN_FUSE = re.compile(
 def network_file_system(path: Path) -> str:
     """Return the kind of the network's or cluster's file system that a path lies on, such as nfs4 or lustre.
 
-    "" for one of this machine alone, and where nobody can tell (only Linux does).
+    "" for a local one, and on other systems than Linux.
     """
     kind = _kind(path)
     return kind if kind in _OF_NETWORKS or _OF_NETWORKS_IN_FUSE.fullmatch(kind) else ""
@@ -190,8 +190,7 @@ def _kind(path: Path) -> str:
     except OSError:
         return ""
     number = f"{os.major(device)}:{os.minor(device)}"
-    found = ""
-    deepest = -1
+    kind_above, deepest = "", -1
     for mount in mounts:
         before, _, after = mount.partition(" - ")
         if len(parts := before.split(" ")) < 5 or not after:
@@ -199,8 +198,8 @@ def _kind(path: Path) -> str:
         kind = after.split(" ", 1)[0]
         if parts[2] == number:
             return kind
-        # Some (btrfs) tell files another device than mountinfo does: there it is the deepest mount above that counts.
+        # Some (btrfs) report another device for files than mountinfo does: there the deepest mount above counts.
         point = Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), parts[4]))
         if place.is_relative_to(point) and len(point.parts) >= deepest:
-            found, deepest = kind, len(point.parts)
-    return found
+            kind_above, deepest = kind, len(point.parts)
+    return kind_above

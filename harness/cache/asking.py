@@ -1,8 +1,7 @@
-"""One call of a cached model: what is stored is handed out, what others ask is waited for, the rest is asked.
+"""One call of a cached model: stored answers are handed out, the rest is asked unless another process is asking it.
 
-A request is looked up, claimed and asked, in this order. What another process has claimed is set apart: it is looked
-for again from time to time, and in the end it is all that is waited for. While a process waits it holds no claim, so
-no two wait for each other.
+A request is looked up, claimed and asked, in this order. What another process has claimed is set apart, looked up again
+from time to time, and waited for at the end. A process holds no claim while it waits, so no two wait for each other.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ _AHEAD = 512
 """How many misses are looked up ahead of the model. As long as a model's window is smaller, hits are handed out
 as they are found and none wait in memory."""
 _CLAIMED = 16
-"""How many are claimed ahead of the model, at most: others could be asking them."""
+"""How many are claimed ahead of the model at most: other processes could ask them meanwhile."""
 _APART = 1024
-"""How many may be set apart, before the others' answers are waited for."""
+"""How many may be set apart before it waits for the answers of others."""
 _GLANCE = 0.1
-"""Seconds between two looks for the answers of others, while there is something to ask."""
+"""Seconds between two look-ups of others' answers while there is something to ask."""
 _LIVES = 0.5
-"""Seconds between two looks whether those who are waited for still live."""
+"""Seconds between two checks that the processes waited for are alive."""
 _PAUSE = 0.01
-"""Seconds between two looks at the file while others' answers land; up to _GLANCE where none do."""
+"""Seconds between two looks at the file while others' answers land; rises to _GLANCE while none do."""
 _SLOW, _AGAIN = 2.0, 60.0
-"""Seconds of waiting after which it is worth a line, and until the next one."""
+"""Seconds of waiting until the first line about it, and between later ones."""
 
 
 class Caching(Protocol):
@@ -107,10 +106,10 @@ class Asking:
             while True:
                 while len(self._misses) < ahead and self._look_up():
                     yield from self._hand_out()
-                # A few at first, so that the model begins soon.
+                # A few first, so that the model can begin soon.
                 ahead = min(2 * ahead, _AHEAD)
                 self._glance()
-                # Nothing is started for a run that the store answers alone: no import, no load, no connection.
+                # Only now is the model started: a run answered from the store imports, loads and connects to nothing.
                 if landing is None and self._claim():
                     self._pulled_all = False
                     landing = self._cached.model.respond(_Unanswered(self._next_unanswered, self._known_misses))
@@ -168,10 +167,10 @@ class Asking:
         return len(self._misses) + len(self._claimed) if self._seen_all else MANY
 
     def _claim(self) -> bool:
-        """Claim the next requests that nobody else is asking; return whether there are any."""
+        """Claim the next requests that no other process is asking; return whether there are any."""
         while not self._claimed and len(self._apart) < _APART:
             now = time.monotonic()
-            # As many as the model takes in about a second: more would be kept from others that could ask them.
+            # About as many as the model takes in a second: others could ask the rest meanwhile.
             if now - self._batch_at < 1:
                 self._batch = min(2 * self._batch, _CLAIMED)
             elif now - self._batch_at > 2:

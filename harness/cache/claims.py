@@ -1,8 +1,8 @@
 """What this process is asking, noted in the cache's file: of the processes that share a cache one asks each thing.
 
 A claim is a row: the key of an answer, and the process that asks for it. It is given up with its answer, or without
-one. A process holds the lock of a file beside the cache as long as it lives; with it, however it ends, all its claims
-end. No clock is read: who finds the lock free takes the claim.
+one. A process holds the lock of a file beside the cache as long as it lives; with the lock all its claims end, however
+it ends. No clock is read: a process that finds the lock free takes the claim.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from harness.errors import StoreError
 from harness.types import Response
 
 try:
-    # Not filelock: where there are no such locks it makes a file that outlives its process.
+    # Not filelock: without fcntl it falls back on a file that outlives its process.
     import fcntl
-except ImportError:  # without them everything is asked, as by a process that is alone
+except ImportError:  # then every process asks as if it were alone
     fcntl = None  # type: ignore[assignment]
 
 _NAME = re.compile("[0-9a-f]{12}")
@@ -74,7 +74,7 @@ class Claims:
     def take(self, keys: Sequence[str], *, since: float = 0.0, anyhow: bool = False) -> ClaimResult:
         """Claim the keys without an answer since `since` that nobody else is asking (with `anyhow`: all of them).
 
-        Where no lock can be had everything counts as claimed: it is asked, whoever else asks it.
+        On a file system without locks everything counts as claimed here, whatever other processes ask.
         """
         if not self._owner and not self._begin():
             return ClaimResult(own=set(keys))
@@ -141,13 +141,13 @@ class Claims:
 
     def alive(self, owner: str) -> bool:
         """Return whether an owner's process lives; remove the lock file of a dead one."""
-        if not _NAME.fullmatch(owner):  # of a file that somebody else has made: it may be a path
+        if not _NAME.fullmatch(owner):  # in a file from elsewhere it may be a path
             return False
         try:
             file = os.open(self._lock_file(owner), os.O_RDONLY)
         except FileNotFoundError:
             return False
-        except OSError:  # another user's: nobody can tell
+        except OSError:  # another user's: it may live
             return True
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Answers of another machine go into this cache; each is looked through before it is believed."""
+"""Answers of another machine go into this cache, each only after it has been checked."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from harness.errors import DataError
 from harness.types import Response
 
 _BATCH = 500
-"""Answers that are stored at a time: other processes get their turn in between."""
+"""Answers that are stored in one transaction: other processes get their turn in between."""
 _MEMORY = 128 << 10
-"""Kilobytes of pages that are held."""
+"""Kilobytes of the page cache."""
 _LOG = 32 << 10
-"""Pages of 4 kB after which the log goes into the file."""
+"""Pages of 4 kB after which SQLite folds the log into the file."""
 _ROOM = 16 << 20
-"""Characters of answers that are held at a time: a line may be long."""
+"""Characters of answers held in memory at a time: a line may be long."""
 
 
 ANSWERS = (
@@ -42,9 +42,9 @@ class ImportCounts:
     conflicts: int = 0
     """Another answer was there."""
     wordless: int = 0
-    """New, but the words of its request are lost: it can be replayed, not read."""
+    """New ones without the words of their request: they can be replayed, not read."""
     refused: int = 0
-    """Not what their key says; only where rows of a cache are read."""
+    """Rows of another cache whose key is not that of their content."""
     unreadable: int = 0
     """Rows whose response is not the one that was stored, or cannot be read: left out."""
     odd: int = 0
@@ -117,10 +117,10 @@ def merge(
 
 
 def _prepare(store: Store) -> None:
-    """Give a connection the memory, and the log the length, with which millions of rows go in at an even rate.
+    """Give the connection more memory and a longer log, so that millions of rows go in at an even rate.
 
-    Digests come in no order: each row changes another page of an index, and a page is written once for many rows where
-    it can wait.
+    Digests come in no order, so each row changes another page of an index; in a larger cache a page is written once
+    for many rows.
     """
     store.connection.execute(f"PRAGMA cache_size=-{_MEMORY}")
     store.connection.execute(f"PRAGMA wal_autocheckpoint={_LOG}")
@@ -183,7 +183,7 @@ def names_of(places: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return the digests of a request's words. Raises ValueError for anything but digests."""
     names = tuple(place["sha256"] for place in places)
     if not all(isinstance(name, str) and name.isalnum() for name in names):
-        raise ValueError("a sha256 is none")
+        raise ValueError("a sha256 is no digest")
     return names
 
 

@@ -3,7 +3,7 @@
 The key is the digest of (schema version, the model's identity, the request). What the key was made of is
 stored beside the answer, so that a miss can be explained; the words of a message are stored once, by content.
 A response is stored before it is handed out. Failures are not stored. A file that cannot be read or written
-is an error: an answer that looks stored but is not would be paid for twice.
+is an error: an answer that was not really stored would be paid for twice.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from harness.settings import CacheMode
 from harness.types import JSON, Failure, Request, Response
 
 PATIENCE = 600.0
-"""Seconds without any answer of another process that lives, after which what it has claimed is asked here as well."""
+"""Seconds without a new answer of the other processes after which what they have claimed is asked here as well."""
 _MOST_DIFFERENCES = 3
-"""Differences that are named; more say that the two have little in common."""
+"""How many differences are named; beyond that the two have little in common."""
 _TIES = 200
-"""Requests that differ in as few places, of which the one whose words agree the longest is named."""
+"""How many equally near requests are compared word by word."""
 _AROUND = 30
-"""Characters of a text that are shown where two part."""
+"""Characters shown on either side of where two texts part."""
 
 
 class CachedModel(Wrapper):
@@ -124,7 +124,7 @@ def _storable_outcome(outcome: Response | Failure) -> Response | Failure:
 
 
 def explain(store: Store, identity: Mapping[str, JSON], request: Request) -> str:
-    """Return half a sentence on why the answer is missing. Reads the whole cache: for a run that has failed anyway."""
+    """Return half a sentence on why the answer is missing. It reads the whole cache, which a failed run can afford."""
     request_json = short(request)
     elsewhere = [
         _read(text)
@@ -186,7 +186,7 @@ def _nearest_requests(stored: Iterator[tuple[Any, ...]], request_json: str) -> l
 
 
 def _words(store: Store, nearest: list[Any], request: Request) -> str:
-    """Return in what the nearest requests differ from this one: settings by name, words by where they part."""
+    """Return how the nearest requests differ from this one: settings by name, words by where they part."""
     now = json.loads(short(request))
     texts = dict(zip(_digests(now).values(), words(request), strict=True))
     partings: list[tuple[int, str]] = []

@@ -24,7 +24,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS identities (digest TEXT PRIMARY KEY, identity TEXT NOT NULL, name TEXT NOT NULL) "
     "WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
-    # In the order in which they landed, not in that of their keys: much more can be read of a damaged file.
+    # With rows in order of arrival (no WITHOUT ROWID): much more of a damaged file can be read.
     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, "
     "response TEXT NOT NULL, stored REAL NOT NULL, task TEXT NOT NULL, digest TEXT NOT NULL)",
     # What is being asked, and by which process.
@@ -40,7 +40,7 @@ def key_of(identity: str, request: str) -> str:
 
 
 def for_writing(path: Path, *, alone: bool = False, wait: float = WAIT) -> sqlite3.Connection:
-    """Return a connection whose transactions are begun by hand. Make the file where there is none.
+    """Return a connection whose transactions are begun by hand. Make the file if it is missing.
 
     alone: it holds the file's lock from the first statement until it is closed. wait: seconds for others' locks.
     """
@@ -83,7 +83,7 @@ def with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
 
 def check(db: sqlite3.Connection, path: Path) -> None:
     """Raise StoreError for a database of another program or of another version."""
-    # In this order: a file that another process fills meanwhile was empty when it was looked at.
+    # In this order: another process may fill the file between the two.
     empty = _is_empty(db)
     application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if not empty and application != APPLICATION:
@@ -109,7 +109,7 @@ def foreign_tables(db: sqlite3.Connection) -> str:
     """Return why a database is not a cache, in words; "" if its tables are exactly those made here.
 
     Plug-ins may have plain tables of their own beside them, which only they read. A view, a trigger or a computed
-    column could be without an end: to list them runs none of them.
+    column from elsewhere could run for ever: they are listed, never run.
     """
     rows = set(db.execute(_LIST))
     own = {table for _, _, table, _ in _expected_tables()}
@@ -142,7 +142,7 @@ def _expected_tables() -> frozenset[tuple[str, ...]]:
 
 
 def tables_with_requests(db: sqlite3.Connection) -> list[str]:
-    """Return the tables with a column `request`: the answers, and those of plug-ins that refer to texts as they do."""
+    """Return the tables whose `request` refers to texts: the answers, and tables of plug-ins."""
     columns = "sqlite_master m, pragma_table_info(m.name) c"
     tables = db.execute(f"SELECT m.name FROM {columns} WHERE m.type = 'table' AND c.name = 'request'")
     return [name for (name,) in tables]
@@ -165,7 +165,7 @@ def damaged(path: Path, what: str) -> StoreError:
 def guard(db: sqlite3.Connection) -> sqlite3.Connection:
     """Return the connection, set to run nothing that its file holds: it may come from somebody else."""
     db.execute("PRAGMA trusted_schema = OFF")
-    # A byte of a text that was flipped may be no UTF-8. So it is read as another text, which no digest names.
+    # A flipped byte may be no UTF-8: it is then read as another text, which no digest names.
     db.text_factory = _text
     return db
 
@@ -188,7 +188,7 @@ def _make_tables(db: sqlite3.Connection) -> None:
 
 
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError, MemoryError)
-"""What is raised where JSON of any content is read as if it were our own."""
+"""What reading foreign JSON as if it were our own may raise."""
 
 
 def digest_of(key: str, response: str) -> str:

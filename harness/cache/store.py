@@ -22,8 +22,8 @@ from harness.errors import StoreError
 from harness.types import JSON, Request, Response
 
 _LONG = 4096
-"""Characters from which on it is asked whether a text is stored before it is handed to SQLite: a network's data would
-be handed over again with each of its questions."""
+"""Characters from which on a text is looked up before it is inserted: a network's data would otherwise be handed to
+SQLite again with each of its questions."""
 _ROW = "SELECT response, digest, rowid FROM answers WHERE key = ? AND stored >= ?"
 
 
@@ -45,7 +45,7 @@ class Store:
         self.replaced = 0
         """Rows that could not be read, in whose place an answer of this process stands now."""
         self.asked_after: float = math.inf
-        """The row after which answers are not from the cache, but were asked by this command's workers."""
+        """Rows after this one were asked by this command's own workers, and do not count as cached."""
         self.claims = Claims(self, needed=not self._alone)
         if readonly and not path.exists():
             raise StoreError(f"there is no cache {path}: give the cache.path that runs wrote to.")
@@ -71,7 +71,7 @@ class Store:
             alone.begin(path)
             self._noted = True
         elif not readonly:
-            alone.end(path)  # the note of a process that was killed: nobody has it alone now
+            alone.end(path)  # a note left by a process that was killed
 
     def get(self, key: str, *, since: float = 0.0) -> Response | None:
         """Return the stored response, marked as cached; None where it is older than `since`, in seconds since 1970.
@@ -146,7 +146,7 @@ class Store:
         except sqlite3.Error as error:
             raise self.trouble(error) from error
         finally:
-            # After COMMIT there is none; on a full disk SQLite may have ended it by itself.
+            # False after COMMIT, and where SQLite has rolled back by itself on a full disk.
             if db.in_transaction:
                 db.rollback()
 
@@ -173,7 +173,7 @@ class Store:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """For what is read in one go; errors are turned into sentences by `trouble`."""
+        """The connection itself, for bulk reads; `trouble` turns its errors into sentences."""
         return self._at
 
     def close(self) -> None:
@@ -199,7 +199,7 @@ class Store:
             schema.prepare(self._db, self.path)
 
     def trouble(self, error: Exception) -> StoreError:
-        """Return the error for what went wrong, after setting a damaged file aside."""
+        """Return the error for what SQLite or the file system has raised."""
         what = str(error)
         if schema.is_damage(error):
             return schema.damaged(self.path, what)

@@ -1,4 +1,4 @@
-"""The arguments of a command that Hydra composes, checked before Hydra, which would refuse them in its own words.
+"""The arguments of a command that Hydra composes, checked before Hydra does, so that every error is one clear sentence.
 
 Names are looked up in the config files themselves; Hydra's errors are not read.
 """
@@ -35,7 +35,7 @@ _OF_ENGINES = ("workers", "hydra/launcher")
 """Groups that the plug-in of engines brings."""
 
 
-def readied(arguments: Sequence[str], config_name: str) -> list[str]:
+def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
     """Return the arguments as Hydra takes them. Raises ConfigError for an option that is a setting, and a bare word."""
     ready, is_value = [], False
     for number, argument in enumerate(arguments):
@@ -55,11 +55,11 @@ def readied(arguments: Sequence[str], config_name: str) -> list[str]:
 def without_switches(arguments: Sequence[str]) -> list[str]:
     """Drop `model.batch=true` if `model.batch.size=…` is given, which implies it."""
 
-    def said(argument: str) -> bool:
+    def is_implied(argument: str) -> bool:
         switch = _SWITCH.fullmatch(argument)
         return switch is not None and any(other.lstrip("+").startswith(f"{switch[1]}.") for other in arguments)
 
-    return [argument for argument in arguments if not said(argument)]
+    return [argument for argument in arguments if not is_implied(argument)]
 
 
 _SWITCH = re.compile(r"\+{0,2}((?:model|judge)\.batch)=(?:true|1|yes|on)", re.IGNORECASE)
@@ -102,10 +102,12 @@ def _value(argument: str) -> object:
         return _UNREADABLE
 
 
-def _option(option: str, equals: str, arguments: Sequence[str], given: Sequence[str], config_name: str) -> str:
+def _option(option: str, equals: str, arguments: Sequence[str], command_line: Sequence[str], config_name: str) -> str:
     """Return the sentence about an option, the first of the arguments: how it is written as a setting."""
     name = option.strip("-").replace("-", "_")
-    settings = {setting.name: setting.value for setting in setting_lines.settings(config_name, given) if setting.value}
+    settings = {
+        setting.name: setting.value for setting in setting_lines.settings(config_name, command_line) if setting.value
+    }
     known = [*setting_lines.groups(config_name), *settings]
     full_name = name if name in known else next((long for long in known if long.rpartition(".")[2] == name), "")
     if not full_name:
@@ -128,11 +130,11 @@ def mistake(config_name: str, arguments: Sequence[str]) -> str:
     return next(_mistakes(config_name, arguments), "")
 
 
-def not_given(config_name: str, arguments: Sequence[str]) -> str:
+def missing_setting(config_name: str, arguments: Sequence[str]) -> str:
     """Return the sentence on the first required setting that is missing, or ""."""
-    given = {_key(argument) for argument in arguments}
+    present = {_key(argument) for argument in arguments}
     missing = (
-        s.name for s in setting_lines.settings(config_name, arguments) if s.value == "???" and s.name not in given
+        s.name for s in setting_lines.settings(config_name, arguments) if s.value == "???" and s.name not in present
     )
     return next((f"{name} has to be given: add {name}=… to the command." for name in missing), "")
 
@@ -144,7 +146,7 @@ def _mistakes(config_name: str, arguments: Sequence[str]) -> Iterator[str]:
         if key in groups:
             yield from _wrong_choices(key, value, may_be_null=groups[key] == "null")
     for group in groups:
-        yield from _wrong_bases(group, setting_lines.named(group, config_name, arguments))
+        yield from _wrong_bases(group, setting_lines.choice_of(group, config_name, arguments))
     for argument in arguments:
         if "=" in argument and argument[0] not in "+~-" and (key := _key(argument)) not in groups:
             yield from _wrong_setting(key, config_name, arguments)
@@ -187,7 +189,7 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
     if section == "hydra" and not key.startswith("hydra.launcher."):
         return
     if section == "judge" and not any(argument.startswith("judge=") for argument in arguments):
-        yield f"{key} is a setting of the judge, and there is none: choose one with judge=…, as with model=…."
+        yield f"{key} is a setting of the judge, and the run has no judge: choose one with judge=…, as with model=…."
     names = _names(section, config_name, arguments)
     if key in names:
         return

@@ -44,7 +44,7 @@ def summaries() -> dict[str, str]:
     return COMMANDS | {name: command.summary for name, command in plugin.commands().items() if name not in COMMANDS}
 
 
-def chosen(arguments: Sequence[str]) -> tuple[str, list[str]]:
+def command_and_arguments(arguments: Sequence[str]) -> tuple[str, list[str]]:
     """Return the command that a command line names (run by default), and the remaining arguments.
 
     `help NAME` and `--help NAME` are `NAME --help`. Raises ConfigError for a word that is no command.
@@ -109,7 +109,7 @@ def asks_for_completion(arguments: Sequence[str]) -> bool:
 
 
 def complete() -> int:
-    """Print what a shell runs to complete the command, or what may stand at the cursor; return the exit code."""
+    """Print what a shell runs to complete the command, or what may follow at the cursor; return the exit code."""
     for argument in sys.argv[1:]:
         what, _, shell = argument.partition("=")
         if what in ("install", "uninstall", "query") and shell in SCRIPTS:
@@ -175,7 +175,7 @@ def _values(command: str, before: Sequence[str], key: str) -> Iterator[str]:
     elif key in setting_lines.groups(_configs()[command]):
         yield from listed(CONFIGS, key)
     elif key == "prompt":
-        yield from prompt_files(setting_lines.named("task", _configs()[command], before))
+        yield from prompt_files(setting_lines.choice_of("task", _configs()[command], before))
     else:
         yield from next(
             (setting.choices for setting in setting_lines.settings(_configs()[command], before) if setting.name == key),

@@ -12,7 +12,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from harness.cli import help_text, setting_lines
-from harness.cli.arguments import mistake, not_given, quoting_hint, readied, without_switches
+from harness.cli.arguments import missing_setting, mistake, quoting_hint, ready_for_hydra, without_switches
 from harness.cli.key_value import exit_code, version
 from harness.cli.setting_lines import is_utf8, own_files
 from harness.config_files import BUILTIN, CONFIGS
@@ -48,7 +48,7 @@ def launch(job: Callable[[Any], int], config_name: str, sweep: Sweep | None = No
             print(version())
             return 0
         secrets.refuse_arguments(sys.argv[1:])
-        sys.argv[1:] = readied(sys.argv[1:], config_name)
+        sys.argv[1:] = ready_for_hydra(sys.argv[1:], config_name)
         return _hydra(job, config_name, sweep)
 
     def complain(error: Exception) -> None:
@@ -89,7 +89,7 @@ def _hydra(job: Callable[[Any], int], config_name: str, sweep: Sweep | None) -> 
     if {"-m", "--multirun", "hydra.mode=MULTIRUN"} & set(sys.argv[1:]):
         from harness.cli import multirun
 
-        if multirun.asked_for(sys.argv[1:]):
+        if multirun.is_sweep(sys.argv[1:]):
             return _sweep(config_name, sweep)
     if (config := _single(config_name)) is not None:
         return job(config)
@@ -149,7 +149,7 @@ def composed(config_name: str, arguments: Sequence[str]) -> Any:
 
 
 def without_hydra(config: Any) -> Any:
-    """Return a composed config without Hydra's own part, which ${hydra:…} finds from now on."""
+    """Return a composed config without Hydra's own part, which is kept for ${hydra:…} to resolve."""
     from hydra.core.hydra_config import HydraConfig
     from omegaconf import open_dict
 
@@ -170,13 +170,13 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
     kind = type(error).__name__
     if kind == "OverrideParseException":
         return quoting_hint(arguments)
-    # The error's own words are not read: what is wrong with the names is found in the files, and needs no message.
-    if isinstance(error, OmegaConfBaseException) and (said := not_given(config_name, arguments)):
-        return said
+    # Names are looked up in the config files; the words of Hydra's errors change with its version.
+    if isinstance(error, OmegaConfBaseException) and (reason := missing_setting(config_name, arguments)):
+        return reason
     if isinstance(error, (HydraException, OmegaConfBaseException, ValueError)) and (
-        said := mistake(config_name, arguments)
+        reason := mistake(config_name, arguments)
     ):
-        return said
+        return reason
     if isinstance(error, RecursionError):
         return f"config files extend each other in a circle: `defaults: [{BUILTIN}NAME, _self_]` takes one that ships."
     if kind.startswith("Interpolation"):
@@ -191,20 +191,20 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
         if full(error):
             return f"there is no room for a file ({error.strerror}): make room, or choose another results=."
         return f"{error.filename or 'a file'} cannot be used: {error.strerror}."
-    return f"{kind}: {message} (this should not have been: debug=true shows where)"
+    return f"{kind}: {message} (an error of the harness itself: debug=true shows where)"
 
 
 def run_settings(arguments: Sequence[str]) -> Main:
     """Return what `python -m harness` would make of these arguments. Raises ConfigError."""
-    from harness.cli import hydra_app, own_configs
+    from harness.cli import own_configs
 
     secrets.refuse_arguments(arguments)
     try:
         own_configs.register()
-        config = plain(hydra_app.without_hydra(hydra_app.composed("config", arguments)))
+        config = plain(without_hydra(composed("config", arguments)))
     except HarnessError:
         raise
     except Exception as error:
-        raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, "config", arguments))) from error
+        raise ConfigError(secrets.mask_keys(sentence(error, "config", arguments))) from error
     secrets.refuse_config(config)
     return build_main(config)

@@ -52,7 +52,7 @@ def command(
 def commands(
     help: str, choices: Mapping[str, Choice], argv: Sequence[str] | None = None, *, interrupted: str = "interrupted."
 ) -> int:
-    """Do the same for a command whose first word chooses a job; `interrupted` is printed after Ctrl-C."""
+    """Carry out a command whose first word chooses a job, as `command` does; `interrupted` is printed after Ctrl-C."""
 
     def job(arguments: Sequence[str]) -> Output:
         if not arguments or "=" in arguments[0] or arguments[0].startswith("-"):
@@ -167,7 +167,7 @@ def exit_code(
         code = action()
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # whoever wanted data reads no more (| head)
+    except BrokenPipeError:  # the reader has had enough (| head)
         return 0
     except Interrupted as reason:
         print(reason, file=sys.stderr)

@@ -149,8 +149,8 @@ class Multirun:
         return config
 
 
-def asked_for(arguments: Sequence[str]) -> bool:
-    """Return whether a command line asks for a sweep. Raises ConfigError for flags that do not go with that."""
+def is_sweep(arguments: Sequence[str]) -> bool:
+    """Test whether a command line asks for a sweep. Raises ConfigError for flags that do not go with -m."""
     if not {*_FLAGS, _MODE} & set(arguments):
         return False
     others = [argument for argument in arguments if argument.startswith("-") and argument not in _FLAGS]
@@ -164,12 +164,12 @@ def asked_for(arguments: Sequence[str]) -> bool:
 @contextmanager
 def multirun(config_name: str, arguments: Sequence[str], explain: Explain) -> Iterator[Multirun]:
     """Yield the sweep that a command line asks for. Raises ConfigError for one that cannot be read."""
-    given = [argument for argument in arguments if argument not in (*_FLAGS, _MODE)]
+    settings = [argument for argument in arguments if argument not in (*_FLAGS, _MODE)]
     with initialize_config_dir(str(CONFIGS), version_base="1.3", job_name="harness"):
         hydra = GlobalHydra.instance().hydra
         assert hydra is not None
         try:
-            overrides = OverridesParser.create(config_loader=hydra.config_loader).parse_overrides(given)
+            overrides = OverridesParser.create(config_loader=hydra.config_loader).parse_overrides(settings)
             own = [override.input_line for override in overrides if override.is_hydra_override()]
             swept = {o.get_key_element(): _values(o) for o in overrides if not o.is_hydra_override()}
         except Exception as error:

@@ -1,8 +1,8 @@
-"""./configs and the code of the working directory: what a user adds without installing it, or in place of what ships.
+"""Configs and code of the working directory, which a user adds without installing anything.
 
-A file of one's own is used before the one that ships under its name; builtin:NAME is always the one that ships. What
-the harness itself needs comes from elsewhere: a folder may be somebody else's, and hold a yaml.py, a package
-hydra_plugins, a configs/config.yaml or a configs/hydra/ that was meant for another program.
+A file in ./configs goes before the one of that name that ships; builtin:NAME is always the one that ships. What the
+harness itself needs never comes from there: the folder may hold a yaml.py, a package hydra_plugins, a
+configs/config.yaml or a configs/hydra/ meant for another program.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def register() -> None:
 
 
 def _drop_schema(group: str, name: str) -> None:
-    """Take what a plugin has stored under the name of a file that ships: Hydra would hold the file to its fields."""
+    """Remove a schema that a Hydra plugin has stored under the name of a shipped file, which Hydra would enforce."""
     stored = ConfigStore.instance().repo
     for part in group.split("/"):
         stored = stored.get(part, {})

@@ -1,4 +1,4 @@
-"""What the config files say, read without Hydra: settings, values, comments, and what a command line chooses."""
+"""The config files read without Hydra: settings, values, comments, kinds of models, and what a command line chooses."""
 
 from __future__ import annotations
 
@@ -151,10 +151,10 @@ def _written(value: Any, lines: Sequence[str]) -> str:
 
 def _comment(lines: Sequence[str], line: int, column: int) -> Iterator[str]:
     """Yield the comment after a value, and the lines below that go on with it."""
-    found = re.match(r"[^#'\"]*?(?:^|\s)#\s?(.*)", lines[line][column:]) if line < len(lines) else None
-    if found is None:
+    comment = re.match(r"[^#'\"]*?(?:^|\s)#\s?(.*)", lines[line][column:]) if line < len(lines) else None
+    if comment is None:
         return
-    yield found[1].strip()
+    yield comment[1].strip()
     for below in lines[line + 1 :]:
         if not below.lstrip().startswith("#"):
             return
@@ -167,7 +167,7 @@ def groups(config_name: str) -> dict[str, str]:
     return {group: name.strip("\"'") for group, name in re.findall(r"^  - (\w+): (\S+)", text, re.MULTILINE)}
 
 
-def named(group: str, config_name: str, arguments: Sequence[str]) -> str:
+def choice_of(group: str, config_name: str, arguments: Sequence[str]) -> str:
     """Return the name that a command line chooses for a group, the first one in a sweep; else that of the default."""
     names = [word.partition("=")[2] for word in arguments if word.startswith(f"{group}=")]
     return (names[-1].partition(",")[0] if names else "") or groups(config_name).get(group, "")
@@ -179,7 +179,7 @@ def settings(config_name: str, arguments: Sequence[str]) -> Iterator[Setting]:
         yield from settings_in(root_file(config_name))
     for group in groups(config_name):
         with suppress(DataError, KeyError):
-            for setting in settings_of(group, named(group, config_name, arguments)):
+            for setting in settings_of(group, choice_of(group, config_name, arguments)):
                 yield replace(setting, name=f"{group}.{setting.name}")
 
 
@@ -207,7 +207,7 @@ def models_by_kind(files: Mapping[str, Path]) -> list[tuple[str, dict[str, Path]
 
 
 def _text(file: Path) -> str:
-    """Return what a file says; nothing for one that cannot be read, of which the list says so."""
+    """Return a file's text; "" for one that cannot be read, which the list says in its place."""
     try:
         return text_of(file)
     except DataError:
@@ -229,7 +229,7 @@ def _title(name: str, file: Path, texts: Mapping[str, str]) -> str:
 
 
 def _chain(name: str, texts: Mapping[str, str]) -> list[str]:
-    """Return a configuration's text and those that it is built on, the nearest first; each one once."""
+    """Return a config's text and the texts of those it is built on, the nearest first, each once."""
     names = [name]
     while (base := _BASE.search(texts[names[-1]])) and base[1] in texts and base[1] not in names:
         names.append(base[1])

@@ -14,7 +14,7 @@ from harness.types import Request, Usage
 
 
 class Admitted(Admission):
-    """Requests, while the till has room. A model that checks `ready` can wait; for others the iterator ends."""
+    """Requests as long as the till has room. A model that reads `ready` can wait; for others the iterator ends."""
 
     def __init__(self, source: Iterator[Request], till: Till) -> None:
         """Wrap the requests of one call of `respond`."""
@@ -41,7 +41,7 @@ class Admitted(Admission):
     @property
     def stopped(self) -> BudgetReached | None:
         """Why not everything was asked; set once no call is under way."""
-        # With nothing under way the next one either has room now, or never will.
+        # With nothing under way the next request has room now or never.
         return self._reached or (self._till.stopped(self._next[1]) if self._next else None)
 
     @property
@@ -77,7 +77,7 @@ class Budgeted(Wrapper):
     ) -> None:
         """Wrap `model`; `before` is called once, before the first request is asked.
 
-        `count`: the till gets the usage of replies that were no answer without a limit as well.
+        `count`: report the usage of replies that were no answer to the till even without a limit.
         """
         super().__init__(model)
         self._till = till

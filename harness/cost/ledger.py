@@ -15,9 +15,9 @@ from harness.types import JSON, TOKENS, Request, Response, Usage
 class Ledger:
     """An account that counts each distinct request once: items that share a request or opening pay for it once.
 
-    So the sums are less than those over the records where items share requests, and more by the openings, which are
-    in no record. What replies that were no answer have cost is shown when it is spent, and is no part of the sums:
-    those are the same whether the answers were asked now or came from the cache.
+    So the sums are less than those over the records where items share requests, and more by the openings, which no
+    record holds. Replies that were no answer are shown when they are paid for but left out of the sums, which are
+    the same whether the answers were asked now or came from the cache.
     """
 
     def __init__(self, price: Price | None, *, paid: bool) -> None:
@@ -28,8 +28,8 @@ class Ledger:
         self.price = price
         self._paid = paid
         self.usd = self.usd_now = self.usd_discarded = 0.0
-        self.calls = self.calls_now = self.uncounted = self.told = 0
-        """Answers; asked now; without a cost; of which the server has told the cost."""
+        self.calls = self.calls_now = self.uncounted = self.charged = 0
+        """Answers in all, asked now, without a known cost, and with a cost that the server reported."""
         self._tokens: Counter[str] = Counter()
         self._digests: set[int] = set()
 
@@ -45,7 +45,7 @@ class Ledger:
             if (count := getattr(response.usage, kind)) is not None:
                 self._tokens[kind] += count
         cost = self.cost(response)
-        self.told += response.usage.usd is not None
+        self.charged += response.usage.usd is not None
         if cost is None:
             self.uncounted += 1
         else:
@@ -81,7 +81,7 @@ class Ledger:
         has_price = self.price is not None
         return {
             "cost": {
-                "usd": round(self.usd, 9) if has_price or self.told else None,
+                "usd": round(self.usd, 9) if has_price or self.charged else None,
                 "answers": self.calls,
                 "answers_without_cost": self.uncounted,
                 "price": str(self.price) if has_price else None,
@@ -92,7 +92,7 @@ class Ledger:
         """Return the lines that the command prints at its end; none for free answers."""
         if not self.paid or not (self.calls or self.usd_discarded):
             return []
-        if self.price is None and not self.told:
+        if self.price is None and not self.charged:
             return ["Cost of these answers: unknown, as the model's price is (model.price tells it)."]
         rest = ", the rest came from the cache" if self.calls_now < self.calls else ""
         without = "a count of tokens" if self.price is not None else "a price"
@@ -106,9 +106,11 @@ class Ledger:
 
     @property
     def _prices(self) -> str:
-        told = f"as the server told {'it' if self.told == 1 else 'them'} with {self.told:,} replies (usage.cost)"
-        by_table = self.told < self.calls and self.price is not None
-        return ", ".join([told] * bool(self.told) + [str(self.price)] * by_table) or str(self.price)
+        reported = (
+            f"as the server told {'it' if self.charged == 1 else 'them'} with {self.charged:,} replies (usage.cost)"
+        )
+        by_table = self.charged < self.calls and self.price is not None
+        return ", ".join([reported] * bool(self.charged) + [str(self.price)] * by_table) or str(self.price)
 
 
 class Metered(Wrapper):

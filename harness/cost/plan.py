@@ -1,7 +1,7 @@
-"""What a run would ask, before it asks: items, calls, what the cache knows, tokens, cost, time.
+"""The plan of a run before anything is asked: items, calls, cached answers, tokens, cost and time.
 
-One pass over the items that holds 64 bits a distinct request. The turns of an opening are followed as far as the cache
-has the replies; from there on a reply that nobody knows yet stands as an empty one, and its length is the uncertainty.
+One pass over the items, holding 64 bits per distinct request. The turns of an opening are followed as far as the cache
+has the replies; beyond that a reply counts as empty, and its possible length is the uncertainty of the plan.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from harness.prompting.prompts import Prompt
 from harness.prompting.repeats import RepeatedPrompts
 from harness.protocols import Model, Service, Task
 from harness.runtime.signals import STOP
-from harness.types import ChatRequest, ChoiceRequest, Item, Message, PairRequest, Request, Response, Transcript
+from harness.types import ChatRequest, Item, Message, Request, Response, Transcript
 
 Peek = Callable[[Request], Response | None]
-"""What the cache knows of a request, without asking."""
+"""Returns the cached answer to a request; asks nothing."""
 SAY_AFTER, SAY_EVERY = 2.0, 10.0
-"""Seconds after which the pass is worth a line, and between two of them."""
+"""Seconds until a long pass prints its first line, and between later ones."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Plan:
     """Of openings and second turns: what the model writes before the question."""
     questions: Totals = field(default_factory=Totals)
     judged: Totals = field(default_factory=Totals)
-    """What a judge is asked at most: about each reply that nobody knows yet, and each that is known and unreadable."""
+    """What a judge is asked at most: about each reply that is still to come, and each stored one that is unreadable."""
     repeats: RepeatedPrompts = field(default_factory=RepeatedPrompts)
     """Items that are asked what another one is."""
     examples: list[Request] = field(default_factory=list)
@@ -111,11 +111,11 @@ class _Pass:
         """Count what a judge would be asked about the reply to a request, if it is unreadable."""
         if known is not None and self.prompt.parse(known, item.fields).label is not None:
             return
-        asked = request_to_judge(judge_prompt(), statement_of(item.fields), "" if known is None else known.text)
-        name = int(request_digest(request)[:16], 16) ^ int(request_digest(asked)[:16], 16)
+        question = request_to_judge(judge_prompt(), statement_of(item.fields), "" if known is None else known.text)
+        name = int(request_digest(request)[:16], 16) ^ int(request_digest(question)[:16], 16)
         if name not in self.digests:
             self.digests.add(name)
-            self.plan.judged.add(size(asked, service), request.max_tokens if known is None else 0)
+            self.plan.judged.add(size(question, service), request.max_tokens if known is None else 0)
 
     def transcript(self, opening: tuple[str, ...], draw: int) -> tuple[Transcript, int]:
         """Return an opening with its cached replies, and the number of missing ones."""
@@ -187,10 +187,6 @@ def _items(task: Task, plan: Plan, say: Callable[[str], None]) -> Iterator[Item]
             say(f"counting what is to be asked: {plan.items:,} items so far")
 
 
-LONG = 6000
-"""Characters from which on a text of a rendered prompt is shown by its two ends."""
-
-
 def plan_lines(
     plan: Plan, model: Model, price: Price | None, budget: Budget, whose: str = "this run", *, paid: bool
 ) -> Iterator[str]:
@@ -219,8 +215,7 @@ def plan_lines(
         if price is None or least is None or most is None:
             yield "Cost: unknown, as the model's price is (model.price.input=… and model.price.output=… tell it)."
         else:
-            amounts = dollars(least) if most - least < 1e-9 else f"{dollars(least)} to {dollars(most)}"
-            yield f"Cost: {amounts} ({price})."
+            yield f"Cost: {dollar_range(least, most)} ({price})."
     yield _time(total, service, turns=plan.turns.calls > 0)
     if service is not None and service.caution:
         yield f"Note: {service.caution}"
@@ -272,46 +267,9 @@ def _time(total: Totals, service: Service | None, *, turns: bool) -> str:
     return f"Time: {span} at model.{name}={rate:g}."
 
 
-def prompt_lines(plan: Plan, service: Service | None) -> Iterator[str]:
-    """Yield the example requests, a line before each message, with the limit that is sent."""
-    for number, request in enumerate(plan.examples, start=1):
-        yield f"\n── prompt {number} of {plan.items:,} ──"
-        yield from _request(request, service)
-
-
-def _request(request: Request, service: Service | None) -> Iterator[str]:
-    if isinstance(request, PairRequest):
-        yield f"[premise]\n{_text(request.premise)}\n[hypothesis]\n{_text(request.hypothesis)}"
-        return
-    for message in request.messages:
-        yield f"[{message.role}]\n{_text(message.content) or '(the reply, not known yet)'}"
-    if isinstance(request, ChoiceRequest):
-        yield f"[ranked] {' | '.join(request.choices)}"
-    if isinstance(request, ChatRequest):
-        yield _limit(request, service) + _form(request)
-
-
-def _limit(request: ChatRequest, service: Service | None) -> str:
-    """Return the limit of a reply as it is sent: for a model that thinks, with the room for that."""
-    room = service.room_to_think if service is not None else 0
-    parts = [f"{request.max_tokens} for the answer and {room} to think (model.reasoning_tokens)"] if room else []
-    parts += [f"sent as {service.limit}"] if service is not None and service.limit != "max_tokens" else []
-    return f"[max_tokens {request.max_tokens + room}]" + f" ({', '.join(parts)})" * bool(parts)
-
-
-def _form(request: ChatRequest) -> str:
-    if request.form is None:
-        return ""
-    first = "reasoning, then " * request.form.reasoning
-    return f" [held to {first}{' | '.join(request.form.choices)} by {request.form.means}]"
-
-
-def _text(text: str) -> str:
-    if len(text) <= LONG:
-        return text
-    return f"{text[: LONG // 2]}\n… ({len(text):,} characters in all) …\n{text[-LONG // 2 :]}"
-
-
 def shown_range(least: int, most: int) -> str:
-    """Return two counts as one text; one where they are equal."""
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def dollar_range(least: float, most: float) -> str:
+    return dollars(least) if most - least < 1e-9 else f"{dollars(least)} to {dollars(most)}"

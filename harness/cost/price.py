@@ -2,8 +2,8 @@
 
 The price is that of the model's config, nothing on this machine, else that of its entry in genai-prices.
 
-genai-prices (pydantic) is a table that comes with the package: nothing is looked up over the network. Its entries name
-a provider by the address and a model by rules; which entry was taken is said wherever a price is shown.
+genai-prices (pydantic) is a table in a package: nothing is looked up over the network. It finds the provider by the
+address and the model by rules; wherever a price is shown, its entry is named.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Price:
         return not any(usd for steps in (self.input, self.output) for _, usd in steps)
 
     def cost(self, usage: Usage) -> float | None:
-        """Return the cost of one call in USD; None where nobody counted its tokens, or they cannot be those of a call.
+        """Return the cost of one call in USD; None where its tokens were not counted, or cannot be those of a call.
 
         Cached and written input are parts of input, reasoning is a part of output, as in OpenAI's usage.
         """
@@ -142,7 +142,7 @@ def _per_million(steps: Steps) -> str:
 
 PACKAGE = "genai-prices"
 _BEYOND = ("requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "input_mchars")
-"""Prices of an entry that tokens of input and output do not account for."""
+"""Prices for something else than tokens of input and output; such an entry is not used."""
 FREE = Price(((0, 0.0),), ((0, 0.0),), source="on this machine")
 
 
@@ -152,10 +152,10 @@ def costs_money(service: Service | None) -> bool:
 
 
 def price_of(service: Service | None, remembered: Mapping[str, Any] | None = None) -> Price | None:
-    """Return what a model's tokens cost; None where nobody knows.
+    """Return what a model's tokens cost; None where unknown.
 
-    `remembered` is what the manifest of an earlier run says: while the table is the same, it saves the half second
-    that reading the table takes.
+    `remembered` is the price in the manifest of an earlier run. While the table is the same version, it saves the half
+    second of reading it.
     """
     if service is None:
         return None
@@ -204,7 +204,7 @@ def _table_price(name: str, base_url: str, tier: str | None) -> Price | None:
         provider = get_snapshot().find_provider(None, None, base_url)
     except LookupError:
         return None
-    # Only the provider's own entries: for names that it lacks the package would offer those of another provider.
+    # Only the provider's own entries: the package would fall back on those of another provider.
     model = provider.find_model(name)
     if model is None:
         return None
@@ -212,7 +212,7 @@ def _table_price(name: str, base_url: str, tier: str | None) -> Price | None:
     context = {"service_tier": tier} if tier is not None else None
     dated = model.prices if isinstance(model.prices, list) else []
     starts = [day for entry in dated if (day := getattr(entry.constraint, "start_date", None)) is not None]
-    # An hour of the day changes the price: the dearest hour is taken.
+    # Where the price depends on the hour, take the dearest.
     hourly = [entry.prices for entry in dated if hasattr(entry.constraint, "start_time")]
     entries = [vars(prices) for prices in (model.get_prices(now, context), *hourly)]
     prices = max(entries, key=lambda prices: (_steps(prices.get("output_mtok")) or ((0, 0.0),))[0][1])

@@ -1,4 +1,4 @@
-"""What one run has to do with money, put together: price, plan, budget, ledger."""
+"""All that concerns the money of one run: price, plan, budget, ledger."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from typing import Any
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
-from harness.cost.plan import Peek, Plan, judge_lines, plan_lines, plan_of, prompt_lines
+from harness.cost.plan import Peek, Plan, judge_lines, plan_lines, plan_of
 from harness.cost.price import FREE, PACKAGE, Price, costs_money, dollars, key_of, price_of
 from harness.cost.shared_budget import Book, till_of
 from harness.cost.till import Till
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
-from harness.protocols import Model, Task, remarks_of
+from harness.protocols import Model, Service, Task, remarks_of
 from harness.runtime.signals import STOP
 from harness.storage.atomic_write import object_in
-from harness.types import JSON
+from harness.types import JSON, ChatRequest, ChoiceRequest, PairRequest, Request
 
+LONGEST_TEXT = 6000
+"""Characters up to which a dry run shows a text of a prompt in full; of a longer one it shows both ends."""
 Say = Callable[[str], None]
 """Shows a line on stderr."""
 
@@ -53,11 +55,11 @@ class JudgeSpending:
         till = till_of(budget, price, model, ledger.discard, None if book is None else book.of_judge())
         return cls(model, budget, paid, price, ledger, till, before)
 
-    def within_rest(self, asked: Model | None = None) -> Model:
-        """Return the judge within what the model has left of the budget; `asked`: with plug-ins around it."""
+    def within_rest(self, wrapped: Model | None = None) -> Model:
+        """Return the judge, within what the model has left of the budget; `wrapped`: in wrappers of plug-ins."""
         before = self.before
         follow = None if before is None else lambda: self.till.follow(before)
-        return Budgeted(asked or self.model, self.till, follow, count=self.paid)
+        return Budgeted(wrapped or self.model, self.till, follow, count=self.paid)
 
     def metered(self, model: Model) -> Model:
         """Return the judge behind its cache, its answers entered into its ledger."""
@@ -87,7 +89,7 @@ class Spending:
     notes: tuple[str, ...] = ()
     """Lines that belong to the plan."""
     whose: str = "this run"
-    """Whose limits these are, in sentences."""
+    """Whose limits these are, as messages put it."""
 
     @classmethod
     def of(
@@ -129,23 +131,23 @@ class Spending:
         if self.judge is not None:
             self.budget.needs(self.judge.price, self.judge.model.traits.service, "judge")
 
-    def within_budget(self, peek: Peek, say: Say, asked: Model | None = None, *, announced: bool = False) -> Model:
-        """Return the model, asked only as far as the budget goes; `asked` is the model as it is asked, in batches.
+    def within_budget(self, peek: Peek, say: Say, wrapped: Model | None = None, *, announced: bool = False) -> Model:
+        """Return the model within its budget; `wrapped`: the model in wrappers of plug-ins, such as batches.
 
-        The plan is shown before a paid model is first asked, where it has not been `announced` with others.
-        A run that the cache answers alone never comes to that, and does not wait for a pass over the items.
+        The plan is shown before a paid model's first call, unless it was `announced` with those of other jobs. A run
+        answered from the cache alone makes no call, and does not wait for a pass over the items.
         """
         before = (lambda: self.announce(peek, say)) if self.paid and not announced else None
-        return Budgeted(asked or self.model, self.till, before, count=self.paid)
+        return Budgeted(wrapped or self.model, self.till, before, count=self.paid)
 
     def announce(self, peek: Peek, say: Say) -> None:
-        """Show the plan, unless a stop was requested meanwhile."""
+        """Show the plan, unless a stop has been requested meanwhile."""
         plan = self.plan(peek, say)
         for line in self._lines(plan) if not STOP.requested else ():
             say(line)
 
     def metered(self, model: Model) -> Model:
-        """Return a model whose answers are entered into the ledger; `model` is the one behind its cache."""
+        """Return the model, already behind its cache, with its answers entered into the ledger."""
         return Metered(model, self.ledger)
 
     def so_far(self) -> str:
@@ -168,7 +170,7 @@ class Spending:
         yield from remarks_of(self.task)
         if self.judge is not None:
             yield from judge_lines(plan, self.judge.model, self.judge.price, paid=self.judge.paid)
-        yield from prompt_lines(plan, self.model.traits.service)
+        yield from _prompts(plan, self.model.traits.service)
         yield "\nNothing was asked (dry_run=true)."
 
     def plan(self, peek: Peek, say: Say, examples: int = 0, elsewhere: set[int] | None = None) -> Plan:
@@ -183,8 +185,48 @@ class Spending:
         yield from self.notes
 
 
+def _prompts(plan: Plan, service: Service | None) -> Iterator[str]:
+    """Yield the example requests, a line before each message, with the limit that is sent."""
+    for number, request in enumerate(plan.examples, start=1):
+        yield f"\n── prompt {number} of {plan.items:,} ──"
+        yield from _request(request, service)
+
+
+def _request(request: Request, service: Service | None) -> Iterator[str]:
+    if isinstance(request, PairRequest):
+        yield f"[premise]\n{_text(request.premise)}\n[hypothesis]\n{_text(request.hypothesis)}"
+        return
+    for message in request.messages:
+        yield f"[{message.role}]\n{_text(message.content) or '(the reply, not known yet)'}"
+    if isinstance(request, ChoiceRequest):
+        yield f"[ranked] {' | '.join(request.choices)}"
+    if isinstance(request, ChatRequest):
+        yield _limit(request, service) + _form(request)
+
+
+def _limit(request: ChatRequest, service: Service | None) -> str:
+    """Return the limit of a reply as it is sent: for a model that thinks, with the room for that."""
+    room = service.room_to_think if service is not None else 0
+    parts = [f"{request.max_tokens} for the answer and {room} to think (model.reasoning_tokens)"] if room else []
+    parts += [f"sent as {service.limit}"] if service is not None and service.limit != "max_tokens" else []
+    return f"[max_tokens {request.max_tokens + room}]" + f" ({', '.join(parts)})" * bool(parts)
+
+
+def _form(request: ChatRequest) -> str:
+    if request.form is None:
+        return ""
+    first = "reasoning, then " * request.form.reasoning
+    return f" [held to {first}{' | '.join(request.form.choices)} by {request.form.means}]"
+
+
+def _text(text: str) -> str:
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[: LONGEST_TEXT // 2]}\n… ({len(text):,} characters in all) …\n{text[-LONGEST_TEXT // 2 :]}"
+
+
 def _price_json(model: Model, price: Price | None) -> dict[str, JSON]:
-    """Return the price of a model for the manifest, and by what it was found; empty where nobody knows it."""
+    """Return the price of a model for the manifest, and its key in the table; {} where unknown."""
     service = model.traits.service
     if service is None or price is None:
         return {}
@@ -193,7 +235,7 @@ def _price_json(model: Model, price: Price | None) -> dict[str, JSON]:
 
 
 def _price_in(manifest: Path, *parts: str) -> Mapping[str, Any]:
-    """Return the price in a manifest or in a part of it; empty if there is none."""
+    """Return the price in a manifest or in a part of it, or {}."""
     try:
         content: Any = object_in(manifest)
     except OSError:

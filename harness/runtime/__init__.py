@@ -1,1 +1,1 @@
-"""What a command does besides its work: signals, progress, streams, what is written for people, keys kept out of it."""
+"""What a command needs besides its work: signals, progress, output, the environment, keys kept out of it all."""

@@ -1,7 +1,7 @@
-"""Whether this Python has what the harness needs, said before anything of it is imported.
+"""Check that this Python has what the harness needs, before anything else of it is imported.
 
-Python 3.6 has to understand this file, or it could not say that it is too old: the standard library alone, no := and no
-annotation that is newer.
+Python 3.6 has to be able to run this file, to say that it is too old: the standard library alone, no := and no newer
+annotations.
 """
 
 import os
@@ -29,14 +29,14 @@ PACKAGES = {
     "scipy": "scipy",
     "sklearn": "scikit-learn",
 }
-"""What has to be importable, and what pip calls it: pyproject.toml's dependencies, and what they bring."""
+"""Modules that have to be importable, with pip's names: pyproject.toml's dependencies, and what they bring."""
 _HOME = Path(__file__).resolve().parents[2]
 
 
 def begin() -> None:
     """Prepare the process of a command, or end it with one sentence where this Python cannot run any.
 
-    The working directory is importable then, after everything that is installed: a yaml.py may lie there.
+    The working directory is put last on the import path: a yaml.py may lie there.
     """
     if sys.excepthook is _one_sentence:  # as of python -m harness, which has begun with the package
         return
@@ -88,7 +88,7 @@ def failed_import(error: ImportError) -> str:
 def installing(extra: str) -> str:
     """Return the command that installs an extra of the harness, such as local.
 
-    In a checkout it is never called by its name: the public index has an unrelated package of the same.
+    In a checkout it names the folder, never the package: the public index has an unrelated one of that name.
     """
     if not _is_checkout():
         return f"python -m pip install 'harness[{extra}]'"

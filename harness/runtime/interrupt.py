@@ -29,8 +29,8 @@ def interruptible(
     """Make the first Ctrl-C (SIGTERM, SIGQUIT, SIGHUP) request a stop, and the second one end everything at once.
 
     A terminal that goes away sends SIGHUP, more than once where a shell passes it on: it is never the second one.
-    `ended` says whether all work has come to an end with the block; a stop stays requested of what has not. `numbers`:
-    the signals that ask for it.
+    `ended` says whether all work has ended with the block; if not, the stop stays requested. `numbers`: the signals
+    that request it.
     """
 
     def on_signal(number: int, frame: FrameType | None) -> None:
@@ -107,7 +107,7 @@ class Stoppable(Wrapper):
 
 T = TypeVar("T")
 _abandoned: list[Future[Any]] = []
-"""Work that a second Ctrl-C has left behind: it asks nothing more, and stores what was under way."""
+"""Runs in threads that a second Ctrl-C has left behind: they ask nothing more, and store what was under way."""
 
 
 def call(work: Callable[[], T], progress: Progress) -> T:
@@ -128,9 +128,9 @@ def loop_is_running() -> bool:
 
 
 def await_abandoned() -> None:
-    """Wait for work that was left behind: it and another run would not both know whom a stop is meant for."""
+    """Wait for runs that were left behind: a stop is one flag for the whole process, so two runs cannot share it."""
     while _abandoned:
-        _abandoned[-1].exception()  # waits for it; whatever it is, its run has been given up
+        _abandoned[-1].exception()  # waits; the error itself is of a run that was given up
         _abandoned.pop()
         STOP.requested = False
 
@@ -152,5 +152,5 @@ def _call_in_thread(work: Callable[[], T], progress: Progress) -> T:
             return outcome.result()
         finally:
             if not outcome.done():
-                STOP.requested = True  # whatever it was that ended the wait
+                STOP.requested = True  # whatever has ended the wait
                 _abandoned.append(outcome)

@@ -26,19 +26,19 @@ T = TypeVar("T")
 EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 FIRST_WAIT = 3.0
-"""Seconds after which such a line says for the first time that calls wait for a retry."""
+"""Seconds until the first line on calls that wait for a retry, where there is no terminal."""
 RECENT = 30.0
-"""Seconds that the rate looks back on,"""
+"""Seconds that the rate looks back on."""
 FEWEST = 10
-"""or as long as so many answers took, where they are slow."""
+"""Answers that it looks back on at least, where they are slow."""
 AFTER = 1.0
-"""Seconds before the bar is drawn: a shorter run has none, and never imports rich."""
+"""Seconds before the bar is drawn: a shorter run never imports rich."""
 REFRESH = 0.2
 """Seconds between two states of the bar."""
 LONGEST_WAIT = 2.0
-"""Seconds that the bar is given to leave: a terminal may be stopped with Ctrl-S."""
+"""Seconds to wait for the bar to be erased: a terminal may be stopped with Ctrl-S."""
 SHORTEST, LONGEST = 8, 40
-"""Cells of the bar, without its numbers."""
+"""Width of the bar in cells, without the numbers."""
 LEAST_NEEDED = ("cached", "unreadable", "rate", "cost", "failed", "left")
 """Numbers that a narrow terminal leaves out, in this order."""
 
@@ -57,7 +57,7 @@ class Progress:
         """0 where it is not known."""
         self.done = self.cached = self.failed = self.unreadable = 0
         self.shared = 0
-        """Of those not from the cache, the ones that another item's call has answered: it asks the same."""
+        """Of those not from the cache, the ones answered by another item's identical call."""
         self._marks = deque([(time.monotonic(), 0)])
         self._looked = 0
 
@@ -65,7 +65,7 @@ class Progress:
         self, records: Iterable[tuple[Record, T]], items: Iterable[object], samples: int = 1
     ) -> Iterator[tuple[Record, T]]:
         """Yield `records` unchanged while showing progress, and count their outcomes; expects `samples` per item."""
-        asked = None
+        last_request = None
         for record, request in self.watch(records, items, samples):
             if isinstance(record.outcome, Failure):
                 self.failed += 1
@@ -73,8 +73,10 @@ class Progress:
                 self.cached += record.outcome.cached
                 self.unreadable += record.answer is not None and record.answer.label is None
             if record.request is not None and not (isinstance(record.outcome, Response) and record.outcome.cached):
-                self.shared += record.request == asked  # items that wait for one answer get it one after the other
-                asked = record.request
+                self.shared += (
+                    record.request == last_request
+                )  # items that wait for one answer get it one after the other
+                last_request = record.request
             yield record, request
 
     def where_from(self) -> str:
@@ -96,7 +98,7 @@ class Progress:
         on_terminal = console.capable(sys.stderr)
         last_line = time.monotonic()
         self._marks = deque([(last_line, 0)])
-        with self._told_of_retries(lines=not on_terminal), Bar(self) if on_terminal else nullcontext():
+        with self._shown_retries(lines=not on_terminal), Bar(self) if on_terminal else nullcontext():
             self.total = each * length_hint(items)  # with the bar in sight: making items can take seconds
             for value in values:
                 self.done += 1
@@ -107,14 +109,14 @@ class Progress:
 
     @property
     def waiting(self) -> str:
-        """What waits for a retry, and why, or how far a long step is; else ""."""
+        """Which calls wait for a retry and why, or how far a long step is; else ""."""
         return RETRIES.sentence or STEPS.sentence
 
     @contextmanager
-    def _told_of_retries(self, *, lines: bool) -> Iterator[None]:
-        """Show messages about servers while the block lasts; with `lines` also, now and then, what waits or takes long.
+    def _shown_retries(self, *, lines: bool) -> Iterator[None]:
+        """Show messages about servers within the context; with `lines` also, now and then, what the run waits for.
 
-        Nothing else is shown before something lands.
+        Otherwise nothing would be shown before an answer lands.
         """
         last_line = time.monotonic() - EVERY + FIRST_WAIT
 
@@ -138,7 +140,7 @@ class Progress:
     def facts(self, now: float) -> dict[str, str]:
         """Return what is known and not zero, in the order in which it is shown; `now` is of time.monotonic.
 
-        Time left takes all that is to come for asked: where answers from the cache are among it, it takes less.
+        The time left assumes that all the rest is asked: with answers from the cache among it, it is shorter.
         """
         rate = self.rate(now)
         rest = max(self.total - self.done, 0)
@@ -156,8 +158,8 @@ class Progress:
     def rate(self, now: float) -> float | None:
         """Return answers per second without those from the cache; None before the first of them.
 
-        Over the last 30 seconds, or the last ten answers where they took longer. Stored answers land in a burst, which
-        says nothing of those to come: they are not counted, and the clock begins when the first burst is over.
+        Over the last 30 seconds, or the last ten answers where they took longer. Answers from the cache are not
+        counted, and the clock begins after their first burst, which says nothing about the calls to come.
         """
         answers, marks = self.done - self.cached, self._marks
         if not answers:
@@ -180,7 +182,7 @@ def _pace(rate: float) -> str:
 
 
 class Bar:
-    """A bar that is shown while the block lasts, drawn by a thread of its own so that the run only has to count."""
+    """A bar shown within the context, drawn by a thread of its own so that the run only has to count."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -209,7 +211,7 @@ class Bar:
         def state() -> RenderableType:
             return line(self._progress, screen.width)
 
-        # Lines on stderr go above the bar; stdout may be a pipe, and none of its business.
+        # Lines on stderr go above the bar; stdout may be a pipe, so leave it alone.
         live = Live(get_renderable=state, console=screen, auto_refresh=False, transient=True, redirect_stdout=False)
         with suppress(OSError), live:  # the terminal may be closed
             while not self._ended.wait(REFRESH):

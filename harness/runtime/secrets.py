@@ -1,4 +1,4 @@
-"""Where a key must not be: in a setting, which is written to manifests and caches, or in what is printed."""
+"""Keep keys out of settings, which are written to manifests and caches, and out of all that is printed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from urllib.parse import urlsplit
 from harness.errors import ConfigError
 
 SECRET = 16
-"""Characters from which on a key is one. Shorter ones (none, EMPTY) are for local servers that ask for none: they are
-words that replies may hold."""
+"""The least length of a key. Shorter ones (none, EMPTY) are placeholders for local servers, and words of replies."""
 PASSWORD = 8
-"""Characters from which on a setting of the user's own with such a name holds a key: `header: 0` is none."""
+"""The least length of a value that counts as a key by its setting's name: `header: 0` does not."""
 _FORM = re.compile(
     r"\b(?:sk|pk|rk|xai|nvapi|github_pat|glpat|xox[abeprs])[-_][\w-]{16,}|\b(?:hf|gsk|gh[opsru]|r8|tgp)_[A-Za-z0-9]{16,}"
     r"|\bAIza[\w-]{30,}|\bA[KS]IA[A-Z0-9]{16}\b|\beyJ[\w-]{8,}\.[\w-]+|\b[Bb]earer\s+\S{8,}|\b[Bb]asic\s+[\w+/]{12,}=*"
@@ -149,7 +148,7 @@ def _mask_pair(pair: re.Match[str]) -> str:
 
 
 _PLACEHOLDERS = ("…", "...", "VALUE", "[a", "[the")
-"""What our own sentences have for a value."""
+"""Placeholders for a value in our own sentences."""
 
 
 def refuse(settings: Mapping[str, Any], key: str, key_env: str) -> None:

@@ -31,7 +31,7 @@ STOP = Stop()
 _HANDLERS: list[Callable[[int, FrameType | None], None]] = []
 """Those that `at_once` has set."""
 LAST: list[Callable[[], object]] = []
-"""What is done before the process ends at once: a bar is taken off the terminal, a file that is not whole away."""
+"""Called before the process ends at once: erase a bar, remove an incomplete file."""
 
 
 def sentence(state: str = "every stored answer is kept") -> str:
@@ -39,7 +39,7 @@ def sentence(state: str = "every stored answer is kept") -> str:
 
 
 def at_once(message: str, code: int = INTERRUPTED) -> None:
-    """Make Ctrl-C end the process wherever it is, with this message (none where empty) and this exit code.
+    """Make Ctrl-C end the process wherever it is, with this exit code and, if it is not empty, this message.
 
     No exception is raised: one that comes in the middle of an import, a destructor or the interpreter's own exit would
     be shown with its traceback, turned into another, or ignored. Cache and results folder survive kill -9, and this.
@@ -63,27 +63,27 @@ def at_once(message: str, code: int = INTERRUPTED) -> None:
 
 
 def say_instead(message: str) -> None:
-    """Change what Ctrl-C says, where `at_once` has set that: what it leaves is another thing by now."""
+    """Change the message of Ctrl-C, where `at_once` has set one: by now it leaves something else behind."""
     if signal.getsignal(signal.SIGINT) in _HANDLERS:
         at_once(message)
 
 
 def as_exception() -> None:
-    """Make Ctrl-C raise KeyboardInterrupt again, if `at_once` has changed that: what is under way wants to clear up."""
+    """Make Ctrl-C raise KeyboardInterrupt again, if `at_once` has changed that, so that cleanup runs."""
     if signal.getsignal(signal.SIGINT) in _HANDLERS:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def leave(code: int) -> NoReturn:
-    """End a command that has said all it has to say: Ctrl-C can only make the end come sooner."""
+    """End a command that has printed everything; Ctrl-C only makes it end sooner."""
     at_once("", code)
-    # After what is done at exit Python puts back the system's own handler, which would give another exit code.
+    # Python restores the system's handler after its exit functions, which would give another exit code.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
 
 
 class Companion(Protocol):
-    """Something that was started and can be ended."""
+    """A helper that a run has started, such as a server."""
 
     @property
     def what(self) -> Hashable:
@@ -94,11 +94,11 @@ class Companion(Protocol):
 
 
 _COMPANIONS: list[tuple[int, Companion]] = []
-"""With the process that has started each: a fork ends none of them."""
+"""Each with the id of the process that started it: a forked process ends none of them."""
 
 
 def add_companion(companion: Companion) -> None:
-    """Have something ended with the run."""
+    """Have a companion ended with the run, at the latest with the process."""
     if not _COMPANIONS:
         atexit.register(end_companions)
     _COMPANIONS.append((os.getpid(), companion))

@@ -1,4 +1,4 @@
-"""What a run is waiting for, and how far a long step is: entered by whoever waits or steps, shown by the progress."""
+"""What a run is waiting for and how far a long step is: entered where that happens, shown by the progress."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ class Retries:
     """The calls of this process that wait for a retry."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._calls: dict[Hashable, Waiting] = {}
         self.listener: Callable[[], None] = lambda: None
-        """Called now and then while calls wait: whoever shows progress without a bar has no other occasion to."""
+        """Called now and then while calls wait: without a bar, progress is only shown at such moments."""
         self.speaker: Callable[[str], None] = lambda _: None
-        """Shows a line."""
+        """Prints a line."""
 
     def say(self, sentence: str) -> None:
         self.speaker(sentence)
@@ -61,13 +60,12 @@ class Steps:
     """The step under way, in words."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self.title = ""
         """What the step is about, such as the network that is being learned."""
         self.sentence = ""
         """How far it is; "" where none is under way."""
         self.listener: Callable[[], None] = lambda: None
-        """Called whenever there is news: whoever shows progress without a bar has no other occasion to."""
+        """Called whenever there is news: without a bar, progress is only shown at such moments."""
 
     @contextmanager
     def about(self, title: str) -> Iterator[None]:

@@ -30,7 +30,7 @@ _SHARED = (
     "locks hold (NFS 4, Lustre mounted with flock). budget.of=part needs no locks."
 )
 _KILLED = "killed, or out of memory"
-"""What may have become of a process of which nobody knows more."""
+"""Why a process may have ended without leaving an outcome."""
 
 
 def carry_out(command: SweepCommand, multirun: Multirun) -> int:
@@ -51,15 +51,15 @@ def carry_out(command: SweepCommand, multirun: Multirun) -> int:
     chosen: Engine | None = engine("parallel", parallel, count=at_once) if at_once > 1 else sweep.multirun.engine()
     elsewhere = None if chosen is None else dispatch(parallel)
     paid = any(command.asks(checked.prepared) for checked in sweep.jobs)
-    if said := [*(command.plan(sweep.jobs) if paid else ()), *notes]:
-        terminal.show(said, stream=sys.stderr)
+    if intro := [*(command.plan(sweep.jobs) if paid else ()), *notes]:
+        terminal.show(intro, stream=sys.stderr)
     with jobs.new_folder(sweep.multirun) as (place, placed):
         ends: Mapping[str, str] = {}
         interrupted = True
         try:
             if elsewhere is not None and chosen is not None:
-                if at_once > 1:  # their own lines tell what went wrong
-                    jobs.SAID.update(job.number for job in placed.jobs)
+                if at_once > 1:  # each prints its error itself
+                    jobs.REPORTED.update(job.number for job in placed.jobs)
                 ends = elsewhere.wait(chosen, "hydra.launcher", jobs.work(placed, command.module), place)
             else:
                 placed.launch(partial(jobs.job, command.module))
@@ -77,7 +77,7 @@ def carry_out(command: SweepCommand, multirun: Multirun) -> int:
 
 
 def _stopped(error: Exception) -> str:
-    """Return the sentence for a launcher of Hydra's that has stopped at a job: it tells of none of the others."""
+    """Return the sentence for a launcher of Hydra's that raised: it reports none of the other jobs."""
     first = str(error).strip().partition("\n")[0].partition(". ")[0]
     return (
         f"{type(error).__name__}: {first.rstrip('.')}. This launcher stops there, and may end the other jobs; "
@@ -100,7 +100,7 @@ def conclude(
 ) -> int:
     """Print the tables of the jobs that have left a run, and the errors; return the exit code.
 
-    `ends` are words on how processes have ended. What an interrupted sweep has not begun is no error.
+    `ends` says by job number how its process ended. Jobs that an interrupted sweep has not begun are no errors.
     """
     outcomes = {job.number: jobs.outcome(place / str(job.number)) for job in multirun.jobs}
     runs = dict.fromkeys(Path(outcome["run"]) for outcome in outcomes.values() if outcome and outcome.get("run"))
@@ -116,17 +116,17 @@ def conclude(
             print(f"With all metrics, a table for each value: {board}", flush=True)
             parts = [*shown, *parts]
         leaderboard.write(markdown(parts), board)
-    untold: dict[str, list[int]] = defaultdict(list)
+    unreported: dict[str, list[int]] = defaultdict(list)
     failed = 0
     for number, outcome in outcomes.items():
         if outcome is None and not interrupted:
-            untold[_lost(ends.get(str(number), _KILLED))].append(number)
+            unreported[_lost(ends.get(str(number), _KILLED))].append(number)
             failed += 1
         elif outcome is not None and outcome.get("error"):
             failed += 1
-            if number not in jobs.SAID:
-                untold[str(outcome["error"])].append(number)
-    for error, numbers in untold.items():
+            if number not in jobs.REPORTED:
+                unreported[str(outcome["error"])].append(number)
+    for error, numbers in unreported.items():
         console.complain(error, f"error in job{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}")
     if failed:
         console.complain(f"{failed} of {len(outcomes)} jobs have failed; {place} says which, and why.", "sweep")

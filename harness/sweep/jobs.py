@@ -1,6 +1,6 @@
-"""A command that can be swept, one job of it in whichever process, and the folder in which jobs leave their outcomes.
+"""The jobs of a sweep: carried out one at a time, in any process, and the folder where they leave their outcomes.
 
-The folder stands below results/.sweeps/, with the jobs, what became of each, their leaderboard and their budget.
+The folder is below results/.sweeps/ and holds the list of jobs, their outcomes, their leaderboard and their budget.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class SweepCommand:
     """Returns the tables at the end; None: the leaderboard's."""
 
 
-SAID: set[int] = set()
-"""The jobs whose errors this process has printed."""
+REPORTED: set[int] = set()
+"""Numbers of the jobs whose errors have been printed."""
 
 
 def say(text: str) -> None:
@@ -97,7 +97,7 @@ def job(module: str, config: DictConfig) -> int:
     say(f"[{number}] {mask_keys(str(Job(number, tuple(hydra.overrides.task))))}")
     try:
         refuse_config(plain(config))
-        _seen(place)
+        _check_shared_disk(place)
         book = _budget(config, place, hydra)
         note(place, run=command.run_one(config, brief=True, book=book), error=None)
     except Interrupted as stop:
@@ -107,7 +107,7 @@ def job(module: str, config: DictConfig) -> int:
             print(mask_keys(console.clean(traceback.format_exc())), end="", file=sys.stderr)
         sentence = mask_keys(_ended_by_engine(error) or _sentence(error, hydra))
         console.complain(sentence, f"error in job {number}")
-        SAID.add(number)
+        REPORTED.add(number)
         note(place, run=None, error=sentence)
         return ERROR
     return 0
@@ -122,15 +122,16 @@ def _ended_by_engine(error: Exception) -> str:
     if type(error).__module__.partition(".")[0] != "submitit":
         return ""
     return (
-        f"{str(error).rstrip('.')} (hydra.launcher.max_num_timeout= is how often, timeout_min= how long it takes). "
+        f"{str(error).rstrip('.')} (hydra.launcher.requeues= is how often it may go on, "
+        "hydra.launcher.minutes= how long it may take). "
         "What is stored is kept, and the same command goes on from there."
     )
 
 
 def _budget(config: DictConfig, place: Path, hydra: Any) -> Book | None:
-    """Return the book in which a job's spending stands, if it has one; a part is set as the job's own limits.
+    """Return the book that a job's spending is written to, or None; with budget.of=part, set the job's own limits.
 
-    A job that an engine may begin again has one for itself, or it would begin with the whole of its limits each time.
+    A job that an engine may restart needs a book even for limits of its own: it would begin with all of them each time.
     """
     limits = config.get("budget")
     if limits is None:
@@ -149,8 +150,8 @@ def _budget(config: DictConfig, place: Path, hydra: Any) -> Book | None:
     return Book(place / BUDGET, name, whose="")
 
 
-def _seen(place: Path) -> None:
-    """Refuse a job on a node that has not the sweep's folder: nobody would find what it leaves."""
+def _check_shared_disk(place: Path) -> None:
+    """Raise ConfigError on a node without the sweep's folder, where the job's results would be lost."""
     if not (place.parent / SWEEP).is_file():
         raise ConfigError(
             f"the node {socket.gethostname()} has no folder {place.parent}: results= (and cache.path=) have to be on a "
@@ -185,7 +186,7 @@ class RemoteJob:
                 try:
                     return job(self.module, task_config)
                 except KeyboardInterrupt:
-                    return signals.INTERRUPTED  # of which the process that began it tells
+                    return signals.INTERRUPTED  # the parent process reports it
 
 
 def carry_out(order: dict[str, Any]) -> int:
@@ -204,7 +205,7 @@ def work(sweep: Multirun, module: str) -> list[Work]:
 
 
 KEPT = 20
-"""So many sweeps' folders are kept, the newest."""
+"""How many folders of sweeps are kept, the newest."""
 SWEEP, OUTCOME, BUDGET, LOCK = "sweep.json", "outcome.json", "budget.sqlite", ".lock"
 _DATED = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(-\d+)?")
 

@@ -9,8 +9,7 @@ from operator import length_hint
 
 from harness.codec import digest
 from harness.cost.budget import Budget
-from harness.cost.plan import Plan, Totals, costs, shown_range
-from harness.cost.price import dollars
+from harness.cost.plan import Plan, Totals, costs, dollar_range, shown_range
 from harness.models.api.families import plan_note
 from harness.prepare import Prepared, own_lines, planned
 from harness.settings import Limits
@@ -35,7 +34,7 @@ class PlanLine:
 
     @property
     def cost(self) -> tuple[float | None, float | None]:
-        """What it costs at least and at most in USD, its judge included; None where nobody knows."""
+        """What it costs at least and at most in USD, its judge included; None where unknown."""
         spending = self.prepared.spending
         nothing: tuple[float | None, float | None] = 0.0, 0.0
         least, most = nothing if self.plan is None or not spending.paid else costs(self.plan.total, spending.price)
@@ -98,11 +97,11 @@ def _dollars(least: float | None, most: float | None) -> str:
         return "unknown"
     if not most:
         return "nothing"
-    return dollars(least) if most - least < 1e-9 else f"{dollars(least)} to {dollars(most)}"
+    return dollar_range(least, most)
 
 
 def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
-    """Yield where is asked, for how much a token, within which limit, and with which files of the user's own."""
+    """Yield which servers are asked, their prices, the limits, and the user's own files."""
     settings = lines[0].prepared.settings
     asked = [line for line in lines if line.plan is not None and line.prepared.model.traits.service is not None]
     models_at: dict[str, dict[str, None]] = defaultdict(dict)
@@ -136,7 +135,7 @@ def _names(models: Iterable[str]) -> str:
 
 
 def _limit(limits: Limits, jobs: int) -> str:
-    """Return what may be spent, and by whom; nothing without a limit."""
+    """Return the sentence on the limits and whose they are; "" without a limit."""
     budget = Budget(**limits.amounts)
     if not budget:
         return ""

@@ -15,7 +15,6 @@ from support.scripted import Scripted
 from harness.cache import CachedModel, Store
 from harness.config_files import CONFIGS
 from harness.plugins.answers.command import CACHE
-from harness.types import Response
 
 
 @pytest.fixture
@@ -120,33 +119,3 @@ def test_verify_finds_what_was_changed(path, change, said):
     done = command("verify", f"cache={path}")
     assert done.returncode == 1 and said in done.stdout, done.stdout
     assert "is not sound" in done.stderr
-
-
-def test_verify_finds_errors_that_were_stored_as_empty_answers(tmp_path):
-    path, replies = (
-        tmp_path / "answers.sqlite",
-        {"0?": ("", "error"), "1?": (" ", ""), "2?": ("", "stop"), "3?": ("No", "")},
-    )
-
-    class Server(Scripted):
-        @property
-        def identity(self):
-            return {"kind": "openai.chat", "model": "m"}
-
-    def fill_from(kind: type[Scripted]) -> None:
-        def answer(request):
-            text, reason = replies[request.messages[-1].content]
-            return Response(text, finish_reason=reason)
-
-        with closing(Store(path)) as store:
-            list(each(CachedModel(kind(answer), store).respond(map(ask, replies))))
-
-    fill_from(Scripted)  # a model that says nothing, not a server
-    assert command("verify", f"cache={path}").returncode == 0
-    fill_from(Server)
-    done = command("verify", f"cache={path}")
-    assert done.returncode == 1 and "2 answers without a word and without a reason to finish" in done.stderr
-    assert f"prune errors=true cache={path}" in done.stderr
-    assert "2 answers would go" in command("prune", "errors=true", f"cache={path}").stdout
-    assert "2 answers removed" in command("prune", "errors=true", "yes=true", f"cache={path}").stdout
-    assert command("verify", f"cache={path}").returncode == 0 and count(path) == 6

@@ -11,7 +11,7 @@ import pytest
 
 import harness as package
 from harness.cli import commands
-from harness.cli.arguments import quoting_hint, readied
+from harness.cli.arguments import quoting_hint, ready_for_hydra
 from harness.errors import ConfigError
 
 HOME = Path(package.__file__).parent
@@ -44,7 +44,7 @@ def test_every_command_is_in_the_table_and_in_its_document():
     ],
 )
 def test_the_first_word_chooses_the_command(arguments, name, rest):
-    assert commands.chosen(arguments) == (name, rest)
+    assert commands.command_and_arguments(arguments) == (name, rest)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_first_word_chooses_the_command(arguments, name, rest):
 )
 def test_a_word_that_is_no_command_is_one_sentence(word, sentence):
     with pytest.raises(ConfigError, match=re.escape(sentence)):
-        commands.chosen([word, "results"])
+        commands.command_and_arguments([word, "results"])
 
 
 def test_all_ways_to_call_a_command_are_the_same(harness, tmp_path):
@@ -112,12 +112,12 @@ def test_the_version_is_the_projects(harness, module):
 )
 def test_what_is_no_setting_is_a_sentence_that_says_how_it_is_one(arguments, sentence):
     with pytest.raises(ConfigError, match=re.escape(sentence)):
-        readied(arguments, "config")
+        ready_for_hydra(arguments, "config")
 
 
 def test_hydras_own_flags_pass():
     for arguments in (["-m", "a=1"], ["--cfg", "job"], ["-c=job"], ["--info"], ["-i", "plugins"], ["-cn", "other"]):
-        assert readied(arguments, "config") == arguments
+        assert ready_for_hydra(arguments, "config") == arguments
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_hydras_own_flags_pass():
     ],
 )
 def test_a_text_with_spaces_needs_no_quotes_of_hydras(argument, ready):
-    assert readied([argument], "config") == [ready]
+    assert ready_for_hydra([argument], "config") == [ready]
 
 
 def test_what_hydra_cannot_read_says_where_the_quotes_go():

@@ -46,7 +46,7 @@ PLUGIN = Plugin(name="matthews", home=Path(__file__).parent, metrics=("matthews:
 
 
 def forget():
-    for cached in (harness.plugin._found, definitions.definitions):
+    for cached in (harness.plugin._load_all, definitions.definitions):
         cached.cache_clear()
 
 

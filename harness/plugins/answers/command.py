@@ -48,7 +48,6 @@ settings of prune
   identity=             answers of this identity, by the beginning of its digest
   task=                 answers that this task asked for first
   before=               answers stored before a date: 2026-01-31, or 2026-01-31T12:00:00
-  errors=false          true: answers without a word that are a server's errors (verify finds them)
   yes=false             true: remove them; without it they are only shown
 
 examples:
@@ -94,7 +93,6 @@ class PruneSettings(AnswersSettings):
     identity: Annotated[str, Field(min_length=1)] | None = None
     task: str | None = None
     before: Annotated[float | None, BeforeValidator(_date)] = None
-    errors: bool = False
     yes: bool = False
 
 
@@ -139,11 +137,9 @@ def import_(names: list[str], settings: ImportSettings) -> int:
 def prune(names: list[str], settings: PruneSettings) -> int:
     """Print the chosen answers, and remove them if `yes`."""
     _no_names("prune", names)
-    selection = Selection(settings.model, settings.identity, settings.task, settings.before, settings.errors)
+    selection = Selection(settings.model, settings.identity, settings.task, settings.before)
     if selection == Selection():
-        raise ConfigError(
-            "say which answers to remove: model=, identity=, task=, before= or errors=true (prune shows them first)."
-        )
+        raise ConfigError("say which answers to remove: model=, identity=, task= or before= (prune shows them first).")
     with closing(Store(settings.cache, readonly=not settings.yes)) as store:
         groups = maintenance.groups(store, selection)
         if not groups:
@@ -172,13 +168,6 @@ def verify(names: list[str], settings: AnswersSettings) -> int:
         total = next(store.query("SELECT count(*) FROM answers"), (0,))[0]
         for _ in progress.watch(maintenance.verify(store, findings), range(total)):
             pass
-        empty = maintenance.errors(store) if not findings.counts else 0
-    if empty:
-        raise StoreError(
-            f"{cache}: {in_words(empty)} without a word and without a reason to finish, as replies are that tell of "
-            f"an error of the server's: `python -m harness.cache prune errors=true cache={cache}` shows them, with "
-            "yes=true it removes them, and the run's command asks again. Everything else is what its digest says."
-        )
     if not findings.counts:
         sentence = "every response, key, text and identity is what its digest says"
         print(f"{cache}: {in_words(findings.answers)}, {sentence}.")

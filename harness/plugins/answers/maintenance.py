@@ -54,8 +54,6 @@ class Selection:
     task: str | None = None
     before: float | None = None
     """Seconds since 1970."""
-    errors: bool = False
-    """Only those that are a server's error, stored as an empty answer."""
 
     @property
     def where(self) -> tuple[str, list[Any]]:
@@ -67,19 +65,9 @@ class Selection:
             "a.stored < ?": self.before,
         }
         conditions = {condition: value for condition, value in every_condition.items() if value is not None}
-        of_errors = [_IS_ERROR] if self.errors else []
-        return " AND ".join([*conditions, *of_errors]) or "1", list(conditions.values())
+        return " AND ".join(conditions) or "1", list(conditions.values())
 
 
-_FAILED = ("", "error", "network_error", "insufficient_system_resource", "abort")
-"""Reasons to finish that a reply without a word has where it was an error; a model that says nothing has "stop"."""
-_IS_ERROR = (
-    "json_valid(a.response) AND trim(json_extract(a.response, '$.text')) = '' "
-    "AND json_extract(a.response, '$.logprobs') IS NULL "
-    f"AND lower(coalesce(json_extract(a.response, '$.finish_reason'), '')) IN {_FAILED} "
-    'AND instr(i.identity, \'"kind":"openai.\') > 0'
-)
-"""SQL for an answer that is none: servers report errors inside of replies, which were once taken for empty answers."""
 _TOKENS = (
     "CASE WHEN json_valid(a.response) AND json_type(a.response, '$.usage.{0}') = 'integer' "
     f"AND json_extract(a.response, '$.usage.{{0}}') BETWEEN 0 AND {MOST_TOKENS} "
@@ -129,11 +117,6 @@ def prune(store: Store, selection: Selection) -> int:
             db.executemany("INSERT OR IGNORE INTO temp.needed VALUES (?)", names)
         db.execute("DELETE FROM texts WHERE digest NOT IN (SELECT digest FROM temp.needed)")
     return count
-
-
-def errors(store: Store) -> int:
-    """Return how many answers are none, but errors that servers sent inside of a reply."""
-    return sum(group.answers for group in groups(store, Selection(errors=True)))
 
 
 def shrink(store: Store) -> bool:
