@@ -29,9 +29,9 @@ KINDS: Mapping[str, type[Request]] = {"chat": ChatRequest, "choice": ChoiceReque
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 MOST_TOKENS = 10**9
-"""More than this is no count of one call's tokens; no context is near it."""
+"""The most tokens that one call may report; no context is near it."""
 MOST_USD = 10**6
-"""More than this is no price of one call."""
+"""The most that one call may be said to cost."""
 
 
 def kind_of(request: Request) -> str:
@@ -109,7 +109,7 @@ def by_digest(text: str) -> Mapping[str, str]:
     return {"sha256": text_digest(text)}
 
 
-@lru_cache(maxsize=1024)  # needed when a request is looked up, when its answer is stored, and for its record
+@lru_cache(maxsize=1024)  # used to look a request up, to store its answer, and for its record
 def short(request: Request) -> str:
     return canonical(request_json(request, by_digest))
 
@@ -122,8 +122,8 @@ def request_digest(request: Request) -> str:
 def token_count(value: object) -> int | None:
     """Return a count of tokens as a server or a file reports it, or None for what cannot be one.
 
-    A text, a negative number, a NaN or a number beyond `MOST_TOKENS` is no count. Unknown is safe: a budget keeps what
-    it set aside, and the account says that the answer came without a count.
+    A text, a negative number, a NaN or a number beyond `MOST_TOKENS` is no count. None is safe: a budget keeps what it
+    set aside, and the account reports that the answer came without a count.
     """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -148,8 +148,8 @@ def response_json(response: Response) -> dict[str, Any]:
 def response_from_json(content: Any, *, cached: bool) -> Response:
     """Return the response that `response_json` wrote.
 
-    An answer was paid for: what stands beside it and is of another type than its own (a count that is a text, a name
-    that is a list) is left out. Raises ValueError where the text or the log-probabilities cannot be read.
+    The answer was paid for, so a field beside it that has a wrong type (a count that is a text, a name that is a list)
+    is dropped. Raises ValueError where the text or the log-probabilities cannot be read.
     """
     if not isinstance(content, Mapping) or not isinstance(text := content.get("text"), str):
         raise ValueError("it has no text")
@@ -225,7 +225,7 @@ _BESIDE: Mapping[str, Callable[[Any], Any]] = {
 
 
 def _form(form: AnswerForm) -> dict[str, Any]:
-    """Return a form as JSON: it is part of a request's digest, so that what is not reasoned says nothing of it."""
+    """Return a form as JSON. It is part of the request's digest, so `reasoning` is written only where it is true."""
     return {"choices": list(form.choices), "means": form.means} | ({"reasoning": True} if form.reasoning else {})
 
 

@@ -47,7 +47,7 @@ def job(config: DictConfig) -> int:
     task: Task = build(plain(config.task), "task")
     progress, items = Progress(f"items of {task.name}"), CheckedItems(task)
     seen_digests: set[str] = set()
-    length_hint(items)  # makes what can fail fail before a file is touched
+    length_hint(items)  # fails, if at all, before a file is touched
     with atomic_file(str(config.out)) as file:
         encode = Encoder()
         for item in progress.watch(items, items):

@@ -166,8 +166,8 @@ def _nothing_answered(result: Result, examples: _Examples) -> RunStopped | None:
     if not overall.items or overall.failed < overall.items:
         return None
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
-    said = "; ".join(f"{kind}: {detail.rstrip('.')}" for kind, detail in examples.failures.items())
-    return RunStopped(f"no item was answered ({kinds}), so that there is nothing to score. {said}.")
+    details = "; ".join(f"{kind}: {detail.rstrip('.')}" for kind, detail in examples.failures.items())
+    return RunStopped(f"no item was answered ({kinds}), so that there is nothing to score. {details}.")
 
 
 def _nothing_read(result: Result, examples: _Examples) -> RunStopped | None:

@@ -32,11 +32,11 @@ def build(section: Mapping[str, Any], group: str) -> Any:
         return _build(section, group)
     except ConfigError as error:
         own = [Path(path) for path in section.get(OWN) or {}]
-        there = [path for path in own if (HOME / path).is_file()]
-        if not there:
+        replacing = [path for path in own if (HOME / path).is_file()]
+        if not replacing:
             raise
-        name = there[-1].relative_to(f"configs/{SAME_AS.get(group, group)}").with_suffix("").as_posix()
-        way_out = f"{there[-1]} of this folder is in use; {group}={BUILTIN}{name} asks for the one that ships"
+        name = replacing[-1].relative_to(f"configs/{SAME_AS.get(group, group)}").with_suffix("").as_posix()
+        way_out = f"{replacing[-1]} of this folder is in use; {group}={BUILTIN}{name} asks for the one that ships"
         raise ConfigError(f"{error} ({way_out})") from error
 
 
@@ -76,7 +76,7 @@ def class_of(target: str, group: str) -> Any:
     module, _, name = target.rpartition(".")
     try:
         return getattr(import_module(module), name)
-    except Exception as error:  # whatever a module of somebody's own raises when it is imported
+    except Exception as error:  # a module of the user's own may raise anything
         kind = "" if isinstance(error, (ImportError, AttributeError, ValueError)) else f"{type(error).__name__}: "
         raise ConfigError(f"{group}._target_={target} cannot be imported: {kind}{str(error).rstrip('.')}.") from error
 

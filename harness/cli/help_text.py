@@ -48,7 +48,7 @@ harness: can language models reason about cause and effect?
 
   harness --help model=gpt4                   the settings of a model, their values and what they mean; so too task=
                                               (with the fields that prompts may name), prompt=, cache=, workers=, judge=
-  harness --help leaderboard                  the help of a command; --version tells the version
+  harness --help leaderboard                  the help of a command; --version prints the version
 """
 
 _AFTERWARDS = """\
@@ -82,7 +82,7 @@ def help_of(config_name: str) -> str:
         return "\n".join([_ITEMS, settings_text("items", root_file("items")), group_text("task"), *_tasks()])
     sections = [
         _MAIN,
-        "\n".join(["commands (harness NAME --help tells the rest)", *columns(summaries().items()), ""]),
+        "\n".join(["commands (harness NAME --help has the rest)", *columns(summaries().items()), ""]),
         _AFTERWARDS,
         *_models(),
         group_text("task"),
@@ -217,7 +217,7 @@ def _fields(task: str, task_config: Callable[[str], Mapping[str, Any]]) -> str:
     except HarnessError as error:
         return f"{title}\n  (they depend on its settings: {error})\n"
     except Exception as error:  # a task of somebody's own: the rest of the help is wanted all the same
-        return f"{title}\n  (they cannot be told: {type(error).__name__}: {error})\n"
+        return f"{title}\n  (they cannot be read: {type(error).__name__}: {error})\n"
     rows = ((f"{{{name}}}", _shortened(value)) for name, value in item.fields.items())
     return "\n".join([title, *columns(rows), ""])
 

@@ -56,7 +56,7 @@ def commands(
 
     def job(arguments: Sequence[str]) -> Output:
         if not arguments or "=" in arguments[0] or arguments[0].startswith("-"):
-            raise ConfigError(f"the first word says what to do: {', '.join(choices)}. --help tells what each one does.")
+            raise ConfigError(f"the first word says what to do: {', '.join(choices)}. --help says what each one does.")
         if arguments[0] not in choices:
             raise ConfigError(unknown("command", arguments[0], choices))
         choice = choices[arguments[0]]

@@ -1,7 +1,7 @@
-"""The jobs that a command line with -m asks for: every combination of its choices, each composed by itself.
+"""The jobs of a command line with -m: every combination of its choices, each composed by itself.
 
-Hydra composes a sweep's own config without what is swept over, and so refuses a setting that only the swept choices
-have. Here each job is composed before any is begun, and the sweep's own config is that of the first.
+Hydra composes the sweep's own config without the swept settings, and so refuses one that only the swept choices have.
+Here every job is composed before any begins, and the sweep's own config is that of the first job.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def multirun(config_name: str, arguments: Sequence[str], explain: Explain) -> It
 
 
 def _values(override: Override) -> list[str]:
-    """Return a setting once for each of the values that it is swept over."""
+    """Return the setting once for each value that it is swept over."""
     key = override.get_key_element()
     if not override.is_sweep_override():
         return [f"{key}={override.get_value_element_as_str()}"]

@@ -1,4 +1,4 @@
-"""Every job of a sweep composed and prepared before the first is begun: a wrong name in the last one costs nothing."""
+"""Compose and prepare every job of a sweep before the first begins, so that a wrong name in the last costs nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harness.settings import build, plain
 from harness.sweep.jobs import CheckedJob, SweepCommand
 
 SHOWN = 5
-"""Errors that are told one by one."""
+"""How many errors are printed one by one."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Sweep:
     multirun: Multirun
     jobs: Sequence[CheckedJob]
     notes: Sequence[str]
-    """What was left out of it, in sentences."""
+    """Sentences on what was left out of it."""
 
 
 def checked(command: SweepCommand, multirun: Multirun) -> Sweep:
     """Return the jobs of a sweep, prepared. Raises ConfigError where one cannot run, or two would share a folder."""
-    multirun, notes = _fitted(multirun)
+    multirun, notes = _without_idle_settings(multirun)
     errors: dict[str, list[Job]] = defaultdict(list)
     jobs: list[CheckedJob] = []
     for job in multirun.jobs:
@@ -45,7 +45,7 @@ def checked(command: SweepCommand, multirun: Multirun) -> Sweep:
             errors[str(error)].append(job)
     if errors:
         raise _refusal(errors, multirun, jobs)
-    jobs, more = _apart(command, jobs, multirun)
+    jobs, more = _distinct(command, jobs, multirun)
     kept = tuple(replace(checked.job, number=number) for number, checked in enumerate(jobs))
     jobs = [replace(checked, job=job) for checked, job in zip(jobs, kept, strict=True)]
     return Sweep(replace(multirun, jobs=kept), jobs, [*notes, *more])
@@ -61,11 +61,11 @@ def _prepared(command: SweepCommand, multirun: Multirun, job: Job) -> CheckedJob
         return CheckedJob(job, config, prepared)
 
 
-def _fitted(multirun: Multirun) -> tuple[Multirun, list[str]]:
-    """Return the sweep without settings of the model where it has no such thing and none could matter, and a note.
+def _without_idle_settings(multirun: Multirun) -> tuple[Multirun, list[str]]:
+    """Return the sweep without swept settings that its baselines do not have, and notes on them.
 
-    A baseline answers at once and by no setting: that others have a temperature does not make it another baseline. Of
-    two models that are asked, one without a setting that the other has would be compared unequally, and is refused.
+    A baseline is the same at every temperature of the other models, so it runs once, without it. A model that is really
+    asked and lacks a swept setting is refused instead: the comparison would be unequal.
     """
     swept = len({job.settings().get("model") for job in multirun.jobs}) > 1
     if not swept:
@@ -94,12 +94,12 @@ def _fitted(multirun: Multirun) -> tuple[Multirun, list[str]]:
 
 def _setting(override: str) -> str:
     """Return the name of the model's setting that an override sets: temperature of ++model.temperature=1; else ""."""
-    found = re.match(r"[+~]*model\.([^.=]+)", override)
-    return found[1] if found else ""
+    match = re.match(r"[+~]*model\.([^.=]+)", override)
+    return match[1] if match else ""
 
 
 def _idle(override: str, names: Collection[str]) -> bool:
-    """Return whether an override sets what a model of these settings has not, or is made of that."""
+    """Test whether an override sets or refers to a setting that is not among `names`, the model's."""
     name = _setting(override)
     return bool(name) and not {name, *re.findall(r"\$\{model\.(\w+)", override)} <= set(names)
 
@@ -117,7 +117,7 @@ def _names_of_instant(multirun: Multirun, job: Job) -> set[str] | None:
 
 
 def _refusal(errors: Mapping[str, Sequence[Job]], multirun: Multirun, fine: Sequence[CheckedJob]) -> ConfigError:
-    """Return the error of a sweep with jobs that cannot run; several are printed here, one line each."""
+    """Return the error of a sweep with jobs that cannot run; several errors are printed here, one line each."""
     total = len(multirun.jobs)
     texts = []
     for sentence, jobs in errors.items():
@@ -145,8 +145,10 @@ def _listing(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _apart(command: SweepCommand, jobs: Sequence[CheckedJob], multirun: Multirun) -> tuple[list[CheckedJob], list[str]]:
-    """Return the jobs without those that are the same run once more, and a note on these.
+def _distinct(
+    command: SweepCommand, jobs: Sequence[CheckedJob], multirun: Multirun
+) -> tuple[list[CheckedJob], list[str]]:
+    """Return the jobs without repetitions of the same run, and notes on those.
 
     Raises ConfigError where different runs would share a folder.
     """
