@@ -15,7 +15,7 @@ from harness.sweep import jobs
 def command(tmp_path, monkeypatch, capsys):
     """Return a function that runs `harness …` here: its exit code, standard output and standard error."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(jobs, "SAID", set())
+    monkeypatch.setattr(jobs, "REPORTED", set())
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["harness", *arguments])

@@ -19,7 +19,7 @@ from harness.sweep import jobs
 def command(tmp_path, monkeypatch, capsys, key) -> Callable[..., tuple[int, str, str]]:
     """Return a function that runs `harness …` here: its exit code, standard output and standard error."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(jobs, "SAID", set())
+    monkeypatch.setattr(jobs, "REPORTED", set())
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["harness", *arguments])
