@@ -1,4 +1,4 @@
-"""Baselines that read nothing: constants and random draws, each draw a function of the seed and the request."""
+"""Baselines that do not read the question: constants, and draws that depend on the seed and the request only."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from harness.types import JSON, ChatRequest, Request, Response
 class Baseline:
     """A baseline that says Yes with probability `p_yes`: 0 and 1 are constants, anything between is drawn.
 
-    Of a question with choices it takes the first for Yes and the last for No; where it draws, each is as likely as the
-    others. Draws depend neither on the order of the requests nor on which of them are asked.
+    If a question has choices, Yes is the first and No the last; a drawing baseline takes each with equal probability.
+    Draws depend neither on the order of the requests nor on which other requests there are.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Majority(Baseline):
-    """A baseline that always gives the likelier answer; `p_yes` is the share of Yes in the data that it may know."""
+    """A baseline that always gives the likelier answer; `p_yes` is the share of Yes in the data."""
 
     @property
     def traits(self) -> Traits:

@@ -21,45 +21,45 @@ from harness.models.api.replies import one_line
 from harness.runtime.secrets import SECRET
 
 _REFERENCES = (("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&apos;"), ("&", "&amp;"))
-"""What HTML writes by name."""
+"""Characters that HTML writes by name."""
 _ENCODED = re.compile(rb"%[2-7][0-9A-Fa-f]|\\u00[2-7]")
-"""A sign of ASCII, of which keys consist: no other letter, no control character, no percentage."""
+"""An escape of a printable ASCII character, of which keys consist."""
 
 
 class Secret:
-    """The key of a server, which is hidden in all that it sends: some repeat it in their errors.
+    """The key of a server, hidden in everything it sends: some servers repeat it in their errors.
 
-    Found are the key as it is, and what encoders make of it sign by sign, once or over and over: escapes of JSON,
-    percent-encoding, references of HTML; and its base64, as in a header that is quoted. UTF-16 and UTF-32 are decoded
-    first. A server that sets out to send the key in a code of its own (reversed, in hexadecimal) cannot be caught.
+    Hidden are the key itself; the key with characters escaped, once or repeatedly (JSON, percent-encoding, HTML); and
+    its base64, as in a quoted header. UTF-16 and UTF-32 are decoded first. A server that sends the key in a code of its
+    own (reversed, in hexadecimal) is not caught.
     """
 
     def __init__(self, key: str) -> None:
-        """Prepare the patterns of a key; one that is too short to be a key is hidden nowhere."""
+        """Prepare the patterns of a key. A text too short to be a key is not hidden."""
         self._key = key if len(key) >= SECRET else ""
         forms = {key, key.replace("/", r"\/"), *(key.replace(*pair) for pair in _REFERENCES), *_base64(key)}
         signs = (*(form.encode() for form in forms), b"\\u00", b"\0", b"%", b"&#", b"&amp;")
         self._signs = signs if self._key else ()
-        """What a body holds that holds the key in any spelling; an ordinary one holds none of these."""
+        """A body with the key in any spelling contains one of these; an ordinary body contains none."""
 
     def loads(self, content: bytes) -> Any:
-        """Return the JSON in a body, the key hidden in every string. Raises ValueError and RecursionError."""
+        """Parse the JSON of a body, with the key hidden in every string. Raises ValueError and RecursionError."""
         value = json.loads(content)
-        for sign in self._signs:  # no generator: this is done for each reply
+        for sign in self._signs:  # no generator: this runs for each reply
             if sign in content and (sign not in (b"%", b"\\u00") or _ENCODED.search(content)):
-                # Written anew, strings hold what they say and no escapes but those of quotes and line ends.
+                # Dumped again, strings have no escapes but those of quotes and line ends.
                 return json.loads(self.hide(json.dumps(value, ensure_ascii=False)))
         return value
 
     def body(self, content: bytes) -> Any:
-        """Return the JSON in a body, or its text where it is none, without the key."""
+        """Return the JSON of a body, or its text if it is not JSON, without the key."""
         try:
             return self.loads(content)
         except (ValueError, RecursionError):
             return self.text(content)
 
     def text(self, content: bytes) -> str:
-        """Return a body that is no JSON as text, without the key; letters of two or four bytes lose their zeros."""
+        """Return a body as text, without the key, and without the zeros of UTF-16 and UTF-32."""
         return self.hide(content.decode("utf-8", "replace").replace("\0", ""))
 
     def hide(self, text: str) -> str:
@@ -72,7 +72,7 @@ class Secret:
 
 
 def _spellings(sign: str) -> str:
-    """Return a pattern for the ways in which encoders write a sign. Repetitions are few: a server chooses the text."""
+    """Return a pattern for the escapes of a character. Repetitions are bounded, since the server chooses the text."""
     number = ord(sign)
     digits = "".join(f"[{digit}{digit.upper()}]" for digit in f"{number:02x}")
     entities = rf"&(?:amp;){{0,3}}#(?:0{{0,6}}{number}|[xX]0{{0,6}}{digits});?"
@@ -82,19 +82,19 @@ def _spellings(sign: str) -> str:
 
 
 def _base64(key: str) -> Iterator[str]:
-    """Yield the base64 of a key at each of the three places where it may begin, less the ends that neighbours share."""
+    """Yield the base64 of a key for each of its three possible offsets, without the ends that depend on neighbours."""
     for before in range(3):
         coded = binascii.b2a_base64(b"\0" * before + key.encode(), newline=False).decode()
         yield coded[-(-before * 8 // 6) : (before + len(key)) * 8 // 6]
 
 
-_SAYING = (
+_MESSAGES = (
     *("message", "msg", "error", "errors", "detail", "details", "error_message", "errormessage", "error_description"),
     *("error_msg", "errormsg", "description", "reason", "faultstring", "fault", "exception", "cause", "raw", "title"),
 )
-"""Fields that hold the words, those first that say most; they are compared in lower case."""
+"""Fields that hold the words, the most telling first; compared in lower case."""
 _NAMES = ("code", "type", "status", "error_type", "error_code", "errortype", "errorcode", "param")
-"""Fields that hold a server's names for what is wrong: words only where there are no others."""
+"""Fields that hold a server's names for what is wrong, which count as words only if there are no others."""
 _SILENT = {
     *_NAMES,
     *("object", "id", "request_id", "requestid", "trace_id", "timestamp", "path", "url", "documentation_url", "ok"),
@@ -114,12 +114,12 @@ _SILENT = {
 }
 """Fields whose texts explain nothing."""
 _WRAPPED = re.compile(r"metadata|raw|inner_?error|upstream|original", re.IGNORECASE)
-"""Fields in which a router hands on what the server behind it said; its own message is then none ("Provider returned
-error")."""
+"""Fields in which a router passes on the error of the server behind it; its own message then says nothing ("Provider
+returned error")."""
 _DEEPEST, _MOST_PARTS = 12, 4
 LONGEST_WORDS = 4000
 _LONGEST_TEXT = 64 << 10
-"""Characters of a page or of JSON in a text that are looked at."""
+"""Characters that are read of a page, or of JSON inside a text."""
 _UNSEEN = re.compile(
     r"<(script|style|head|svg)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE
 )
@@ -128,16 +128,16 @@ _TITLE = re.compile(r"<title\b[^>]*>(.*?)</title", re.DOTALL | re.IGNORECASE)
 
 
 def words_of(body: Any, status: int | None = None) -> str:
-    """Return all that an error's body says, without any words what its status means: at most LONGEST_WORDS characters.
+    """Return the words of an error's body, else what its status means; at most LONGEST_WORDS characters.
 
-    `body` is JSON as read, or the text of what is none. Fields' names are told only where the words need them.
+    `body` is parsed JSON, or text. Names of fields are included only where the words need them.
     """
     words = _words(body, 0)[:LONGEST_WORDS].strip()
     return words or next(_named(body, 0), "") or reason(status)
 
 
 def reason(status: int | None) -> str:
-    """Return what HTTP calls a status; a phrase of our own for one that it does not know."""
+    """Return HTTP's phrase for a status."""
     try:
         return HTTPStatus(status or 0).phrase
     except ValueError:
@@ -145,19 +145,19 @@ def reason(status: int | None) -> str:
 
 
 def names_of(body: Any) -> str:
-    """Return the names that a body has for what is wrong, such as its codes and types, wherever in it they stand."""
+    """Return a body's names for what is wrong (codes, types), wherever they stand."""
     return one_line(" ".join(dict.fromkeys(islice(_named(body, 0), 12))))
 
 
 def parameter_of(body: Any) -> str:
-    """Return the parameter that a body blames in a field of its own; "" where it blames none."""
+    """Return the parameter that a body blames in a field `param`; "" if none."""
     return next((text for text in _values(body, 0, ("param",)) if text), "")
 
 
 def delay_of(body: Any) -> float | None:
-    """Return the seconds to wait that a body asks for, as Google's does ("retryDelay": "36s"); else None."""
-    found = (_SECONDS.fullmatch(text) for text in _values(body, 0, ("retrydelay",)))
-    return next((float(match[1]) for match in found if match), None)
+    """Return the seconds to wait that a body asks for, as Google's do ("retryDelay": "36s"); else None."""
+    matches = (_SECONDS.fullmatch(text) for text in _values(body, 0, ("retrydelay",)))
+    return next((float(match[1]) for match in matches if match), None)
 
 
 def is_page(text: str) -> bool:
@@ -186,16 +186,16 @@ def _of_text(text: str, depth: int) -> str:
 
 def _of_object(value: Mapping[str, Any], depth: int) -> str:
     fields = {str(name).lower(): part for name, part in value.items()}
-    if isinstance(where := fields.get("loc"), list):  # FastAPI: the place stands beside the words
+    if isinstance(where := fields.get("loc"), list):  # FastAPI puts the place beside the words
         place = ".".join(str(part) for part in where if part != "body")
         return f"{place}: {_words(fields.get('msg'), depth + 1)}" if place else _words(fields.get("msg"), depth + 1)
-    said = next((words for name in _SAYING if (words := _words(fields.get(name), depth + 1))), "")
+    message = next((words for name in _MESSAGES if (words := _words(fields.get(name), depth + 1))), "")
     wrapped = [_words(part, depth + 1) for name, part in fields.items() if _WRAPPED.search(name)]
-    behind = next((words for words in wrapped if words and words not in said), "")
-    if said and behind:
-        return behind if said in behind else f"{said}: {behind}"
-    if said or behind:
-        return said or behind
+    inner = next((words for words in wrapped if words and words not in message), "")
+    if message and inner:
+        return inner if message in inner else f"{message}: {inner}"
+    if message or inner:
+        return message or inner
     others = (
         f"{name}: {words}" if isinstance(part, list) else words
         for name, part in fields.items()
@@ -219,7 +219,7 @@ def _named(value: Any, depth: int) -> Iterator[str]:
 
 
 def _values(value: Any, depth: int, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the texts and numbers in fields of these names, from the outside in."""
+    """Yield the texts and numbers in fields with these names, from the outside in."""
     if depth > _DEEPEST:
         return
     if isinstance(value, str) and value.lstrip().startswith(("{", "[")) and len(value) <= _LONGEST_TEXT:
@@ -236,7 +236,7 @@ def _values(value: Any, depth: int, names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _parsed(text: str) -> Any:
-    """Return the JSON that a text is; None where it is none. Python's own form, as some proxies quote it, is left."""
+    """Return the JSON in a text; None if it is not JSON, as Python's notation is not, which some proxies quote."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

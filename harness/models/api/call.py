@@ -1,4 +1,4 @@
-"""How the calls of one run go out: each in its turn, tried again as the policy says, read when its reply is there."""
+"""The calls of one run: each goes out when its turn comes, is retried as the policy says, and its reply is read."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from harness.models.api.retry import Policy
 from harness.protocols import Admission, Outcomes
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES
-from harness.types import Failure, Request, Response, Usage
+from harness.types import ChatRequest, Failure, PairRequest, Request, Response, Usage
 
 GRACE = 60.0
-"""Seconds for which calls under way are waited for once the time is over, or twice what the slowest answer took."""
+"""Seconds to wait for calls under way once the run's time is over; or twice the slowest answer's, if that is longer."""
 
 
 class _DownError(Exception):
-    """A call got its turn at an address that has gone down meanwhile, and has another one now."""
+    """A call got its turn at an address that had gone down, and has been moved to another one."""
 
 
 class _UnsentError(RunStopped):
-    """A call of a block that waited for its turn when the run was stopped: it does not go out any more."""
+    """A call was still waiting for its turn when the run was stopped, and does not go out."""
 
 
 def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
-    """Send the requests, many at once, and yield the answers that landed together, as they land."""
+    """Send the requests, many at once; yield the answers that arrived together, as they arrive."""
     endpoint.check_key()
     admission = requests if isinstance(requests, Admission) else Admission(requests)
     policy = Policy(
@@ -52,7 +52,7 @@ def _outcomes(calls: _Calls, admission: Admission, policy: Policy) -> Generator[
     try:
         yield from answer_all(admission, calls.call, gate=fleet, stopping=policy.stopping, close=fleet.close)
     except _UnsentError:
-        if not STOP.requested:  # whoever wraps the model says what a Ctrl-C leaves
+        if not STOP.requested:  # after Ctrl-C the wrapper of the model reports what is left
             raise
 
 
@@ -65,7 +65,7 @@ class _Calls:
         """Seconds of the slowest answer."""
 
     def call(self, request: Request) -> Coroutine[Any, Any, Response | Failure]:
-        """Return what awaits the outcome of a request, which has its address from now on."""
+        """Assign a request to an address, and return the coroutine that awaits its outcome."""
         address = self.fleet.give()
         address.open += 1
         address.unsent += 1
@@ -92,7 +92,7 @@ class _Calls:
         return outcome
 
     async def _attempt(self, call: _Call) -> Response | Failure:
-        """Return the outcome of one try; it goes on to another address where its own is down."""
+        """Return the outcome of one try, which moves on to other addresses while its own is down."""
         tried: set[Address] = set()
         while True:
             call.tries += 1
@@ -108,7 +108,7 @@ class _Calls:
                     raise
 
     def _move(self, call: _Call, tried: Collection[Address]) -> bool:
-        """Give a call to another address than those tried; return whether there is one."""
+        """Move a call to an address that was not tried; return False if there is none."""
         if (other := self.fleet.other(tried)) is None:
             return False
         call.leave()
@@ -119,7 +119,7 @@ class _Calls:
 
     async def _try(self, call: _Call) -> Response | Failure:
         address, admission = call.address, self._admission
-        tokens = self._endpoint.tokens(call.request)
+        tokens = _estimated_tokens(self._endpoint, call.request)
         # A call that waits for its retry is outside, and holds no slot.
         async with address.gate.turn(tokens=tokens, again=call.tries > 1, within=admission.left):
             if len(self.fleet.addresses) > 1:
@@ -143,7 +143,7 @@ class _Calls:
         return outcome
 
     def _check_turn(self, call: _Call) -> None:
-        """Leave a gate whose address has gone down meanwhile, or where the run has ended: much waits for its turn."""
+        """Raise if, while the call waited for its turn, the run has ended or the address has gone down."""
         if call.unsent and (STOP.requested or self._policy.stopping.is_set()):
             raise _UnsentError("the run was stopped before a call went out.")
         if call.address.down and self._move(call, ()):
@@ -160,10 +160,10 @@ class _Call:
     unsent: bool = True
     slot_held: bool = False
     last: Exception | Failure | None = None
-    """What came of its last try, where that was no answer."""
+    """The outcome of its last try, unless that was an answer."""
 
     def leave(self) -> None:
-        """Take it off its address: it has its outcome, or goes to another one."""
+        """Take it off its address, once it has an outcome or moves to another one."""
         self.address.open -= 1
         self.address.unsent -= self.unsent
 
@@ -173,7 +173,7 @@ async def _attempt(
 ) -> Response | Failure:
     started = time.perf_counter()
     try:
-        # A limit of our own: the transport's counts from the last byte, so a slow drip would pass it.
+        # The transport's own limit counts from the last byte: a slow drip of bytes would never exceed it.
         async with asyncio.timeout(limit):
             reply = await endpoint.send(address.wire, request)
     except Exception as error:
@@ -185,8 +185,8 @@ async def _attempt(
     try:
         outcome = endpoint.read(reply, request, round(time.perf_counter() - started, 4))
     except Exception as error:
-        # What is read is the server's. `read` checks what it takes; should a reply break it all the same, it is that
-        # reply which cannot be used. A bug of ours breaks every reply: the run stops with the name of the error.
+        # `read` checks what it takes from a reply. If a reply breaks it all the same, only that reply is lost. A bug of
+        # ours would break every reply, and the run stops with the name of the error.
         why = str(error) if isinstance(error, InvalidReplyError) else f"{type(error).__name__}: {error}"
         kind = type(error) if isinstance(error, InvalidReplyError) else InvalidReplyError
         raise kind(why, _usage(reply)) from error
@@ -197,3 +197,11 @@ async def _attempt(
 
 def _usage(reply: Any) -> Usage:
     return usage_of(reply) if isinstance(reply, dict) else usage_in_all(reply)
+
+
+def _estimated_tokens(endpoint: Endpoint, request: Request) -> float:
+    """Estimate the tokens of a request and its reply; 0 without tokens_per_minute, the only reader."""
+    if endpoint.tokens_per_minute is None or isinstance(request, PairRequest):
+        return 0.0
+    input_tokens = sum(len(message.content) for message in request.messages) / 4
+    return input_tokens + (request.max_tokens if isinstance(request, ChatRequest) else 0)

@@ -1,8 +1,7 @@
 """One HTTP call over the OpenAI SDK's transport, in the provider's dialect, without the SDK's work on each request.
 
-The SDK's methods check and convert every request and reply against types and copy the options of every call, which is
-two thirds of the processor's time that a call costs. A request here is headers and a body, made once each; a reply is
-its JSON.
+The SDK's methods check and convert every request and reply against types and copy the options of every call, which
+takes two thirds of a call's CPU time. Here a request is headers and a body, and a reply its JSON.
 """
 
 from __future__ import annotations
@@ -28,25 +27,25 @@ if TYPE_CHECKING:
     import ssl
 
 MOST_BYTES, MOST_BYTES_CHAT = 64 << 20, 16 << 20
-"""The largest reply that is read, unpacked, and the largest of a message. The largest that make sense are echoed
-prompts of a million tokens with the log-probability of each; a megabyte that unpacks to a gigabyte must not take the
-machine's memory."""
+"""The largest reply that is read, after unpacking, and the largest chat completion. The largest that make sense are
+echoed prompts of a million tokens with the log-probability of each. A megabyte that unpacks to a gigabyte must not fill
+the machine's memory."""
 LARGE_BYTES, LARGE_AT_ONCE = 1 << 20, 2
-"""Of an error's body so much is read. Other replies that are larger are read on two at a time: with every slot of a run
-at the most they would take gigabytes."""
+"""Bytes that are read of an error's body. Other replies beyond this size are read two at a time: one in every slot of a
+run would take gigabytes."""
 _PAGES = ("text/html", "application/xhtml+xml", "text/xml", "application/xml", "text/event-stream")
-"""What a body calls itself that is no reply of the API."""
+"""Content types of bodies that cannot be the API's."""
 CONNECT_TIMEOUT = 30.0
-"""Seconds for a connection, where model.timeout is longer: a server that is there takes it at once, however busy."""
+"""Seconds for connecting, if model.timeout is longer: even a busy server accepts connections at once."""
 
 
 class Wire:
-    """The connections of one run, and the gate that learns from their headers."""
+    """The connections of one run to an address, and the gate that learns from their headers."""
 
     def __init__(self, base_url: str, key: str, timeout: float, gate: Gate, dialect: Dialect = OPENAI) -> None:
-        """Prepare a client; it connects with the first request.
+        """Prepare a client, which connects with the first request.
 
-        `timeout` in seconds, for connecting and between two bytes.
+        `timeout`: seconds for connecting, and between two bytes.
         """
         import aiohttp  # the transport's own
         import httpx2  # the SDK's own
@@ -56,9 +55,9 @@ class Wire:
         self._http = openai.DefaultAioHttpClient(
             timeout=timeout,
             verify=_certificates(),
-            # A redirect would send the prompts to another host, or lose them, and take what comes back for an answer.
+            # A redirect would send the prompts to another host or lose them, and its page would pass as an answer.
             follow_redirects=False,
-            # A proxy cannot reach this machine's own servers, and would see prompts that were to stay here.
+            # A proxy cannot reach servers on this machine, and would see prompts that should not leave it.
             trust_env=not on_this_machine(base_url),
         )
         json_type, agent = "application/json", f"AsyncOpenAI/Python {openai.__version__}"
@@ -70,7 +69,7 @@ class Wire:
         self._url = cache(lambda path: httpx2.URL(base + path))
         self._root = cache(lambda path: httpx2.URL(base.removesuffix("/v1") + path))
         self.memory: dict[Any, Any] = {}
-        """What was learned of the server: it goes with its connections."""
+        """What others learn about the server, kept as long as its connections."""
         limits = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT))
         self._extensions = {"timeout": limits.as_dict()}
         self._gate = gate
@@ -79,15 +78,15 @@ class Wire:
         self.close = self._http.aclose
 
     async def post(self, path: str, body: Mapping[str, JSON], *, at_root: bool = False) -> dict[str, Any]:
-        """Return the reply to a call, as a completion. `at_root`: the path begins where that of the API, /v1, does.
+        """Return the reply to a call, as a completion. `at_root`: the path is beside the API's /v1, not below it.
 
-        Raises RefusedError for another status than success, and for an error inside of the reply; LostError and
-        TimeoutError where no reply came, PageError where something else than the API answers, and InvalidReplyError
-        where the reply is no JSON object.
+        Raises RefusedError for a status other than success and for an error inside of a success, LostError and
+        TimeoutError if no reply came, PageError if something other than the API answers, and InvalidReplyError if the
+        reply is no JSON object.
         """
-        sent_to, sent = (path, body) if at_root else self._dialect.call(path, body)
-        content = json.dumps(sent, separators=(",", ":"), allow_nan=False).encode()
-        url = (self._root if at_root else self._url)(sent_to)
+        own_path, own_body = (path, body) if at_root else self._dialect.call(path, body)
+        content = json.dumps(own_body, separators=(",", ":"), allow_nan=False).encode()
+        url = (self._root if at_root else self._url)(own_path)
         request = self._httpx.Request("POST", url, headers=self._headers, content=content, extensions=self._extensions)
         response, content = await self._exchange(request, MOST_BYTES_CHAT if path.startswith("/chat") else MOST_BYTES)
         self._gate.read_rate_limit_headers(response.headers)
@@ -105,7 +104,7 @@ class Wire:
             raise InvalidReplyError("the reply is not a JSON object")
         try:
             reply = self._dialect.reply(reply)
-        except Exception as error:  # what a server has written breaks its own reply, and nothing else
+        except Exception as error:  # whatever a server has written breaks only its own reply
             raise InvalidReplyError(f"{type(error).__name__}: {error}") from None
         if (refused := error_in(reply, response.headers)) is not None:
             raise refused
@@ -114,8 +113,8 @@ class Wire:
     async def _exchange(self, request: Any, most: int) -> tuple[Any, bytes]:
         """Return the response to a request, and its body, unpacked.
 
-        Here is the border: whatever the HTTP client raises in here comes of what was on the wire, of whatever class it
-        is (malformed HTTP alone has a dozen, not all of them the client's own), and may pass. What our own code raises
+        This is the border: whatever the HTTP client raises in here is due to what was on the wire, whatever its class
+        (malformed HTTP alone has a dozen, not all of them the client's own), and may pass. What our own code raises
         outside of this method is a bug, and ends the run.
         """
         try:
@@ -123,21 +122,21 @@ class Wire:
             try:
                 return response, await self._body(response, most)
             except BaseException:
-                await response.aclose()  # and with it the connection: a part of the body is still to come
+                await response.aclose()  # and the connection with it: a part of the body is still to come
                 raise
         except InvalidReplyError:
             raise
         except self._httpx.DecodingError as error:
             raise InvalidReplyError(f"the reply cannot be unpacked ({self._error_text(error)})") from None
         except Exception as error:
-            # The cause is left out: its words may hold the key, which a traceback would show.
+            # Without the cause, whose words may hold the key: a traceback would show it.
             raise self._lost(error) from None
 
     async def _body(self, response: Any, most: int) -> bytes:
-        """Return the body. Raises TooLargeError where it is larger than `most`; that of an error is cut off instead."""
+        """Return the body, cut off for an error. Raises TooLargeError if another one is larger than `most` bytes."""
         pieces, size = [], 0
         async with aclosing(response.aiter_bytes()) as parts:
-            async for piece in parts:  # of a megabyte at most, also where they are packed
+            async for piece in parts:  # a megabyte at most, even of a packed body
                 pieces.append(piece)
                 size += len(piece)
                 if size > LARGE_BYTES:
@@ -149,17 +148,17 @@ class Wire:
         return b"".join(pieces)
 
     def _lost(self, error: Exception) -> Exception:
-        """Return what an error of the HTTP client means: no answer in time, or a connection that was lost."""
-        # The transport calls every lost connection a timeout of connecting.
+        """Return TimeoutError or LostError for an error of the HTTP client."""
+        # The transport calls every lost connection a connect timeout.
         late = isinstance(error, self._httpx.TimeoutException) and not isinstance(error, self._httpx.ConnectTimeout)
         if late or isinstance(error, TimeoutError):
             return TimeoutError(self._error_text(error))
-        unmet = (
+        unconnected = (
             self._aiohttp.ClientConnectorError,
             self._aiohttp.ConnectionTimeoutError,
             self._aiohttp.ClientHttpProxyError,
         )
-        return LostError(self._error_text(error), connected=not isinstance(error.__cause__ or error, unmet))
+        return LostError(self._error_text(error), connected=not isinstance(error.__cause__ or error, unconnected))
 
     def _refusal(self, response: Any, content: bytes) -> Exception:
         """Return the error for a status other than success."""
@@ -169,28 +168,27 @@ class Wire:
         return RefusedError(response.status_code, body, response.headers)
 
     def _page(self, response: Any, content: bytes) -> str:
-        """Describe a body that was never meant to be JSON; "" for broken JSON."""
+        """Describe a body that was not meant to be JSON; "" for broken JSON."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         text = self._secret.text(content[:LARGE_BYTES])
-        begun = text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
-        if kind not in _PAGES and not is_page(text) and (kind != "text/plain" or begun or not text.strip()):
+        broken_json = text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+        if kind not in _PAGES and not is_page(text) and (kind != "text/plain" or broken_json or not text.strip()):
             return ""
         name = "an HTML page" if "html" in kind or is_page(text) else f"{kind}, which is no JSON"
-        said = one_line(words_of(text)) if text.strip() else "empty"
-        return f"{name} ({said})"
+        return f"{name} ({one_line(words_of(text)) if text.strip() else 'empty'})"
 
     def _place(self, response: Any) -> str:
-        """Return where a redirect leads, as model.base_url would name it: without what may be a key or a password."""
-        sent = response.request.url
+        """Return where a redirect leads, as model.base_url would name it, without what may be a key or a password."""
+        origin = response.request.url
         try:
-            target = urlsplit(urljoin(str(sent), response.headers["location"]))
+            target = urlsplit(urljoin(str(origin), response.headers["location"]))
             host, port = target.hostname, target.port
         except (KeyError, ValueError):
             host = None
         if not host:
             return "an address that it does not name"
         host = f"[{host}]" if ":" in host else host
-        path = target.path.removesuffix(sent.path.removeprefix(self._base_path))
+        path = target.path.removesuffix(origin.path.removeprefix(self._base_path))
         return self._secret.hide(f"{target.scheme}://{host}{f':{port}' if port else ''}{path}")
 
     def _error_text(self, error: Exception) -> str:
@@ -198,7 +196,7 @@ class Wire:
 
 
 async def _rest(parts: AsyncIterator[bytes], pieces: list[bytes], size: int, most: int) -> bytes:
-    """Return the body of a large reply, of which `pieces` have been read. Raises TooLargeError beyond `most` bytes."""
+    """Read the rest of a large reply after its first `pieces`. Raises TooLargeError beyond `most` bytes."""
     async for piece in parts:
         pieces.append(piece)
         size += len(piece)
@@ -210,7 +208,7 @@ async def _rest(parts: AsyncIterator[bytes], pieces: list[bytes], size: int, mos
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Read once: it takes longer than many a call, and each turn of an opening makes its own connections."""
+    """Read once, since it takes longer than many a call, and each turn of an opening has connections of its own."""
     import httpx2
 
     return httpx2.create_ssl_context()

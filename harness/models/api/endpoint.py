@@ -9,7 +9,6 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator
 from pydantic_core import PydanticCustomError
@@ -22,14 +21,15 @@ from harness.models.api.families import (
     Limit,
     Provider,
     addresses_of,
-    check_address,
+    check_addresses,
     family_of,
     join_addresses,
     provider_of,
+    router_caution,
 )
 from harness.models.api.faults import RefusedError
 from harness.models.api.replies import UnsupportedError
-from harness.models.api.token_bound import tokens_at_least
+from harness.models.api.token_bound import too_long
 from harness.protocols import Outcomes, Traits, unanswered
 from harness.runtime import secrets
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response, Transcript
@@ -41,7 +41,7 @@ Positive = Annotated[float, Field(gt=0)]
 
 
 def _seed(value: object) -> int | Literal["auto"] | None:
-    """Return a setting that is a seed, auto or none; true and false are numbers for Python, and no seeds here."""
+    """Check model.seed: a number, auto or null. For Python true is a number too; here it is no seed."""
     if value is None or type(value) is int:
         return value
     if value == "auto":
@@ -51,7 +51,7 @@ def _seed(value: object) -> int | Literal["auto"] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchSettings:
-    """model.batch: none of it is part of a model's identity; configs/model/openai.yaml says what each setting means."""
+    """model.batch, which is no part of a model's identity; configs/model/openai.yaml says what each setting means."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -64,24 +64,24 @@ class BatchSettings:
     dialect: BatchForm | None = None
 
 
-def _given(value: Any) -> Any:
-    """Return the settings that are given: {} for true, None where there are none."""
+def _batch_settings(value: Any) -> Any:
+    """Return the settings of model.batch that are not null: {} for true, None for false or if all are null."""
     if value is True:
         return {}
     if isinstance(value, Mapping):
-        given = {name: setting for name, setting in value.items() if setting is not None}
-        return given or (None if value else {})
+        settings = {name: setting for name, setting in value.items() if setting is not None}
+        return settings or (None if value else {})
     return None if value is False else value
 
 
-Batch = Annotated[BatchSettings | None, BeforeValidator(_given)]
+Batch = Annotated[BatchSettings | None, BeforeValidator(_batch_settings)]
 
 
-# Parameters that a request or another setting owns: `extra` must not say them a second time.
 _OWNED = {
     *("model", "messages", "prompt", "max_tokens", "max_completion_tokens", "stop", "seed", "n", "stream"),
     *("logprobs", "top_logprobs"),
 }
+"""Parameters that a request or another setting owns: `extra` must not repeat them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,17 +110,10 @@ class Endpoint(ABC):
     batch: Batch = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be an address, settings that hold a key, and half a price."""
+        """Raise ConfigError for what cannot be an address, settings that hold a key, and half a price."""
         object.__setattr__(self, "base_url", join_addresses(self.base_url))  # of a list
-        for base_url in self.addresses:
-            check_address(base_url, self.key, self._key_variable)
+        check_addresses(self.base_url, self.key, self._key_variable, shared_name=self.endpoint)
         secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self.key, self._key_variable)
-        if len(self.addresses) > 1 and not self.endpoint:
-            raise ConfigError(
-                f"model.base_url has {len(self.addresses)} addresses, of which the cache cannot know that they serve "
-                "the same: give them one name (model.endpoint=NAME), under which their answers are stored, however "
-                "many they are and in whatever order."
-            )
         if owned := _OWNED & set(self.extra):
             raise ConfigError(
                 f"model.extra cannot set {', '.join(sorted(owned))}: the prompt or a setting of its own does."
@@ -134,7 +127,7 @@ class Endpoint(ABC):
         return addresses_of(self.base_url)
 
     def check_key(self) -> None:
-        """Refuse to ask without a usable key. Raises ConfigError."""
+        """Raise ConfigError if there is no usable key."""
         if not self.key:
             raise ConfigError(
                 f"no API key: set the environment variable {self.api_key_env} (export {self.api_key_env}=…; any "
@@ -145,7 +138,7 @@ class Endpoint(ABC):
 
     @property
     def key(self) -> str:
-        """Return the key, which is never shown nor stored; a word for a server that asks for none."""
+        """The key, never shown nor stored; for a server that wants none, the word "none"."""
         return "none" if self.api_key_env is None else os.environ.get(self.api_key_env, "").strip()
 
     @property
@@ -154,7 +147,7 @@ class Endpoint(ABC):
 
     @property
     def traits(self) -> Traits:
-        """Answers vary unless the temperature is 0: where none is sent, servers take 1."""
+        # Where no temperature is sent, servers take 1.
         varies = self.sampling().get("temperature") != 0
         return Traits(role="model", varies=varies, service=self, ranks=self.method == "rank")
 
@@ -168,7 +161,7 @@ class Endpoint(ABC):
 
     @property
     def room_to_think(self) -> int:
-        """Tokens for a model's thoughts, beside those of its answer."""
+        """Tokens for a model's thoughts, on top of those for its answer."""
         return 0
 
     @property
@@ -176,17 +169,17 @@ class Endpoint(ABC):
         return "max_tokens"
 
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
-        """Test whether a ranking is one call with one token written, rather than a call for each choice."""
+        """Test whether a ranking is one call that writes one token, rather than one call per choice."""
         return False
 
     @property
     def means(self) -> Means | None:
-        """How a reply is held to a prompt's choices; None where it cannot be."""
+        """How replies are restricted to a prompt's choices; None if they cannot be."""
         return None
 
     @property
     def batch_window(self) -> str | None:
-        """The time within which a batch is answered, such as 24h; None where calls are answered at once."""
+        """The time within which a batch is answered, such as 24h; None without batches."""
         return None if self.batch is None else self.batch.window
 
     @property
@@ -199,12 +192,12 @@ class Endpoint(ABC):
         return tier if isinstance(tier, str) else None
 
     def sampling(self) -> dict[str, JSON]:
-        """Return the sampling parameters as they are sent, without those that are None."""
-        given = {"temperature": self.temperature, "top_p": self.top_p, **self.extra}
-        return {name: value for name, value in given.items() if value is not None}
+        """Return the sampling parameters to send, without those that are None."""
+        parameters = {"temperature": self.temperature, "top_p": self.top_p, **self.extra}
+        return {name: value for name, value in parameters.items() if value is not None}
 
     def draw(self, sample: int) -> dict[str, int]:
-        """Return the seed of a draw: samples of one request must not all get the same one."""
+        """Return the seed parameter for a sample; samples of one request get different seeds."""
         seed = self.seed_sent
         if seed is None:
             return {}
@@ -222,7 +215,7 @@ class Endpoint(ABC):
 
     @property
     def seed_sent(self) -> int | None:
-        """Return the seed: the one that was given, or 0 where model and server are known to understand one."""
+        """The seed as set; for auto, 0 if model and server are known to understand a seed, else None."""
         if self.seed == "auto":
             if "seed" in self.speaks.cannot:
                 return None
@@ -231,17 +224,8 @@ class Endpoint(ABC):
 
     @property
     def caution(self) -> str:
-        """Return what is to be known before the first call: a router may have anybody serve the model."""
-        pinned = self.extra.get("provider")
-        pinned = pinned if isinstance(pinned, Mapping) else {}
-        if not self.provider.pins or (
-            pinned.get("only") or (pinned.get("order") and pinned.get("allow_fallbacks") is False)
-        ):
-            return ""
-        return (
-            f"{urlsplit(self.base_url).hostname} may have each call served by another company, in another precision: "
-            "'+model.extra.provider={only: [NAME]}' pins one (or order: [NAME], allow_fallbacks: false)."
-        )
+        """What the user should know before the first call; "" if there is nothing."""
+        return router_caution(self.base_url, self.extra)
 
     def _identity(self, kind: str) -> dict[str, JSON]:
         where = self.endpoint or self.base_url.rstrip("/")
@@ -253,15 +237,8 @@ class Endpoint(ABC):
             "sampling": self.sampling(),
         }
 
-    def tokens(self, request: Request) -> float:
-        """Estimate the tokens of a request and its reply; 0 without tokens_per_minute, which alone needs them."""
-        if self.tokens_per_minute is None or isinstance(request, PairRequest):
-            return 0.0
-        input_tokens = sum(len(message.content) for message in request.messages) / 4
-        return input_tokens + (request.max_tokens if isinstance(request, ChatRequest) else 0)
-
     def declines(self, request: Request) -> Failure | None:
-        """Return why a request is not worth sending: it, or the turns that will follow it, cannot fit the context."""
+        """Return a failure for a request that, with the turns that will follow it, cannot fit the context."""
         if self.context is None or isinstance(request, PairRequest):
             return None
         if isinstance(request, ChatRequest):
@@ -270,44 +247,31 @@ class Endpoint(ABC):
             output, ahead = 1, ()
         else:
             return None
-        texts = list(self.texts(unanswered(request.messages, ahead)))
-        room = self.context - output
-        # Few characters are few tokens: most requests need no counting.
-        if sum(map(len, texts)) <= room or (least := sum(map(tokens_at_least, texts))) <= room:
-            return None
-        return Failure(
-            "context_length",
-            f"at least {least} tokens and {output} to write, the model takes {self.context} (model.context)",
-        )
+        return too_long(list(self.texts(unanswered(request.messages, ahead))), output, self.context)
 
     async def _post(self, wire: Wire, path: str, body: Mapping[str, JSON], request: Request) -> Any:
-        """Return the reply to a call.
-
-        Raises UnsupportedError, with a sentence for the user, where the server refuses one of its parameters.
-        """
+        """Return the reply to a call. Raises UnsupportedError if the server refuses one of its parameters."""
         try:
             return await wire.post(path, body)
         except RefusedError as error:
-            from harness.models.api.refusals import refusal, refused_parameters, sentence
+            from harness.models.api.refusals import RefusedCall, unsupported
 
-            if known := refusal(error, request, self.base_url, self.model, self.speaks.means):
-                raise UnsupportedError(known) from None
-            if refused := refused_parameters(error, body, self.extra):
-                told = sentence(error, refused, self.base_url, self.model, self.extra)
-                raise UnsupportedError(told) from None
+            call = RefusedCall(self.base_url, self.model, request, body, self.extra, self.speaks.means)
+            if sentence := unsupported(error, call):
+                raise UnsupportedError(sentence) from None
             raise
 
     @abstractmethod
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Call many at once; yield the answers that landed together, as they land."""
+        """Call many at once; yield the answers that arrived together, as they arrive."""
 
     @property
     @abstractmethod
     def identity(self) -> Mapping[str, JSON]:
-        """Return what the answers depend on."""
+        """What the answers depend on."""
 
     async def send(self, wire: Wire, request: Request) -> Any:
-        """Return the reply to the one call that answers a request; a ranking asks for all tokens of the choices."""
+        """Return the reply to the one call that answers a request; for a ranking, with all tokens of its choices."""
         path, body = self.call(request)
         if not isinstance(request, ChoiceRequest) or self.speaks is not OPENAI:
             return await self._post(wire, path, body, request)
@@ -318,7 +282,7 @@ class Endpoint(ABC):
 
     @abstractmethod
     def texts(self, messages: Transcript) -> Iterable[str]:
-        """Yield what of a conversation the server splits into tokens, each text on its own."""
+        """Yield the texts of a conversation that the server tokenizes, each on its own."""
 
     @abstractmethod
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
@@ -326,4 +290,4 @@ class Endpoint(ABC):
 
     @abstractmethod
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
-        """Return what the reply says."""
+        """Return the answer in a reply. Raises InvalidReplyError if it holds none."""

@@ -1,4 +1,4 @@
-"""The one place with an event loop: many calls at once behind a plain iterator."""
+"""The only event loop there is: many calls at once behind a plain iterator."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from harness.types import Failure, Request, Response
 
 
 class Room(Protocol):
-    """Says how many calls are of use at once: the gate of one address, or what stands before those of several."""
+    """What limits the number of open calls: the gate of one address, or the fleet of several."""
 
     when_room: Callable[[], None]
-    """Called when a call has failed: it may wait for its retry now, and leave room for another."""
+    """Called when a call has failed: while it waits for its retry there is room for another."""
 
     def has_room(self, open_calls: int, waiting: int = 0) -> bool:
-        """Return whether another request is of use: `open_calls` are open, `waiting` of them not yet in their turn."""
+        """Test whether another call may begin, with `open_calls` open and `waiting` of them still before their turn."""
 
     def look_ahead(self, calls_left: Callable[[], int]) -> None:
-        """Take note of what tells how many requests are still to come."""
+        """Take the function that returns how many requests are still to come."""
 
     def release_slot(self) -> None:
         """Free the slot of an answer that has been stored."""
@@ -41,13 +41,12 @@ def answer_all(
     stopping: asyncio.Event,
     close: Callable[[], Awaitable[None]],
 ) -> Generator[Outcomes]:
-    """Yield the outcomes that landed together, as they land.
+    """Yield the outcomes that arrived together, as they arrive.
 
-    Requests are pulled while the gate has room for more beside those that are open. The loop runs only while the
-    caller waits for what lands next, in the caller's thread, so that requests are pulled there as well. When a call
-    raises, RunStopped or a bug of ours, or the source of requests does, `stopping` is set (so that nothing waits for a
-    retry any more), the calls under way are handed out as they end, and then the exception is raised: what has been
-    paid for can be stored, whatever went wrong.
+    Requests are pulled as long as the gate has room for more. The loop runs only while the caller waits for the next
+    outcomes, and in the caller's thread, where requests are pulled too. If a call raises (RunStopped, or a bug of ours)
+    or the source of requests does, `stopping` is set, so that nothing waits for a retry any more; the outcomes of the
+    calls under way are still yielded, then the exception is raised. So whatever was paid for can be stored.
     """
     calls = _OpenCalls(requests, call, gate, stopping)
     at_hand: list[Outcome] = []
@@ -57,12 +56,12 @@ def answer_all(
             outcomes, at_hand = at_hand, []
             if outcomes:
                 yield outcomes
-            for _ in outcomes:  # which have been stored by now
+            for _ in outcomes:  # the caller has stored them by now
                 calls.loop.call_soon(gate.release_slot)
     except GeneratorExit:
         raise
     except BaseException:
-        # Broken off, by Ctrl-C or in the loop itself: what has landed is handed out before what has not is given up.
+        # Interrupted by Ctrl-C or in the loop itself: yield what has arrived before giving up the rest.
         at_hand.extend(calls.answered())
         if at_hand:
             yield at_hand
@@ -74,7 +73,7 @@ def answer_all(
 
 
 class _OpenCalls:
-    """The calls that are open, and the loop in which they are under way."""
+    """The open calls, and the loop that runs them."""
 
     def __init__(self, requests: Iterable[Request], call: Call, gate: Room, stopping: asyncio.Event) -> None:
         self.loop = asyncio.new_event_loop()
@@ -89,7 +88,7 @@ class _OpenCalls:
         gate.look_ahead(self._left)
 
     def begin(self) -> bool:
-        """Begin as many calls as there is room for; return whether any is open."""
+        """Begin as many calls as there is room for; return False once none is open."""
         count = 0
         while (request := self._next(count)) is not None:
             task = self.loop.create_task(self._call(request))
@@ -99,19 +98,19 @@ class _OpenCalls:
         return bool(self._open)
 
     def _next(self, just_begun: int) -> Request | None:
-        """Return the next request, if there is one and room for it."""
+        """Return the next request; None if there is none, or no room for it."""
         try:
             if not self._has_room(just_begun):
                 return None
             request = next(self._source, None)
-        except Exception as error:  # of whoever makes the requests: the calls under way have nothing to do with it
+        except Exception as error:  # from the source of requests, which leaves the calls under way alone
             self._stop(error)
             return None
         self._exhausted = request is None
         return request
 
     def _left(self) -> int:
-        """Return how many calls are open or have still to be begun; MANY where nobody knows."""
+        """Return how many calls are open or still to begin; MANY if that is unknown."""
         return len(self._open) + (0 if self._exhausted else length_hint(self._requests, MANY))
 
     def _has_room(self, just_begun: int) -> bool:
@@ -120,7 +119,7 @@ class _OpenCalls:
         return not self._open or not isinstance(self._requests, Admission) or self._requests.ready
 
     def landed(self) -> Iterator[Outcome]:
-        """Wait until a call has ended, or there is room for another; yield the outcomes of those that have."""
+        """Wait until a call has ended or there is room for another; yield the outcomes of calls that ended."""
         self.loop.run_forever()
         while self._ended:
             task = self._ended.popleft()
@@ -134,26 +133,26 @@ class _OpenCalls:
                 raise error
 
     def _stop(self, error: Exception) -> None:
-        """Begin no more calls; a bug is raised rather than the RunStopped of another call."""
+        """Begin no more calls, and keep the error to raise: a bug rather than another call's RunStopped."""
         if self.stopped is None or (isinstance(self.stopped, RunStopped) and not isinstance(error, RunStopped)):
             self.stopped = error
         self._stopping.set()
 
     def answered(self) -> Iterator[Outcome]:
-        """Yield the outcomes of calls that have one and are open all the same: the wait for them was broken off."""
+        """Yield the outcomes of calls that have ended but were not collected, as the wait was interrupted."""
         for task, request in self._open.items():
             if task.done() and not task.cancelled() and task.exception() is None:
                 yield request, task.result()
 
     def end(self, close: Callable[[], Awaitable[None]]) -> None:
-        """Give up what is under way, and the loop."""
+        """Cancel what is under way, and close the loop."""
         self._waiting = False
         for task in self._open:
             task.remove_done_callback(self._end)
             task.cancel()
         if self._open:
             self.loop.run_until_complete(asyncio.gather(*self._open, return_exceptions=True))
-        with suppress(Exception):  # all outcomes are handed out: a connection that does not close takes none away
+        with suppress(Exception):  # all outcomes have been yielded: a connection that fails to close loses none
             self.loop.run_until_complete(close())
         self.loop.run_until_complete(self.loop.shutdown_asyncgens())
         self.loop.close()
@@ -163,6 +162,6 @@ class _OpenCalls:
         self._wake()
 
     def _wake(self) -> None:
-        """End the wait for the next outcome; nothing may end the tidying up."""
+        """End the wait for the next outcome, but never the clean-up."""
         if self._waiting:
             self.loop.stop()

@@ -1,12 +1,12 @@
-"""What the name of a model and the address of a server tell without asking: what they take, and what is gone.
+"""What is known of a model by its name and of a server by its address: what they take, and which models are gone.
 
-The rows are harness/data/model_families.yaml and retired_models.yaml, which say what they mean.
+The tables are harness/data/model_families.yaml and retired_models.yaml, which explain their fields.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
@@ -25,14 +25,14 @@ Limit = Literal["max_tokens", "max_completion_tokens"]
 BatchForm = Literal["openai", "together", "mistral", "openrouter", "anthropic"]
 Globs = Annotated[tuple[str, ...], Field(min_length=1)]
 _VERSION = re.compile(r"/(?:v\d+\w*|openai|api)(?:/|$)")
-"""Parts of a path that say which API it is."""
-_BETWEEN = ", "
-"""No address holds a space."""
+"""Parts of a path that name an API."""
+_SEPARATOR = ", "
+"""Between addresses, which hold no spaces."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """Models that take the same; without a row that matches, a model that writes its answer only."""
+    """Models that take the same parameters; the defaults are those of a model that does not reason."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -48,7 +48,7 @@ class Family:
 
 @dataclass(frozen=True, kw_only=True)
 class Provider:
-    """Servers that take the same; without a row that matches, one of which nothing is known."""
+    """Servers that take the same parameters; the defaults are those of an unknown server."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -63,7 +63,7 @@ class Provider:
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """Both lists, in the order in which their rows are tried."""
+    """Both lists. The first row that matches counts."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -72,7 +72,7 @@ class Known:
 
 
 def shipped_rows(name: str) -> Any:
-    """Return the content of a table of harness/data/ by its file's name."""
+    """Return the content of a YAML file in harness/data/."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where it was built
@@ -86,14 +86,14 @@ def known() -> Known:
 
 @cache
 def family_of(model: str) -> Family:
-    """Return the first row that matches a model's name; the defaults, for one that does not think, without any."""
+    """Return the first row that matches a model's name, else the defaults."""
     name = bare_name(model)
     return next((row for row in known().families if matches(row.match, name)), Family())
 
 
 @cache
 def provider_of(base_url: str) -> Provider:
-    """Return the row of the server at an address; that of one of which nothing is known where there is none."""
+    """Return the first row that matches the host of an address, else the defaults."""
     address = urlsplit(first_address(base_url).lower())
     hosts = (address.hostname or "", address.netloc.rpartition("@")[2])
     for row in known().providers:
@@ -103,7 +103,7 @@ def provider_of(base_url: str) -> Provider:
 
 
 def bare_name(model: str) -> str:
-    """Return the name by which tables know a model: openai/ft:o3 is o3."""
+    """Return a model's name as the tables have it: openai/ft:o3 is o3."""
     return model.lower().rstrip("/").rpartition("/")[2].removeprefix("ft:")
 
 
@@ -113,7 +113,7 @@ def matches(globs: Sequence[str], name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Retired:
-    """Models that stopped, or will stop, together."""
+    """Models that are shut down on the same day."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -126,7 +126,7 @@ class Retired:
 
 @dataclass(frozen=True, kw_only=True)
 class Maker:
-    """A company's own servers, and what they no longer answer for."""
+    """A company's own servers, and the models that they no longer serve."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -141,9 +141,9 @@ def makers() -> dict[str, Maker]:
 
 
 def retired_note(model: str, base_url: str, today: date | None = None) -> str | None:
-    """Return in a sentence when a model's maker shut it down, or will, and what may stand in; None of any other.
+    """Return a sentence on when a model's maker shuts it down, and what may replace it; None for other models.
 
-    `base_url` says whether the maker's own server is asked: others may go on serving it.
+    `base_url` tells whether the server is the maker's own: others may go on serving the model.
     """
     name = bare_name(model)
     for maker, rows in makers().items():
@@ -156,7 +156,7 @@ def retired_note(model: str, base_url: str, today: date | None = None) -> str | 
 
 
 def plan_note(model: str, base_url: str, today: date | None = None) -> str | None:
-    """Return the same sentence for a plan: only where the maker's own server is to be asked."""
+    """Return the same sentence for a plan, but only if the server is the maker's own."""
     if not any(_is_makers(rows, base_url) for rows in makers().values()):
         return None
     return retired_note(model, base_url, today)
@@ -177,28 +177,43 @@ def _is_makers(rows: Maker, base_url: str) -> bool:
 
 
 def join_addresses(base_url: Any) -> Any:
-    """Return model.base_url as one text: an address, or several with a comma and a space between them, each once.
+    """Return model.base_url as one text: one address, or several without duplicates, separated by a comma and a space.
 
-    What is neither is returned as it is, to be refused for its type.
+    Anything else is returned unchanged: pydantic refuses it for its type.
     """
     if isinstance(base_url, str) or not isinstance(base_url, Sequence) or not base_url:
         return base_url
     if not all(isinstance(address, str) for address in base_url):
         return base_url
-    return _BETWEEN.join(dict.fromkeys(address.strip().rstrip("/") for address in base_url))
+    return _SEPARATOR.join(dict.fromkeys(address.strip().rstrip("/") for address in base_url))
 
 
 def addresses_of(base_url: str) -> list[str]:
-    return base_url.split(_BETWEEN)
+    return base_url.split(_SEPARATOR)
 
 
 def first_address(base_url: str) -> str:
-    """Return the address that decides, of several, whose server it is and what it costs."""
+    """Return the address that decides whose server it is, and what it costs, if there are several."""
     return addresses_of(base_url)[0]
 
 
-def check_address(base_url: str, key: str, key_variable: str) -> None:
-    """Refuse what is no address, or holds credentials; `key_variable` is where the key belongs. Raises ConfigError."""
+def check_addresses(base_url: str, key: str, key_variable: str, *, shared_name: str | None) -> None:
+    """Raise ConfigError for what is no address or holds credentials, and for several addresses without a shared name.
+
+    `key_variable` is the environment variable where the key belongs.
+    """
+    addresses = addresses_of(base_url)
+    for address in addresses:
+        _check_address(address, key, key_variable)
+    if len(addresses) > 1 and not shared_name:
+        raise ConfigError(
+            f"model.base_url has {len(addresses)} addresses, of which the cache cannot know that they serve "
+            "the same: give them one name (model.endpoint=NAME), under which their answers are stored, however "
+            "many they are and in whatever order."
+        )
+
+
+def _check_address(base_url: str, key: str, key_variable: str) -> None:
     address = urlsplit(base_url)
     if address.username or address.password or (not address.hostname and "@" in base_url):
         raise ConfigError(f"model.base_url holds credentials: give them as a key in {key_variable}.")
@@ -213,7 +228,7 @@ def check_address(base_url: str, key: str, key_variable: str) -> None:
 
 
 def on_this_machine(base_url: str) -> bool:
-    """Test whether a server runs here, so that its answers cost no money."""
+    """Test whether a server runs on this machine, so that its answers cost nothing."""
     host = urlsplit(first_address(base_url)).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -225,7 +240,7 @@ def on_this_machine(base_url: str) -> bool:
 
 
 def advice(base_url: str) -> str:
-    """Return the advice on an address whose path names no API; nothing where it names one."""
+    """Return a hint on an address whose path names no API; "" if it names one."""
     first = first_address(base_url)
     if _VERSION.search(urlsplit(first).path):
         return ""
@@ -233,7 +248,7 @@ def advice(base_url: str) -> str:
 
 
 def in_private_network(base_url: str) -> bool:
-    """Test whether a server runs here or in a private network: it is no provider's, but one that was started there."""
+    """Test whether a server runs here or in a private network, so that it is no provider's."""
     host = urlsplit(first_address(base_url)).hostname or ""
     if on_this_machine(base_url) or host.endswith((".local", ".internal", ".lan", ".home.arpa")):
         return True
@@ -241,3 +256,17 @@ def in_private_network(base_url: str) -> bool:
         return ip_address(host).is_private
     except ValueError:
         return host != "" and "." not in host
+
+
+def router_caution(base_url: str, extra: Mapping[str, Any]) -> str:
+    """Return a caution about a router that may let different companies serve the model; "" if `extra` pins one."""
+    pinned = extra.get("provider")
+    pinned = pinned if isinstance(pinned, Mapping) else {}
+    if not provider_of(base_url).pins or (
+        pinned.get("only") or (pinned.get("order") and pinned.get("allow_fallbacks") is False)
+    ):
+        return ""
+    return (
+        f"{urlsplit(base_url).hostname} may have each call served by another company, in another precision: "
+        "'+model.extra.provider={only: [NAME]}' pins one (or order: [NAME], allow_fallbacks: false)."
+    )

@@ -1,7 +1,7 @@
-"""What a failed call means: its status and words, whether it may pass, what it is called, and what ends the run.
+"""What a failed call means: whether it may pass, what its failure is called, and whether it ends the run.
 
-What which status, words and names mean is data: harness/data/server_errors.yaml, whose first row that fits decides.
-How often and when a call is tried again is the policy's (retry.py).
+What a status, words and names mean is data: the first row of harness/data/server_errors.yaml that fits decides. How
+often and when a call is tried again is the policy's (retry.py).
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from harness.types import Failure, Usage
 
 KEPT = "Answers so far are kept."
 _FEW = 80
-"""Characters of a server's words beside a bar."""
+"""Characters of a server's words beside a progress bar."""
 _SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """Return a regular expression of a table, whose alternatives stand on lines of their own."""
+    """Compile a regular expression of a table, which has its alternatives on lines of their own."""
     return re.compile(text.replace(" |", "|"), re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A row of the table of refusals, which says what each field means."""
+    """A row of the table of refusals, where its fields are explained."""
 
     kind: str
     fault: Literal["item", "run", "moment", "request"]
@@ -84,24 +84,24 @@ def _rules() -> tuple[Rule, ...]:
 
 
 class RefusedError(Exception):
-    """A reply that says that the call has failed, by its status or inside of a reply that calls itself a success."""
+    """A reply that says that the call has failed, by its status or inside of a success."""
 
     def __init__(self, status: int, body: Any, headers: Mapping[str, str], *, usage: Usage | None = None) -> None:
-        """Read what the body says: JSON, or the text of what is none.
+        """Read the words of a body, which is parsed JSON or text.
 
-        `status` is that of HTTP, or what the body says of itself. `usage`: the tokens that were counted all the same.
+        `status` is HTTP's, or what the body gives itself. `usage`: the tokens that the server counted nevertheless.
         """
         self.words = words_of(body, status)
-        """All that it says; the error's own text is the beginning, on one line."""
+        """All of its words; the text of the exception is their beginning, on one line."""
         super().__init__(one_line(self.words) or reason(status))
         self.status = status
         self.headers = headers
         self.code = names_of(body)
-        """The names that the server has for what is wrong."""
+        """The server's names for what is wrong."""
         self.parameter = parameter_of(body)
-        """The parameter that it blames, where it names one in a field of its own."""
+        """The parameter that it blames in a field of its own; "" if none."""
         self.delay = delay_of(body)
-        """The seconds to wait that the body asks for (Google's RetryInfo); None where it does not."""
+        """The seconds to wait that the body asks for (Google's RetryInfo); None if it does not."""
         self.usage = usage
 
     @cached_property
@@ -110,16 +110,16 @@ class RefusedError(Exception):
 
     @property
     def kind(self) -> str | None:
-        """context_length or content_filter, where the words say so: then the item is at fault, whatever the status."""
+        """context_length or content_filter if the item is at fault by the words, whatever the status; else None."""
         return self.rule.kind if self.rule.fault == "item" else None
 
 
 class PageError(InvalidReplyError):
-    """A page, or other words that nobody would take for a reply of the API: something else answers at this address."""
+    """A page, or other text that cannot be the API's: something else answers at this address."""
 
 
 class TooLargeError(InvalidReplyError):
-    """A reply larger than any that makes sense: a second one is asked for, no tenth."""
+    """A reply too large to make sense: the call is tried a second time, not a tenth."""
 
 
 def status(error: BaseException) -> int | None:
@@ -127,29 +127,28 @@ def status(error: BaseException) -> int | None:
 
 
 def kind(error: BaseException) -> str | None:
-    """Return context_length or content_filter where a server's words say so."""
     return error.kind if isinstance(error, RefusedError) else None
 
 
 def retry_after(error: BaseException) -> float | None:
-    """Return the seconds that the server asks to wait: retry-after-ms, Retry-After (seconds, a date), or its body."""
+    """Return the seconds that the server asks to wait, by retry-after-ms, Retry-After (seconds, a date) or its body."""
     milliseconds, after = header(error, "retry-after-ms"), header(error, "retry-after")
     for text, scale in ((milliseconds, 0.001), (after, 1.0)):
         if text is not None and _SECONDS.fullmatch(text.strip()):
             return float(text) * scale
     if after is None or (until := _date(after)) is None:
         return error.delay if isinstance(error, RefusedError) else None
-    # A date is one of the server's clock, which need not go as ours does.
+    # A date is by the server's clock, which may differ from ours.
     now = _date(header(error, "date") or "")
     return max(0.0, until - (time.time() if now is None else now))
 
 
 def _date(text: str) -> float | None:
-    """Return the time that a header's date names, in seconds since 1970; None where it is no date."""
+    """Return a header's date in seconds since 1970; None if it is not a date."""
     try:
         date: datetime = email.utils.parsedate_to_datetime(text)
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
-    except Exception:  # ValueError is promised; odd texts have raised half a dozen others
+    except Exception:  # ValueError is documented; odd texts have raised half a dozen others
         return None
 
 
@@ -168,7 +167,7 @@ def message_of(error: BaseException) -> str:
 
 
 def in_words(error: BaseException) -> str:
-    """Return status and message, without the status that some servers repeat in their words."""
+    """Return status and message; some servers' words have the status already."""
     return _with_status(status(error), message_of(error))
 
 
@@ -177,16 +176,16 @@ def _with_status(http_status: int | None, detail: str) -> str:
 
 
 def may_pass(error: BaseException) -> bool:
-    """Test whether the same call may succeed later, by what the server says."""
+    """Test whether the same call may succeed later."""
     if isinstance(error, RefusedError):
         return error.rule.fault == "moment" and header(error, "x-should-retry") != "false"
     return isinstance(error, InvalidReplyError | LostError) or timed_out(error)
 
 
 def says_not_yet(error: BaseException) -> bool:
-    """Test whether a server says that it is there and cannot answer now, or was not reached: it is worth a wait.
+    """Test whether a server is busy or was not reached, so that waiting is worthwhile.
 
-    Any other error is as likely to be the fault of what is asked, as long as nothing was ever answered.
+    As long as no call was ever answered, any other error is as likely to be the fault of the request.
     """
     if isinstance(error, RefusedError):
         return error.rule.busy or retry_after(error) is not None
@@ -194,10 +193,10 @@ def says_not_yet(error: BaseException) -> bool:
 
 
 def usage_of_failed(error: BaseException) -> Usage | None:
-    """Return what a server has counted for a call that failed.
+    """Return the tokens that a server has counted for a failed call.
 
-    None where it has certainly done no work: it turned the call away, or was never reached. Without counts where
-    nobody knows: a connection that broke, no answer in time, an error of the server's own.
+    None if it has certainly done no work: it refused the call, or was never reached. An empty Usage if that is unknown:
+    a broken connection, no answer in time, an error of the server's own.
     """
     if isinstance(error, InvalidReplyError):
         return error.usage
@@ -207,18 +206,18 @@ def usage_of_failed(error: BaseException) -> Usage | None:
 
 
 def asked_pause(error: BaseException | None) -> float | None:
-    """Return the wait that a server asks for, in seconds, plus some randomness so that not all return at once."""
+    """Return the wait that a server asks for, in seconds, plus some jitter; None if it asks for none."""
     requested = retry_after(error) if error else None
     return requested + random.random() * min(0.25 * requested, 1.0) if requested else None
 
 
 def growing_pause(tries: int, longest: float) -> float:
-    """Return the seconds to wait before the next try: doubled with each, up to `longest`, with some randomness."""
+    """Return the seconds to wait before the next try: doubled with each, up to `longest`, with some jitter."""
     return min(0.5 * 2.0 ** min(tries - 1, 30), longest) * random.uniform(0.6, 1.0)
 
 
 def ends_the_run(error: BaseException, where: str, detail: str) -> RunStopped | None:
-    """Return the end of the run for a refusal that concerns every call; None for one that concerns one item."""
+    """Return the end of the run for a refusal that concerns every call; None for others."""
     if not isinstance(error, RefusedError) or error.rule.fault != "run":
         return None
     sentence = error.rule.says.format(_with_status(error.status, detail))
@@ -231,7 +230,7 @@ def gone(error: BaseException, model: str, where: str) -> str | None:
     """Return the sentence that ends a run whose model was shut down by its maker; None for any other error."""
     if not isinstance(error, RefusedError) or error.rule.kind != "not_found":
         return None
-    # A router's 404 may be of what is asked for beside the model.
+    # A router's 404 may be about a parameter, not the model.
     if error.status == 404 and "parameter" in f"{error.code} {error}".lower():
         return None
     if (note := retired_note(model, where)) is None:
@@ -240,7 +239,7 @@ def gone(error: BaseException, model: str, where: str) -> str | None:
 
 
 def failure_of(error: BaseException, detail: str, max_wait: float) -> Failure:
-    """Return the failure that a refusal means for its item."""
+    """Return the failure of the item whose call was refused."""
     assert isinstance(error, RefusedError)
     rule = error.rule
     if rule.fault == "item":
@@ -265,7 +264,6 @@ def redirect(error: BaseException, where: str) -> str:
 
 
 def unreachable(error: BaseException, where: str, *, any_more: bool) -> RunStopped:
-    """Return the end of a run whose server cannot be reached."""
     suffix = " any more" * any_more
     return RunStopped(
         f"{where} cannot be reached{suffix} ({message_of(error)}): check model.base_url, the network and that the "

@@ -1,7 +1,7 @@
 """The addresses that serve one model: which of them gets a request, and where it goes if one is down.
 
-Requests that come in a row share a prefix (a premise, a network). Blocks of them go to one address, so that each server
-computes a prefix once; with every address of its own gate. Of one address there is nothing to choose.
+Consecutive requests share a prefix (a premise, a network). Blocks of them go to one address, so that each server
+computes a prefix once. Each address has a gate of its own.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from harness.models.api.gate import Gate
 from harness.models.api.replies import InvalidReplyError, LostError
 
 BLOCK = 64
-"""Requests in a row that go to one address."""
+"""Consecutive requests that go to one address."""
 IN_A_ROW = 3
-"""Failures in a row after which an address is held to be down; one where it was not reached or turns all calls away."""
+"""Failures in a row after which an address counts as down; one is enough if it is unreachable or refuses every call."""
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 300.0
-"""Seconds after which an address that is down gets a request again, doubled each time that it still is."""
-_TURNS_AWAY = frozenset((401, 402, 403, 404))
+"""Seconds until an address that is down gets a request again, doubled each time that fails."""
+_REFUSES_ALL = frozenset((401, 402, 403, 404))
 
 
 @dataclass(eq=False)
@@ -35,13 +35,13 @@ class Address:
     gate: Gate
     wire: Wire
     open: int = 0
-    """Requests that were given to it and have no outcome yet; most of a block waits at its gate."""
+    """Requests assigned to it without an outcome yet; most of a block waits at its gate."""
     unsent: int = 0
-    """Of these, those that have never gone out."""
+    """Those of them that have never gone out."""
     failures: int = 0
     """In a row."""
     pause: float = 0.0
-    """Seconds that it was left alone for last; 0 while it is up."""
+    """Seconds of the latest pause; 0 while it is up."""
     down_until: float = 0.0
 
     def load(self) -> float:
@@ -49,32 +49,32 @@ class Address:
 
     @property
     def down(self) -> bool:
-        """Whether it is to be left alone now."""
+        """Whether it gets no requests for now."""
         return time.monotonic() < self.down_until
 
     @property
-    def hungry(self) -> bool:
-        """Whether it has room for another request; one that was down gets a single one to show that it is back."""
+    def ready(self) -> bool:
+        """Whether it can take another request; after a pause it gets a single one, to show that it is back."""
         if self.pause:
             return not self.down and self.open == 0
         return self.gate.has_room(self.open, self.unsent - self.gate.queued)
 
 
 class Fleet:
-    """All addresses of an endpoint. It stands before the event loop as one gate."""
+    """All addresses of an endpoint, which to the event loop look like one gate."""
 
     def __init__(self, endpoint: Endpoint, say: Callable[[str], None] = lambda _: None) -> None:
-        """Prepare the connections; `say` shows a line to the user."""
+        """Prepare the connections; `say` prints a line for the user."""
         self.addresses = [_address(endpoint, url) for url in endpoint.addresses]
         self._say = say
         self._current = self.addresses[0]
         self._left_of_block = BLOCK
-        self._holding: deque[Gate] = deque()
-        self._said: set[str] = set()
+        self._gates_of_outcomes: deque[Gate] = deque()
+        self._reported_down: set[str] = set()
 
     @property
     def when_room(self) -> Callable[[], None]:
-        """Called when a call has failed: it may wait for its retry now, and leave room for another."""
+        """Called when a call has failed: while it waits for its retry there is room for another."""
         return self.addresses[0].gate.when_room
 
     @when_room.setter
@@ -83,25 +83,25 @@ class Fleet:
             address.gate.when_room = call
 
     def has_room(self, open_calls: int, waiting: int = 0) -> bool:
-        """Return whether another request is of use: one of the addresses has room, and blocks are given as a whole."""
+        """Test whether any address can take another request."""
         if len(self.addresses) == 1:
             return self.addresses[0].gate.has_room(open_calls, waiting)
-        return not open_calls or any(address.hungry for address in self.addresses)
+        return not open_calls or any(address.ready for address in self.addresses)
 
     def look_ahead(self, calls_left: Callable[[], int]) -> None:
-        """Let each gate know how many requests are still to come: its share of them."""
+        """Tell each gate its share of the requests that are still to come."""
         for address in self.addresses:
             address.gate.look_ahead(lambda: -(-calls_left() // len(self.addresses)))
 
     def give(self) -> Address:
-        """Return the address of the next request: that of its block, or of a new one where that is full."""
+        """Return the address of the next request: that of its block, or of a new block if that is full."""
         if len(self.addresses) > 1 and (self._left_of_block <= 0 or self._current.down):
             self._begin_block()
         self._left_of_block -= 1
         return self._current
 
     def other(self, tried: Collection[Address]) -> Address | None:
-        """Return the address that a request goes to whose own is down: an idle one that it was not tried at."""
+        """Return the idlest address that is up and was not tried; None if there is none."""
         up = [address for address in self.addresses if not address.pause and address not in tried]
         return min(up, key=Address.load) if up else None
 
@@ -111,40 +111,40 @@ class Fleet:
             address.pause = address.down_until = 0.0
 
     def is_down(self, address: Address, error: Exception) -> bool:
-        """Learn from a failed call; return whether its address is to be left alone for now, as others are not."""
+        """Learn from a failed call; return whether its address is to be paused while others go on."""
         if len(self.addresses) == 1 or not _of_address(error):
             return False
         address.failures += 1
-        at_once = isinstance(error, PageError) or status(error) in _TURNS_AWAY
+        at_once = isinstance(error, PageError) or status(error) in _REFUSES_ALL
         at_once = at_once or (isinstance(error, LostError) and not error.connected)
         if address.failures < IN_A_ROW and not at_once and not address.pause:
             return False
         if all(other.pause for other in self.addresses if other is not address):
-            return False  # nobody else is left: what is the matter is the policy's to say
-        if not address.down:  # not once more for each of the calls under way
+            return False  # no other is left: the policy decides what the failure means
+        if not address.down:  # else each of the calls under way would double the pause
             address.pause = min(max(2 * address.pause, FIRST_PAUSE), LONGEST_PAUSE)
             address.down_until = time.monotonic() + address.pause
-        if address.url not in self._said:
-            self._said.add(address.url)
+        if address.url not in self._reported_down:
+            self._reported_down.add(address.url)
             self._say(f"{address.url} is left alone for now ({message_of(error)}): its requests go to the others")
         return True
 
     def hold_slot(self, address: Address) -> None:
-        """Keep a slot for an answer until it is handed out."""
+        """Keep a slot for an answer until it has been stored."""
         address.gate.hold_slot()
-        self._holding.append(address.gate)
+        self._gates_of_outcomes.append(address.gate)
 
     def release_slot(self) -> None:
-        """Free the slot of an answer that has been stored: they are handed out in the order in which they landed."""
-        self._holding.popleft().release_slot()
+        """Free the slot of a stored answer. Answers are stored in the order in which their slots were held."""
+        self._gates_of_outcomes.popleft().release_slot()
 
     async def close(self) -> None:
         await asyncio.gather(*(address.wire.close() for address in self.addresses))
 
     def _begin_block(self) -> None:
-        """Choose the address of the next block: the idlest with room; one that was down gets one request to try."""
-        hungry = [address for address in self.addresses if address.hungry] or self.addresses
-        self._current = min(hungry, key=Address.load)
+        """Choose the idlest address with room for the next block; one that was down gets a block of one request."""
+        with_room = [address for address in self.addresses if address.ready] or self.addresses
+        self._current = min(with_room, key=Address.load)
         self._left_of_block = 1 if self._current.pause else BLOCK
 
 
@@ -158,8 +158,8 @@ def _address(endpoint: Endpoint, url: str) -> Address:
 
 
 def _of_address(error: Exception) -> bool:
-    """Test whether a failure may be the address's fault, rather than the request's or a limit's."""
+    """Test whether a failure may be due to the address, rather than to the request or a limit."""
     if isinstance(error, LostError | InvalidReplyError) or timed_out(error):
         return True
     http_status = status(error) or 0
-    return http_status >= 500 or http_status in _TURNS_AWAY
+    return http_status >= 500 or http_status in _REFUSES_ALL

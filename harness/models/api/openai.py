@@ -1,4 +1,4 @@
-"""The two ways to ask a server: a conversation, in its own dialect, and the older completion of a text."""
+"""The two kinds of endpoints: chat completions, in the server's own dialect, and the older completions of a text."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
 
 
 def _respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
-    """Call many at once; yield the answers that landed together, as they land."""
-    from harness.models.api.call import respond  # and with it asyncio, which a run from the cache needs not import
+    """Call many at once; yield the answers that arrived together, as they arrive."""
+    from harness.models.api.call import respond  # imports asyncio, which a run from the cache does not need
 
     return respond(endpoint, requests)
 
@@ -64,7 +64,7 @@ class Chat(Endpoint):
     respond = _respond
 
     def __post_init__(self) -> None:
-        """Refuse sampling settings that a reasoning model, or a ranking, would not take."""
+        """Raise ConfigError for settings that the dialect, a reasoning model or a ranking does not take."""
         super().__post_init__()
         cannot, means = self.speaks.cannot, self.speaks.means
         if self.method == "rank" and "rank" in cannot:
@@ -108,18 +108,18 @@ class Chat(Endpoint):
 
     @property
     def means(self) -> Means | None:
-        """Return how a reply is held to choices; None where `extra` holds it to something else already."""
+        """How replies are restricted to choices; None if `extra` restricts them already."""
         return None if FORM_PARAMETERS & set(self.extra) else self.constrain
 
     @property
     def family(self) -> Family:
-        """Return what the model takes: by its name, unless it is told whether it thinks."""
-        known = super().family
-        if self.reasoning is None or self.reasoning == known.reasoning:
-            return known
+        """What the model takes: by its name, unless model.reasoning overrules that."""
+        named = super().family
+        if self.reasoning is None or self.reasoning == named.reasoning:
+            return named
         if not self.reasoning:
-            return replace(Family(), seed=known.seed)
-        alike = family_of(self.provider.thinks_like) if known == Family() and self.provider.thinks_like else known
+            return replace(Family(), seed=named.seed)
+        alike = family_of(self.provider.thinks_like) if named == Family() and self.provider.thinks_like else named
         return replace(alike, reasoning=True)
 
     @property
@@ -138,14 +138,14 @@ class Chat(Endpoint):
     def identity(self) -> Mapping[str, JSON]:
         counted = self.reasons and self.family.thoughts_counted
         thoughts = {"reasoning_tokens": self.reasoning_tokens} if counted else {}
-        return self._identity(self.speaks.kind) | thoughts | (self._way() if self.method == "rank" else {})
+        return self._identity(self.speaks.kind) | thoughts | (self._ranking() if self.method == "rank" else {})
 
     def sampling(self) -> dict[str, JSON]:
-        """Return the sampling parameters; without temperature and top_p for a model that refuses them."""
-        given = super().sampling()
+        """Return the sampling parameters, without temperature and top_p if the model refuses them."""
+        parameters = super().sampling()
         if self.family.temperature == "refused":
-            given = {name: value for name, value in given.items() if name not in ("temperature", "top_p")}
-        return given | ({"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {})
+            parameters = {name: value for name, value in parameters.items() if name not in ("temperature", "top_p")}
+        return parameters | ({"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {})
 
     def texts(self, messages: Transcript) -> Iterable[str]:
         return (message.content for message in messages)
@@ -167,7 +167,7 @@ class Chat(Endpoint):
         return "/chat/completions", parameters
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
-        """Return what the message says, how likely its first token makes each choice, or why there is none."""
+        """Return the message's text, or the probability of each choice as its first token; a Failure for a refusal."""
         choice = first_choice(reply)
         message, finish_reason = choice.get("message"), choice.get("finish_reason")
         if finish_reason == "content_filter":
@@ -178,22 +178,22 @@ class Chat(Endpoint):
         if isinstance(request, ChoiceRequest):
             from harness.models.api.ranking import ranked
 
-            told = response(reply, text, seconds, finish_reason, thoughts)
-            return ranked(choice, request.choices, told, self.base_url, self.model)
+            plain = response(reply, text, seconds, finish_reason, thoughts)
+            return ranked(choice, request.choices, plain, self.base_url, self.model)
         if not text and (refusal := refusal_of(message)):
             return Failure("refusal", one_line(refusal))
         if isinstance(request, ChatRequest) and request.form is not None and request.form.means == "tool":
             text = _arguments_of(message) or text
         return response(reply, text, seconds, finish_reason, thoughts)
 
-    def _way(self) -> dict[str, JSON]:
+    def _ranking(self) -> dict[str, JSON]:
         return {"rank": "next token", "top_logprobs": self.top_logprobs}
 
 
 def _arguments_of(message: Mapping[str, Any]) -> str:
-    """Return what a message calls the tool of the answer with, as JSON; nothing where it calls none.
+    """Return the arguments of a message's tool call, as JSON; "" without a call.
 
-    Raises InvalidReplyError where the call is none.
+    Raises InvalidReplyError if the call has no arguments.
     """
     calls = message.get("tool_calls")
     if not calls:
@@ -208,7 +208,7 @@ def _arguments_of(message: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Completions(Endpoint):
-    """The completions endpoint: text in, text out; or ranking, where the server gives log-probabilities."""
+    """The completions endpoint: text in, text out; or ranking, if the server gives log-probabilities."""
 
     rank: Literal["next_token", "echo"] | None = None
     top_logprobs: TopLogprobs = 5
@@ -216,18 +216,18 @@ class Completions(Endpoint):
     respond = _respond
 
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
-        """Test whether a ranking is one call with one token written, rather than a call that echoes each choice.
+        """Test whether a ranking is one call that writes one token, rather than one call per choice that echoes it.
 
-        Where that is left open, choices of several words are echoed; of a single word only the server's tokenizer
-        knows how many tokens it is.
+        Without model.rank, choices of several words are echoed. Of a single word only the server's tokenizer knows how
+        many tokens it has.
         """
         return self.rank == "next_token" or (self.rank is None and all(len(choice.split()) == 1 for choice in choices))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return self._identity("openai.completions") | (self._way() if self.method == "rank" else {})
+        return self._identity("openai.completions") | (self._ranking() if self.method == "rank" else {})
 
-    def _way(self) -> dict[str, JSON]:
+    def _ranking(self) -> dict[str, JSON]:
         if self.rank == "echo":
             return {"rank": "echo"}
         several: dict[str, JSON] = {"several_tokens": "echo"} if self.rank is None else {}
@@ -237,7 +237,7 @@ class Completions(Endpoint):
         return (as_text(messages),)
 
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
-        """Return the path and the body of a completion. Raises ConfigError where choices are echoed, one a call."""
+        """Return the path and the body of a completion. Raises ConfigError for choices that need a call each."""
         assert not isinstance(request, PairRequest)
         if isinstance(request, ChoiceRequest) and not self.ranks_by_token(request.choices):
             raise ConfigError(
@@ -253,26 +253,25 @@ class Completions(Endpoint):
         return "/completions", parameters
 
     async def send(self, wire: Wire, request: Request) -> Any:
-        """Return the server's reply: one completion, or a list of one scored continuation for each choice."""
+        """Return the server's reply: one completion, or a list with the echo of each choice."""
         if not isinstance(request, ChoiceRequest) or not await self._echoes(wire, request):
             return await super().send(wire, request)
         from harness.models.api.ranking import ask_echoes
 
-        # The prompt's own tokens are scored, nothing is drawn: only what a server needs besides is sent along.
+        # Echoing scores the prompt's own tokens and draws nothing, so no sampling parameters are sent.
         post = partial(self._post, wire, "/completions", request=request)
         return await ask_echoes(post, {"model": self.model, **self.extra}, as_text(request.messages), request.choices)
 
     async def _echoes(self, wire: Wire, request: ChoiceRequest) -> bool:
-        """Test whether the choices are echoed: where that is left open, those of several tokens are."""
+        """Test whether the choices are echoed: without model.rank, if one of them has several tokens."""
         if self.rank is not None or not self.ranks_by_token(request.choices):
             return self.rank != "next_token"
         from harness.models.api.token_ids import vocabulary
 
-        known = await vocabulary(wire, self.model, request.choices, self.provider)
-        return known is not None and not known.whole
+        tokens = await vocabulary(wire, self.model, request.choices, self.provider)
+        return tokens is not None and not tokens.whole
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
-        """Return the text, or the log-probability of each choice."""
         if isinstance(request, ChoiceRequest) and isinstance(reply, list):
             from harness.models.api.ranking import read_echoes
 
@@ -282,9 +281,9 @@ class Completions(Endpoint):
             return Failure("content_filter", "the server withheld the reply")
         if not isinstance(choice.get("text"), str):  # parts are the chat endpoint's
             raise InvalidReplyError("the reply's choice has no text")
-        told = response(reply, choice["text"], seconds, choice.get("finish_reason"), thoughts_of(choice))
+        plain = response(reply, choice["text"], seconds, choice.get("finish_reason"), thoughts_of(choice))
         if not isinstance(request, ChoiceRequest):
-            return told
+            return plain
         from harness.models.api.ranking import ranked
 
-        return ranked(choice, request.choices, told, self.base_url, self.model)
+        return ranked(choice, request.choices, plain, self.base_url, self.model)

@@ -1,7 +1,7 @@
-"""How likely a server holds each choice to be.
+"""The log-probability of each choice by a server's replies.
 
-By the likeliest tokens that the model may write next: one call. Or as a whole, at completion servers that echo prompt
-and choice: a call for each.
+Either by the likeliest tokens that may come next, in one call; or of the whole choice, in one call per choice, at
+completion servers that echo prompt and choice.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ Post = Callable[[Mapping[str, JSON]], Awaitable[Any]]
 Token = tuple[str, float]
 """A token as text, and its log-probability."""
 _BEFORE = " \t\r\n\u0120\u010a\u2581\"'`*_([“‘"
-"""What may stand before a word: spaces, also as tokenizers write them (Ġ, Ċ, ▁), quotes, emphasis, brackets."""
+"""What may stand before a word: spaces, which tokenizers may write as Ġ, Ċ or ▁, quotes, emphasis, brackets."""
 _ROUNDING = 0.01
-"""By so much the probabilities of tokens may be more than 1: servers round, some compute with few digits."""
+"""How far the sum of probabilities may exceed 1: servers round, and some compute with few digits."""
 _LEAST = 1e-12
-"""A probability that is no number of a server's: where all that it told adds up to 1, something has to be left."""
+"""The probability left for other tokens if those in a reply add up to 1."""
 _NO_NUMBERS = "the reply's log-probabilities are not a number for each token"
 _NEVER, _NEVER_FROM = -1e4, -9e3
-"""What stands for minus infinity; servers whose JSON has no such number write -9999."""
+"""What stands for minus infinity. Servers, whose JSON has no such number, write -9999."""
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
-"""A token that is one byte, as vocabularies write it that have no word for what it is part of."""
-# With what the reply of a model begins that thinks first, where the server does not take it off.
+"""A token of one byte, as vocabularies write it."""
 _THOUGHTS = re.compile(r"\s*(?:<\|?(?:think|reason|seed:think|begin_of_thought|channel)|\[think|◁think)", re.IGNORECASE)
+"""The beginning of a reply of a model that thinks first, unless the server removes it."""
 
 
 def ranked(choice: Mapping[str, Any], choices: tuple[str, ...], response: Response, where: str, model: str) -> Response:
-    """Return a response, as it is without probabilities, with those of the choices.
+    """Add the log-probabilities of the choices to a response.
 
-    `choice`: the reply's; `where` and `model` name the server and what it serves. Raises UnsupportedError for a model
-    that thinks first and for a server that gives no log-probabilities, InvalidReplyError where they are none.
+    `choice` is the reply's; `where` and `model` name server and model in messages. Raises UnsupportedError for a model
+    that thinks first and for a server without log-probabilities, InvalidReplyError if they are malformed.
     """
     thinks = bool(response.reasoning) or _THOUGHTS.match(response.text) is not None
     tokens = [] if thinks else first_tokens(choice, where)
@@ -61,21 +61,21 @@ def ranked(choice: Mapping[str, Any], choices: tuple[str, ...], response: Respon
 
 
 def first_tokens(choice: Mapping[str, Any], where: str) -> list[Token]:
-    """Return the likeliest first tokens of a reply's choice, each once, with the one that was drawn.
+    """Return the likeliest first tokens of a reply's choice, each once, with the one that was sampled.
 
-    Servers write them in the form of chat completions or in that of completions, and some in the other's.
-    Raises NoLogprobsError where the server gives none, InvalidReplyError where they are none.
+    Some chat servers write them in the form of completions, and the other way around.
+    Raises NoLogprobsError if the server gives none, InvalidReplyError if they are malformed.
     """
-    top, drawn = first_place(choice.get("logprobs"))
+    top, sampled = first_place(choice.get("logprobs"))
     if not top:
         raise NoLogprobsError(_no_logprobs(where))
-    # Two tokens may read the same, as a word has in some vocabularies with and without the space before it: both count.
-    # The same one told twice has the same number, and counts once.
+    # Two tokens may read the same, as a word with and without the space before it in some vocabularies: both count.
+    # The same token twice has the same number, and counts once.
     tokens = list(dict.fromkeys(map(_token, top)))
     total = sum(math.exp(logprob) for _, logprob in tokens)
-    # The token that was drawn need not be one of the likeliest. It is one of them where it reads the same, however it
-    # was rounded, and where it leaves no room beside them: then it is only written in another way (▁No, No).
-    token, logprob = _token(drawn) if drawn else tokens[0]
+    # The sampled token may be missing from the likeliest. It is among them if it reads the same, however rounded, or if
+    # they leave no room for it: then it is only spelled in another way (▁No, No).
+    token, logprob = _token(sampled) if sampled else tokens[0]
     if token not in {text for text, _ in tokens} and total + math.exp(logprob) <= 1 + _ROUNDING:
         tokens.append((token, logprob))
         total += math.exp(logprob)
@@ -85,9 +85,9 @@ def first_tokens(choice: Mapping[str, Any], where: str) -> list[Token]:
 
 
 def first_place(logprobs: Any) -> tuple[list[Any], Any]:
-    """Return the entries of the likeliest tokens of the first place, and that of the token which was drawn there.
+    """Return the entries of the likeliest tokens of the first place, and the entry of the token sampled there.
 
-    No entries, and None, for what is not told.
+    No entries, and None, if they are missing.
     """
     content = logprobs.get("content") if isinstance(logprobs, dict) else logprobs
     if isinstance(content, list) and content and isinstance(content[0], dict):
@@ -98,31 +98,31 @@ def first_place(logprobs: Any) -> tuple[list[Any], Any]:
         part[0] if isinstance(part := logprobs.get(name), list) and part else None
         for name in ("top_logprobs", "tokens", "token_logprobs")
     )
-    told = isinstance(token, str) and logprob is not None
-    return _entries(top), {"token": token, "logprob": logprob} if told else None
+    complete = isinstance(token, str) and logprob is not None
+    return _entries(top), {"token": token, "logprob": logprob} if complete else None
 
 
 def _entries(top: Any) -> list[Any]:
-    """Return entries as chat completions have them, also of a dictionary as completions have it."""
+    """Return entries as chat completions have them, given those or the dictionary of completions."""
     if isinstance(top, dict):
         return [{"token": token, "logprob": logprob} for token, logprob in top.items()]
     return top if isinstance(top, list) else []
 
 
 def _token(entry: Any) -> Token:
-    """Return a token with its log-probability. Raises InvalidReplyError where it has none."""
+    """Return a token with its log-probability. Raises InvalidReplyError if it has none."""
     parts = entry if isinstance(entry, dict) else {}
     token, logprob = parts.get("token"), parts.get("logprob")
     if not isinstance(token, str) or isinstance(logprob, bool) or not isinstance(logprob, int | float):
         raise InvalidReplyError(_NO_NUMBERS)
-    if not logprob <= _ROUNDING:  # as NaN is not
+    if not logprob <= _ROUNDING:  # also for NaN
         raise InvalidReplyError(_NO_NUMBERS)
-    # No smaller number is told apart from 0, and an integer may be too large for a float.
+    # Smaller numbers are as good as 0, and an integer may be too large for a float.
     return _text(token, parts.get("bytes")), float(max(logprob, _NEVER))
 
 
 def _text(token: str, content: Any) -> str:
-    """Return what a token reads as: its bytes, where they are a text; else its own words, also for a single byte."""
+    """Return a token's text: its bytes if they are valid UTF-8, else as it is written."""
     if isinstance(content, list) and content and all(type(part) is int and 0 <= part < 256 for part in content):
         with suppress(UnicodeDecodeError):
             return bytes(content).decode()
@@ -132,44 +132,44 @@ def _text(token: str, content: Any) -> str:
 
 
 def by_next_token(tokens: Sequence[Token], choices: tuple[str, ...], response: Response) -> Response:
-    """Return a response with the log-probability of each choice: of all tokens that begin a spelling of it alone.
+    """Add to a response the log-probability of each choice: that of all tokens that begin a spelling of it alone.
 
-    A choice that none of the tokens begins is less likely than any of them, and than what they leave: that bound is
-    taken for it. Where that is so of all choices, the response has a probability of none, and the token as its text.
+    A choice that none of the tokens begins is less likely than any of them, and than what they leave of 1: it gets the
+    smaller of these bounds. If that is so for all choices, the response has no probabilities, and the token as text.
     """
-    begun: dict[str, list[float]] = {choice: [] for choice in choices}
+    by_choice: dict[str, list[float]] = {choice: [] for choice in choices}
     for token, logprob in tokens:
         if len(names := choices_begun(token, choices)) == 1 and logprob > _NEVER_FROM:
-            begun[names[0]].append(logprob)
-    outside = round(min(1.0, max(0.0, 1.0 - sum(math.exp(p) for values in begun.values() for p in values))), 6)
-    bounded = tuple(choice for choice in choices if not begun[choice])
+            by_choice[names[0]].append(logprob)
+    outside = round(min(1.0, max(0.0, 1.0 - sum(math.exp(p) for values in by_choice.values() for p in values))), 6)
+    bounded = tuple(choice for choice in choices if not by_choice[choice])
     if len(bounded) == len(choices):
         return replace(response, logprobs={}, outside=outside)
     probabilities = [math.exp(logprob) for _, logprob in tokens]
     bound = max(_LEAST, min(1.0 - sum(probabilities), min(filter(None, probabilities))))
-    logprobs = {choice: min(0.0, _sum(values) if values else math.log(bound)) for choice, values in begun.items()}
+    logprobs = {choice: min(0.0, _sum(values) if values else math.log(bound)) for choice, values in by_choice.items()}
     best = max(logprobs, key=lambda choice: logprobs[choice])
     return replace(response, text=best, logprobs=logprobs, outside=outside, bounded=bounded)
 
 
 def _sum(logprobs: Sequence[float]) -> float:
-    """Return the logarithm of the sum of probabilities, of which each may be too small for a number."""
+    """Return the logarithm of a sum of probabilities, each of which may be too small for a float."""
     largest = max(logprobs)
     return largest + math.log(sum(math.exp(logprob - largest) for logprob in logprobs))
 
 
 @lru_cache(maxsize=4096)  # the same few tokens are the likeliest of thousands of replies
 def choices_begun(token: str, choices: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the choices of which a token may be the beginning, in any case: " Yes", "yes", "Y" and "YES." of Yes.
+    """Return the choices that a token may begin, in upper or lower case: " Yes", "yes", "Y" and "YES." begin Yes.
 
-    More than the choice may stand in the token, but for what would make it another word: "Not" begins no No.
+    The token may go on after the choice, unless that makes another word: "Not" does not begin No.
     """
     word = token.lstrip(_BEFORE).casefold()
     return tuple(choice for choice in choices if word and _begins(word, choice.casefold()))
 
 
 def word_of(token: str) -> str:
-    """Return the word of a token, in lower case, without what may stand before and after it."""
+    """Return the word in a token, in lower case, without spaces and punctuation around it."""
     return token.lstrip(_BEFORE).rstrip(_BEFORE + ".,:;!?)").casefold()
 
 
@@ -186,13 +186,13 @@ def _no_logprobs(where: str) -> str:
 
 
 async def ask_echoes(post: Post, parameters: Mapping[str, JSON], prompt: str, choices: tuple[str, ...]) -> list[Any]:
-    """Return the replies to the prompt with each choice behind it, of which the prompt's own tokens are scored.
+    """Return the reply to the prompt followed by each choice, with the log-probabilities of these tokens.
 
-    One token is written besides, since there are servers that take 0 for no limit.
+    One token is written as well, since some servers take 0 for no limit.
     """
     scored = {"max_tokens": 1, "echo": True, "logprobs": 1, **parameters}
     calls = (post({**scored, "prompt": f"{prompt} {choice}"}) for choice in choices)
-    # All of them are awaited, also where one fails: none goes on unseen, beside the retry of all.
+    # All are awaited even if one fails: none may still run when all are retried.
     replies = await asyncio.gather(*calls, return_exceptions=True)
     for reply in replies:
         if isinstance(reply, BaseException):
@@ -201,7 +201,7 @@ async def ask_echoes(post: Post, parameters: Mapping[str, JSON], prompt: str, ch
 
 
 def read_echoes(replies: Any, prompt: str, choices: tuple[str, ...], seconds: float, where: str) -> Response | Failure:
-    """Return the log-probability of each choice; a failure where one of them is no number."""
+    """Return the log-probability of each choice; a Failure if one of them is not finite."""
     start = len(prompt)
     logprobs = {
         choice: logprob_of(first_choice(reply).get("logprobs"), start, start + 1 + len(choice), where)
@@ -226,19 +226,18 @@ def _no_echo(where: str) -> str:
 def logprob_of(logprobs: Any, start: int, end: int, where: str) -> float:
     """Return the summed log-probability of the tokens between two characters of the echoed text.
 
-    A token that begins before `start` counts where it reaches past it; what a server writes after `end`, though
-    it was asked for nothing, does not.
+    A token that begins before `start` and reaches past it counts; what the server writes after `end` does not.
     """
     tokens, begins = (
         logprobs.get(part) if isinstance(logprobs, dict) else None for part in ("token_logprobs", "text_offset")
     )
-    # A single token is the one that was written: the prompt was not echoed. Its number says nothing of a choice.
+    # A single token is the one that was written: the server did not echo the prompt.
     if not tokens or not begins or (_are(tokens, int, float) and len(tokens) == 1):
         raise NoLogprobsError(_no_echo(where))
     if not (_are(tokens, int, float, type(None)) and _are(begins, int) and len(tokens) == len(begins)):
         raise InvalidReplyError("the reply's log-probabilities are not one number and one offset for each token")
     spans = zip(tokens, begins, [*begins[1:], math.inf], strict=True)
-    # Nothing comes before the first token of all, so that it has no probability.
+    # The very first token follows nothing, so it has no probability.
     inside = [p for p, begin, stop in spans if stop > start and begin < end and (p is not None or begin > 0)]
     if not inside or None in inside:
         raise InvalidReplyError("the reply has no log-probability for a token that was asked for")
@@ -249,5 +248,5 @@ def logprob_of(logprobs: Any, start: int, end: int, where: str) -> float:
 
 
 def _are(values: object, *kinds: type) -> bool:
-    """Test whether something is a list of values of these very types; True and False are no numbers."""
+    """Test whether a value is a list of exactly these types; True and False do not count as numbers."""
     return isinstance(values, list) and all(type(value) in kinds for value in values)

@@ -1,25 +1,26 @@
-"""Refusals at a second look: which parameter or form of the reply is refused, and errors inside of a success.
+"""Refusals that need a second look: parameters that a server does not take, and errors inside of a success.
 
-Routers have sent the status before the server behind them fails: HTTP 200, and the failure in the body or in the
-choice. Read as an answer, such a reply is an empty or a broken one, stored for good. Which words refuse a parameter,
-and which setting changes it, is data: harness/data/server_errors.yaml.
+Routers send the status before the server behind them fails: HTTP 200, and the failure in the body or in the choice.
+Read as an answer, such a reply would be stored for good as an empty or broken one. Which words refuse a parameter, and
+which setting changes it, is data: harness/data/server_errors.yaml.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, get_args
 
-from harness.models.api.faults import RefusedError, in_words, kind, message_of, pattern, status, table
+from harness.models.api.faults import RefusedError, in_words, message_of, pattern, table
 from harness.models.api.replies import usage_of
 from harness.types import JSON, ChatRequest, ChoiceRequest, Means, Request
 
 _QUESTION = frozenset(("model", "messages", "prompt"))
-"""What a call is about: no setting leaves it out."""
+"""What a call is about, which no setting can leave out."""
 _LENGTHS = ("max_tokens", "max_completion_tokens")
 _UNSUPPORTED = frozenset((400, 403, 404, 422, 500, 501))
-"""Statuses with which servers turn away what they cannot do; older ones of llama.cpp say 500."""
+"""Statuses with which servers refuse what they cannot do; older versions of llama.cpp use 500."""
 _OF_FORM = re.compile(
     r"response_?format|json|schema|structured|guided|grammar|sampler|regex|\btools?\b|tool_choice|function"
     r"|requested parameters",
@@ -28,52 +29,68 @@ _OF_FORM = re.compile(
 _OF_LOGPROBS = re.compile(r"log_?prob|requested parameters", re.IGNORECASE)
 
 
-def refusal(
-    error: BaseException, request: Request, where: str, model: str, known: tuple[Means, ...] | None = None
-) -> str | None:
-    """Return a sentence for a server that refuses to hold replies to a form, or to give log-probabilities.
+@dataclass(frozen=True)
+class RefusedCall:
+    """What a refused call asked for."""
 
-    None where it refuses something else. `known`: the means that its dialect has.
+    base_url: str
+    model: str
+    request: Request
+    body: Mapping[str, JSON]
+    extra: Mapping[str, Any]
+    """model.extra, whose parameters are in the body as well."""
+    means: tuple[Means, ...] | None
+    """The ways of restricting replies that the dialect knows; None for all."""
+
+
+def unsupported(error: RefusedError, call: RefusedCall) -> str | None:
+    """Return a sentence on the setting to change if a server refuses something that a call asks for.
+
+    None if it refuses the call for another reason.
     """
-    message = message_of(error)
-    if status(error) not in _UNSUPPORTED or kind(error):
+    if sentence := _unsupported_answer(error, call):
+        return sentence
+    names = _refused_parameters(error, call)
+    if not names:
+        return None
+    parts = [f"model.extra without {name}" if name in call.extra else _setting(name, error.words) for name in names]
+    settings = " and ".join(dict.fromkeys(parts))
+    parameters = f"parameter{'s' * (len(names) > 1)} {', '.join(names)}"
+    reply = in_words(error).rstrip(".")
+    return f"{call.base_url} refuses the {parameters} for {call.model} ({reply}): set {settings}."
+
+
+def _unsupported_answer(error: RefusedError, call: RefusedCall) -> str | None:
+    """Return a sentence for a server that refuses to restrict replies to choices, or to give log-probabilities."""
+    message, request = message_of(error), call.request
+    if error.status not in _UNSUPPORTED or error.kind:
         return None
     reply = in_words(error)
     if isinstance(request, ChoiceRequest) and _OF_LOGPROBS.search(message):
         return (
-            f"{where} does not give the log-probabilities of {model} that are asked for ({reply}): set "
+            f"{call.base_url} does not give the log-probabilities of {call.model} that are asked for ({reply}): set "
             "model.top_logprobs to what it allows, or use model.method=generate (with answer=choice where the server "
             "can hold replies to the choices)."
         )
     if isinstance(request, ChatRequest) and request.form is not None and _OF_FORM.search(message):
-        others = ", ".join(means for means in known or get_args(Means) if means != request.form.means)
+        others = ", ".join(means for means in call.means or get_args(Means) if means != request.form.means)
         return (
-            f"{where} does not hold the replies of {model} to the choices by model.constrain={request.form.means} "
-            f"({reply}): set model.constrain to what it knows ({others}), or leave answer=choice out."
+            f"{call.base_url} does not hold the replies of {call.model} to the choices by "
+            f"model.constrain={request.form.means} ({reply}): set model.constrain to what it knows ({others}), or "
+            "leave answer=choice out."
         )
     return None
 
 
-def refused_parameters(error: BaseException, sent: Mapping[str, JSON], extra: Iterable[str]) -> list[str]:
-    """Return those of the parameters that were sent which a server names as refused; none where it names none.
-
-    `extra` are the names that came from model.extra.
-    """
+def _refused_parameters(error: RefusedError, call: RefusedCall) -> list[str]:
+    """Return the parameters of a call that the server names as refused."""
     rows = table()["parameters"]
-    if not isinstance(error, RefusedError) or error.status not in rows["status"] or error.kind is not None:
+    if error.status not in rows["status"] or error.kind is not None:
         return []
-    words = error.words
-    names = [name for name in dict.fromkeys((*sent, *extra)) if name not in _QUESTION]
-    if not pattern(rows["words"]).search(words):
+    names = [name for name in dict.fromkeys((*call.body, *call.extra)) if name not in _QUESTION]
+    if not pattern(rows["words"]).search(error.words):
         return [name for name in names if name == error.parameter]
-    return [name for name in names if name == error.parameter.rpartition(".")[2] or _named(name, words)]
-
-
-def sentence(error: RefusedError, refused: list[str], where: str, model: str, extra: Iterable[str]) -> str:
-    parts = [f"model.extra without {name}" if name in extra else _setting(name, error.words) for name in refused]
-    settings = " and ".join(dict.fromkeys(parts))
-    names = f"parameter{'s' * (len(refused) > 1)} {', '.join(refused)}"
-    return f"{where} refuses the {names} for {model} ({in_words(error).rstrip('.')}): set {settings}."
+    return [name for name in names if name == error.parameter.rpartition(".")[2] or _named(name, error.words)]
 
 
 def _setting(name: str, words: str) -> str:
@@ -90,12 +107,12 @@ def _setting(name: str, words: str) -> str:
 
 
 def _named(name: str, words: str) -> bool:
-    """Test whether words name a parameter: in quotes or as a field, and without them where the name is no English word.
+    """Test whether words name a parameter. A name that is an English word has to be quoted, or marked as a field.
 
-    "Use 'max_completion_tokens' instead" names what is not refused.
+    "Use 'max_completion_tokens' instead" names one that is not refused.
     """
-    found = rf"(?<![\w.]){re.escape(name)}(?!\w)"
-    if not (matches := list(re.finditer(found, words))):
+    whole_name = rf"(?<![\w.]){re.escape(name)}(?!\w)"
+    if not (matches := list(re.finditer(whole_name, words))):
         return False
     if name in table()["parameters"]["plain"] or "_" in name:
         return any(not re.search(r"\buse\W+$", words[: match.start()], re.IGNORECASE) for match in matches)
@@ -112,7 +129,7 @@ _NO_ERROR: tuple[Any, ...] = (None, False, 0, "", "0", 200, "200", "ok", "OK", "
 
 
 def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedError | None:
-    """Return the failure that a reply with a status of success tells of; None for an answer."""
+    """Return the failure inside of a reply whose status is success; None for an answer."""
     usage = counts if (counts := usage_of(reply)).input is not None else None
 
     def refused(status: int, body: Any) -> RefusedError:
@@ -126,17 +143,17 @@ def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedErr
     if reply.get("object") == "error":
         return refused(named_status(reply, reply), dict(reply))
     if choice is None:
-        said = {name: reply[name] for name in ("message", "detail", "msg", "errors") if reply.get(name)}
-        return refused(named_status(reply, reply), said) if said and not choices else None
+        fields = {name: reply[name] for name in ("message", "detail", "msg", "errors") if reply.get(name)}
+        return refused(named_status(reply, reply), fields) if fields and not choices else None
     return _finished(choice, refused, generated=usage_of(reply).output != 0)
 
 
 def _finished(
     choice: Mapping[str, Any], refused: Callable[[int, Any], RefusedError], *, generated: bool
 ) -> RefusedError | None:
-    """Return the failure that a choice tells of by how it ended.
+    """Return the failure that a choice's finish_reason stands for; None for an answer.
 
-    `generated`: whether a token was, if only the one that ends a reply. None is where a server behind a router has
+    `generated`: whether any token was generated, be it only the end token. None is when a server behind a router has
     just started (OpenRouter), or fails without a word (Gemini).
     """
     reason = choice.get("finish_reason")
@@ -156,14 +173,14 @@ def _finished(
 
 
 def _says_something(choice: Mapping[str, Any]) -> bool:
-    """Test whether a choice holds anything beside its place: words, thoughts, a refusal, a call, probabilities."""
+    """Test whether a choice has any content: words, thoughts, a refusal, a tool call, probabilities."""
     message = choice.get("message")
     parts = [part for name, part in message.items() if name != "role"] if isinstance(message, dict) else [message]
     return any((*parts, choice.get("text"), choice.get("logprobs")))
 
 
 def _is_error(error: Any) -> bool:
-    """Test whether a field named error holds one: some servers send it empty, or with code 0 and "success"."""
+    """Test whether a field named error holds an error: some servers send it empty, or with code 0 and "success"."""
     if isinstance(error, dict):
         return any(part not in _NO_ERROR for name, part in error.items() if name in ("code", "message", "type")) or (
             bool(error) and not {"code", "message", "type"} & set(error)
@@ -172,7 +189,7 @@ def _is_error(error: Any) -> bool:
 
 
 def named_status(error: Any, reply: Mapping[str, Any] | None = None) -> int:
-    """Return the status that an error gives itself, by number or by name; that of a bad gateway where it gives none."""
+    """Return the HTTP status that an error gives itself, by number or by name; 502 if it gives none."""
     fields = error if isinstance(error, dict) else reply or {}
     named = [fields.get(name) for name in ("code", "status", "status_code", "type")]
     for value in named:

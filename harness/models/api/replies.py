@@ -1,7 +1,7 @@
-"""What a server sends back, checked where it enters: the parts that replies have in common, and calls without a reply.
+"""What a server sends back, checked where it enters: the parts that all replies have, and the errors of calls.
 
-A server may write anything into any field. What is used of a reply is taken by name and by type here; what is of
-another type counts as missing, or the reply is none. So nothing that a server sends can break what comes after.
+A server may write anything into any field. Whatever is used of a reply is checked for its type here: values of another
+type count as missing, or make the reply invalid. So nothing that a server sends can break what comes after.
 """
 
 from __future__ import annotations
@@ -14,42 +14,36 @@ from harness.types import Response, Usage
 
 _UNKNOWN = Usage()
 LONGEST = 300
-"""Characters of a server's words that are shown or recorded beside a failure."""
+"""Characters of a server's words that are shown and recorded with a failure."""
 _LIMIT = ("max_tokens", "max_output_tokens", "max_completion_tokens", "model_length")
-"""What Anthropic, Gemini, OpenAI's newer endpoint and Mistral call the reason to finish "length"."""
+"""Names of the finish reason "length" at Anthropic, Gemini, OpenAI's newer endpoint and Mistral."""
 _LONGEST_NAME = 200
 _DEEPEST = 5
-"""Parts within parts that are looked at."""
+"""Levels of parts within parts that are read."""
 
 
 class InvalidReplyError(Exception):
-    """A reply that is no answer: not JSON, a proxy's page, no choices."""
+    """A reply without an answer: not JSON, a proxy's page, no choices."""
 
     def __init__(self, message: str, usage: Usage = _UNKNOWN) -> None:
-        """Say what is wrong.
-
-        `usage`: the tokens that the server counted for this reply all the same.
-        """
+        """`usage`: the tokens that the server counted nevertheless."""
         super().__init__(message)
         self.usage = usage
 
 
 class UnsupportedError(InvalidReplyError):
-    """What was asked for is nothing that the server gives: where it has answered nothing before, it never will."""
+    """The server does not provide what was asked for. If it has answered no call before, it never will."""
 
 
 class NoLogprobsError(UnsupportedError):
-    """A reply without the log-probabilities that ranking needs; where others had them, the next one may have."""
+    """A reply without the log-probabilities that ranking needs; if others had them, the next one may."""
 
 
 class LostError(Exception):
     """No reply came: the connection was refused, or broke before the reply was whole."""
 
     def __init__(self, message: str, *, connected: bool) -> None:
-        """Say what happened.
-
-        `connected`: there was a connection, so that the server may have seen the request.
-        """
+        """`connected`: there was a connection, so the server may have seen the request."""
         super().__init__(message)
         self.connected = connected
 
@@ -57,7 +51,7 @@ class LostError(Exception):
 def response(
     reply: Mapping[str, Any], text: str, seconds: float, finish_reason: object, reasoning: str = ""
 ) -> Response:
-    """Return the response for a reply's text, with what every reply says besides."""
+    """Return the response for a reply's text, with the usage, model and other fields that every reply has."""
     provider = reply.get("provider")
     return Response(
         _whole(text),
@@ -72,18 +66,18 @@ def response(
 
 
 def _reason_of(value: object) -> str:
-    """Return why a reply ended: "length" for its limit, however the server calls that."""
+    """Return why a reply ended, with one name, "length", for its limit."""
     name = name_of(value)
     return "length" if name.lower() in _LIMIT else name
 
 
 def _whole(text: str) -> str:
-    """Return a text that can be written: servers that cut by tokens send halves of characters, which become �."""
+    """Return a text with half characters, as servers that cut by tokens send them, replaced by �."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the first choice of a reply. Raises InvalidReplyError where there is none."""
+    """Return the first choice of a reply. Raises InvalidReplyError if there is none."""
     choices = reply.get("choices")
     if not choices:
         # Some servers report their errors with status 200.
@@ -96,9 +90,9 @@ def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def text_of(content: object, where: str) -> str:
-    """Return the words of a message: a text, null for none, or a list of parts, of which those that are texts count.
+    """Return the words of a message: a text, null for "", or a list of parts, of which only texts count.
 
-    `where` names the field. Raises InvalidReplyError for anything else.
+    `where` names the field in messages. Raises InvalidReplyError for anything else.
     """
     if isinstance(content, str):
         return content
@@ -110,7 +104,7 @@ def text_of(content: object, where: str) -> str:
 
 
 def refusal_of(message: Mapping[str, Any]) -> str:
-    """Return the words with which a model refuses: a field of their own, or parts of the content."""
+    """Return the words with which a model refuses, from a field of their own or from parts of the content."""
     if refusal := text_of(message.get("refusal") or None, "the refusal"):
         return refusal
     content = message.get("content")
@@ -120,17 +114,17 @@ def refusal_of(message: Mapping[str, Any]) -> str:
 
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
-"""Fields of a message, or of a completion, that hold thoughts: DeepSeek's and vLLM's, OpenRouter's, Ollama's. Several
-of them say the same."""
+"""Fields of a message or completion that hold thoughts: DeepSeek's and vLLM's, OpenRouter's, Ollama's. If there are
+several, they repeat each other."""
 _OF_THOUGHTS = ("text", "thinking", "reasoning", "summary", "content")
-"""Fields of a part of them."""
+"""Fields of one part of the thoughts."""
 
 
 def thoughts_of(message: Mapping[str, Any]) -> str:
-    """Return a model's thoughts where the server tells them apart from what it says; "" where there are none.
+    """Return a model's thoughts, if the server separates them from the answer; else "".
 
-    They are a field of the message, a text or parts, or parts of its content that are of the kind thinking or
-    reasoning. Anything else counts as missing: an answer does not hang on it.
+    They are a field of the message, which is a text or parts, or parts of its content of type thinking or reasoning.
+    Anything else counts as missing: no answer depends on it.
     """
     for name in _THOUGHTS:
         if thoughts := _thoughts(message.get(name)):
@@ -146,7 +140,7 @@ def _is_thought(part: Mapping[str, Any]) -> bool:
 
 
 def _thoughts(value: object, depth: int = 0) -> str:
-    """Return the words of thoughts: a text, a part that holds them in a field, or a list of these."""
+    """Return the words of thoughts: of a text, of a part that has them in a field, or of a list of these."""
     if isinstance(value, str):
         return value
     if depth > _DEEPEST:
@@ -159,7 +153,7 @@ def _thoughts(value: object, depth: int = 0) -> str:
 
 
 def _part(part: object, where: str) -> str:
-    """Return the words of a part; parts of another kind, such as a model's thinking, have none."""
+    """Return the words of a part; "" for parts that are no texts, such as a model's thinking."""
     if isinstance(part, str):
         return part
     if isinstance(part, dict) and isinstance(kind := part.get("type", "text"), str):
@@ -172,14 +166,14 @@ def _part(part: object, where: str) -> str:
 
 
 def name_of(value: object) -> str:
-    """Return a short text such as the name of a model; "" for anything else."""
+    """Return a short text, such as the name of a model; "" for what is no text."""
     if not isinstance(value, str):
         return ""
     return value if len(value) <= _LONGEST_NAME and value.isprintable() else one_line(value)[:_LONGEST_NAME]
 
 
 def usage_of(reply: Mapping[str, Any]) -> Usage:
-    """Return the tokens that the server counted, each None where it is no count."""
+    """Return the tokens that the server counted; None for what is missing or no count."""
     usage = reply.get("usage")
     if not isinstance(usage, dict):
         return _UNKNOWN
@@ -189,7 +183,7 @@ def usage_of(reply: Mapping[str, Any]) -> Usage:
     )
     total, cached = token_count(usage.get("prompt_tokens")), token_count(prompt.get("cached_tokens"))
     cache_write = token_count(prompt.get("cache_write_tokens"))
-    # Parts that are more than the whole would make the rest, and its price, negative.
+    # Parts larger than the whole would make the rest, and its price, negative.
     if total is not None and (cached or 0) > total:
         cached = None
     if total is not None and (cache_write or 0) > total - (cached or 0):
@@ -205,9 +199,9 @@ def usage_of(reply: Mapping[str, Any]) -> Usage:
 
 
 def _charged(usage: Mapping[str, Any]) -> float | None:
-    """Return what the server says that the call cost: OpenRouter's `cost`, in USD.
+    """Return the cost of the call by the server's own account: OpenRouter's `cost`, in USD.
 
-    With a key of one's own at the provider behind it, that is OpenRouter's share, and the provider's stands beside it.
+    With the user's own key for the provider behind it, `cost` is only OpenRouter's share; the provider's is added.
     """
     usd, details = charge(usage.get("cost")), usage.get("cost_details")
     if usd is None or usage.get("is_byok") is not True:
@@ -217,7 +211,7 @@ def _charged(usage: Mapping[str, Any]) -> float | None:
 
 
 def usage_in_all(replies: Iterable[Mapping[str, Any]]) -> Usage:
-    """Return what several replies that were asked for no words count; None where one of them counts no input."""
+    """Return the usage of several echoed replies together, with input and cost None if any reply lacks them."""
     counts = [usage_of(reply) for reply in replies]
     inputs, charges = [count.input for count in counts], [count.usd for count in counts]
     return Usage(
@@ -228,6 +222,6 @@ def usage_in_all(replies: Iterable[Mapping[str, Any]]) -> Usage:
 
 
 def one_line(text: str) -> str:
-    """Return a server's words on one line, at most LONGEST characters, without what a terminal would obey."""
+    """Return a server's words on one line, at most LONGEST characters, without control characters."""
     printable = "".join(sign if sign.isprintable() else " " for sign in text[: 8 * LONGEST])
     return " ".join(printable.split())[:LONGEST]

@@ -1,4 +1,4 @@
-"""Calls that are no answers, for files, batches and jobs: one at a time, tried again while they may pass."""
+"""Calls for files, batches and jobs rather than answers: one at a time, tried again while they may pass."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from harness.runtime.signals import STOP
 
 T = TypeVar("T")
 MOST_BYTES = 16 << 20
-"""Of a reply that is no file."""
+"""The largest reply that is no file."""
 _PIECE = 1 << 20
 _LONGEST_PAUSE = 30.0
-"""Seconds between two tries of a call, where the server asks for no other number."""
+"""Seconds between two tries of a call, unless the server asks for another number."""
 _FRESH = frozenset({404})
-"""What servers say for some seconds of a file, a batch or a job that they have just made."""
+"""Statuses that servers return for some seconds for a file, a batch or a job that is new."""
 
 
 class EndpointServer:
-    """The server of an endpoint, asked for files and what is made of them. No other address is sent its key."""
+    """The server of an endpoint, for files and what is made of them. Its key goes to no other address."""
 
     subject = "files or jobs"
-    """What it is asked for, in messages."""
+    """What the calls are about, in messages."""
     lost = ""
-    """What helps where it does not know what was made there."""
+    """Advice for messages on a file or job that the server does not know (404)."""
 
     def __init__(self, endpoint: Endpoint, headers: Mapping[str, str]) -> None:
-        """Prepare; the connection is made with the first call. `headers` say whose calls they are."""
+        """Prepare a client, which connects with the first call. `headers` hold the key."""
         self.endpoint, self._headers = endpoint, headers
         self.address = first_address(endpoint.base_url).rstrip("/")
-        """The first, where the endpoint has several: what is made is known to one account."""
+        """The first of several: files belong to one account."""
         self._secret = Secret(endpoint.key)
 
     @cached_property
@@ -59,14 +59,14 @@ class EndpointServer:
             self._http.close()
 
     def json(self, method: str, path: str, body: Mapping[str, Any] | None = None, *, fresh: bool = False) -> Any:
-        """Return the JSON of a reply. `fresh`: what is asked about has just been made, and may not be found yet.
+        """Return the JSON of a reply. `fresh`: the server may not find what is asked for yet, as it is new.
 
-        Raises RunStopped where it fails for good.
+        Raises RunStopped if it fails for good.
         """
         return self.again(lambda: self.once(method, path, body), fresh=fresh)
 
     def once(self, method: str, path: str, body: Mapping[str, Any] | None = None, **parts: Any) -> Any:
-        """Return the JSON of a reply to a single try. Raises RefusedError, LostError or TimeoutError."""
+        """Return the JSON of a reply after a single try. Raises RefusedError, LostError or TimeoutError."""
         content = {} if body is None else {"json": body}
         with self._stream(method, path, **content, **parts) as response:
             pieces, size = [], 0
@@ -83,7 +83,7 @@ class EndpointServer:
             raise LostError(f"the reply to {method} {path} is not JSON", connected=True) from None
 
     def upload(self, path: str, file: IO[bytes], name: str, fields: Mapping[str, str]) -> Any:
-        """Return the JSON of the reply to a file that is sent as a form. Raises RunStopped."""
+        """Send a file as a form; return the JSON of the reply. Raises RunStopped."""
 
         def send() -> Any:
             file.seek(0)
@@ -92,11 +92,11 @@ class EndpointServer:
         return self.again(send)
 
     def download(self, path: str, folder: Path | None = None) -> IO[bytes]:
-        """Return a file of the server, whole, as a file without a name in `folder`. Raises RunStopped."""
+        """Download a file into a temporary one, which has no name, in `folder`. Raises RunStopped."""
         return self.again(lambda: self.fetch(path, folder), fresh=True)
 
     def fetch(self, path: str, folder: Path | None = None) -> IO[bytes]:
-        """Return a file of the server after a single try. Raises RefusedError, LostError or TimeoutError."""
+        """Download a file by a single try. Raises RefusedError, LostError or TimeoutError."""
         file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         try:
             with self._stream("GET", path) as response:
@@ -109,14 +109,14 @@ class EndpointServer:
         return file
 
     def loads(self, line: bytes) -> Any:
-        """Return the JSON of a line, the key hidden in it. Raises ValueError and RecursionError."""
+        """Parse a line of JSON, with the key hidden. Raises ValueError and RecursionError."""
         return self._secret.loads(line)
 
     def _stream(self, method: str, path: str, **parts: Any) -> Any:
         return _Streamed(self._http, self._secret, method, f"{self.address}{path}", parts)
 
     def again(self, action: Callable[[], T], *, fresh: bool = False) -> T:
-        """Return what an action returns, tried again while it may pass. Raises RunStopped, Interrupted."""
+        """Return the result of an action, tried again while its errors may pass. Raises RunStopped, Interrupted."""
         waited, attempt = 0.0, 0
         while True:
             attempt += 1
@@ -134,11 +134,11 @@ class EndpointServer:
             rest(pause)
 
     def pause(self, error: Exception, attempt: int) -> float:
-        """Return the seconds to wait after a failed try: what the server asks for, else what is usual."""
+        """Return the seconds to wait after a failed try: what the server asks for, else more with each try."""
         return asked_pause(error) or growing_pause(attempt, min(_LONGEST_PAUSE, self.endpoint.max_wait))
 
     def stopped(self, error: Exception) -> RunStopped:
-        """Return what a run stops with where a call of the protocol has failed for good."""
+        """Return the end of the run for a call that has failed for good."""
         return RunStopped(
             f"{self.address} fails on its {self.subject} ({in_words(error)}): what is under way there stays, and the "
             f"same command goes on from there{self.lost * (status(error) == 404)}."
@@ -146,7 +146,7 @@ class EndpointServer:
 
 
 class _Streamed:
-    """A reply whose body is read piece by piece; whatever the HTTP client raises becomes LostError or TimeoutError."""
+    """A reply that is read piece by piece; whatever the HTTP client raises becomes LostError or TimeoutError."""
 
     def __init__(self, http: Any, secret: Secret, method: str, url: str, parts: Mapping[str, Any]) -> None:
         self._secret = secret
@@ -161,7 +161,7 @@ class _Streamed:
             return response
         try:
             content = next(response.iter_bytes(_PIECE), b"")
-        except Exception:  # the connection went with the words; the status alone says what is to be done
+        except Exception:  # the connection broke before the words came; the status is enough
             content = b""
         self._stream.__exit__(None, None, None)
         raise self._refused(response, content)
@@ -188,7 +188,7 @@ def passes(error: BaseException, *, fresh: bool = False) -> bool:
 
 
 def rest(seconds: float) -> None:
-    """Wait, unless the user ends the run. Raises Interrupted."""
+    """Wait. Raises Interrupted if the user ends the run."""
     until = time.monotonic() + seconds
     while (remaining := until - time.monotonic()) > 0:
         if STOP.requested:
@@ -197,7 +197,7 @@ def rest(seconds: float) -> None:
 
 
 def object_of(reply: Any) -> dict[str, Any]:
-    """Return a reply that has to be an object. Raises RunStopped."""
+    """Check that a reply is an object. Raises RunStopped."""
     if isinstance(reply, dict):
         return reply
     raise RunStopped(

@@ -1,9 +1,12 @@
-"""How long a text is in tokens of OpenAI's chat models, at least and about, without their vocabularies."""
+"""Bounds and estimates of a text's length in tokens of OpenAI's chat models, without their vocabularies."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+
+from harness.types import Failure
 
 # Both of their pre-tokenizers (cl100k_base and o200k_base, published with OpenAI's tiktoken) cut a text into pieces
 # by a pattern, and each piece becomes one token or more. This is the coarser of the two at every point: a contraction
@@ -16,11 +19,11 @@ _PIECE = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _LONG = 4096
-"""Characters from which on a text is worth counting, whatever it is."""
+"""Longer texts, in characters, are worth counting."""
 _CELLS = {ord(sign): None for sign in "0123456789|,;\t"}
-"""What tables of numbers are made of: where they are a fifth of a text or more, a token is one or two characters."""
+"""What tables of numbers consist of: if it is a fifth of a text or more, tokens have one or two characters."""
 _TENTHS = 38
-"""Tenths of a character that are a token: Corr2Cause's texts have 3.9 a token at most (tokens_at_least)."""
+"""Tenths of a character per token: Corr2Cause's texts have at most 3.9 characters per token by tokens_at_least."""
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
 
@@ -28,8 +31,8 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 def tokens_at_least(text: str) -> int:
     """Return a lower bound of the tokens in a text, close for English and for tables of numbers.
 
-    Characters outside ASCII count nothing: which of them are letters, marks or numbers in the sense of the patterns,
-    `re` does not know. Each run of them may join two pieces to one, and so takes one off.
+    Characters outside ASCII are not counted: `re` cannot tell which of them the tokenizers take for letters, marks or
+    numbers. Each run of them may join two pieces into one, so it subtracts one.
     """
     parts = _FOREIGN.split(text)
     pieces = sum(len(_PIECE.findall(part)) for part in parts)
@@ -38,9 +41,16 @@ def tokens_at_least(text: str) -> int:
 
 @lru_cache(maxsize=256)  # the turns of a network's data come with each of its questions
 def tokens_about(text: str) -> int:
-    """Return about how many tokens a text has: one for 3.8 characters, as English comes to; long ones are counted.
-
-    Tables of numbers are counted as well, however short.
-    """
+    """Estimate the tokens in a text: one per 3.8 characters, as in English; long texts and tables are counted."""
     counted = len(text) > _LONG or 5 * (len(text) - len(text.translate(_CELLS))) >= len(text)
     return tokens_at_least(text) if counted else -(-10 * len(text) // _TENTHS)
+
+
+def too_long(texts: Sequence[str], output: int, context: int) -> Failure | None:
+    """Return a failure if texts and `output` tokens to write certainly exceed the model's context."""
+    room = context - output
+    # No text has more tokens than characters: most requests need no counting.
+    if sum(map(len, texts)) <= room or (least := sum(map(tokens_at_least, texts))) <= room:
+        return None
+    reason = f"at least {least} tokens and {output} to write, the model takes {context} (model.context)"
+    return Failure("context_length", reason)

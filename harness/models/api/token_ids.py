@@ -1,7 +1,7 @@
-"""The tokens of the choices by the server's own tokenizer, of which vLLM tells the log-probabilities when it is asked.
+"""The tokens of the choices by the server's own tokenizer, whose log-probabilities vLLM returns on request.
 
-Only the server knows whether it has a tokenizer. It is asked once, before the first ranking; a server without one, or
-one that ignores what it is asked for besides, tells its likeliest tokens as ever.
+Only the server knows whether it has a tokenizer. It is asked once, before the first ranking. A server without one, or
+one that ignores the request, returns its likeliest tokens as usual.
 """
 
 from __future__ import annotations
@@ -23,60 +23,60 @@ if TYPE_CHECKING:
 MOST = 128
 """Tokens that vLLM takes in one request (MAX_LOGPROB_TOKEN_IDS in its sampling_params.py)."""
 _TRIES, _PATIENCE = 3, 30.0
-"""Tries of the tokenizer, and seconds for its answer: it has nothing to compute."""
+"""Tries of the tokenizer, and seconds for its answer: it hardly computes anything."""
 _BEFORE, _AFTER = ("", " ", "\n", '"', ' "', "(", "**", " **"), ("", ".", ",")
-"""What vocabularies have in one token with a word."""
+"""What vocabularies join with a word to one token."""
 _LETTERS = 3
-"""Of a choice so many letters may be a token that begins it."""
+"""The longest beginning of a choice, in letters, that is tried as a token."""
 _NAME = "token_id:"
-"""What vLLM writes before a token's number where it is asked for numbers."""
+"""What vLLM writes before a token's number, if asked for numbers."""
 
 Post = Callable[[Mapping[str, "JSON"]], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What a server's tokenizer says of some choices."""
+    """The tokens of some choices in a server's vocabulary."""
 
     texts: Mapping[int, str]
-    """The tokens that begin a spelling of one of the choices, and of no other: their texts by their numbers."""
+    """The texts, by number, of the tokens that begin a spelling of exactly one of the choices."""
     whole: bool
-    """Whether each choice is one token, in one of its spellings at least."""
+    """Whether each choice is a single token in at least one of its spellings."""
 
 
 async def ask(wire: Wire, send: Post, body: Mapping[str, JSON], choices: tuple[str, ...], provider: Provider) -> Any:
-    """Return the reply to a call for one token: with all tokens of the choices, where the server can tell them.
+    """Return the reply to a call for one token, with the log-probabilities of all tokens of the choices if possible.
 
-    A server that refuses to is asked without, now and from then on.
+    A server that refuses them is asked without, this time and from then on.
     """
-    if (known := await vocabulary(wire, str(body["model"]), choices, provider)) is None:
+    if (tokens := await vocabulary(wire, str(body["model"]), choices, provider)) is None:
         return await send(body)
     try:
-        reply = await send({**body, "logprob_token_ids": list(known.texts), "return_tokens_as_token_ids": True})
+        reply = await send({**body, "logprob_token_ids": list(tokens.texts), "return_tokens_as_token_ids": True})
     except Exception as error:
         if "token_id" not in message_of(error):
             raise
         wire.memory[choices] = None
         return await send(body)
-    return named(reply, known)
+    return with_texts(reply, tokens)
 
 
 async def vocabulary(wire: Wire, model: str, choices: tuple[str, ...], provider: Provider) -> Vocabulary | None:
-    """Return what the server's tokenizer says of the choices; None for a server without one, as companies' are.
+    """Return the tokens of the choices by the server's tokenizer; None if it has none, as companies' servers do.
 
-    Raises what the call raised where the server was not reached, or is too busy: it is asked again then.
+    Raises the call's error if the server was not reached or is too busy, so that it is asked again.
     """
     if provider.match != ("*",) and "local" not in provider.match:
         return None
     async with wire.memory.setdefault("tokenizer", asyncio.Lock()):
         if choices not in wire.memory:
             wire.memory[choices] = await _ask(wire, model, choices)
-    known: Vocabulary | None = wire.memory[choices]
-    return known
+    tokens: Vocabulary | None = wire.memory[choices]
+    return tokens
 
 
 async def _ask(wire: Wire, model: str, choices: tuple[str, ...]) -> Vocabulary | None:
-    # One text with every spelling on a line of its own: no vocabulary has a token that goes beyond a line and a word.
+    # One text with each spelling on a line of its own: tokens do not cross a line break followed by a word.
     body = {"model": model, "prompt": _spellings(choices), "add_special_tokens": False, "return_token_strs": True}
     for _ in range(_TRIES):
         try:
@@ -91,53 +91,53 @@ async def _ask(wire: Wire, model: str, choices: tuple[str, ...]) -> Vocabulary |
 
 
 def _spellings(choices: tuple[str, ...]) -> str:
-    """Return the spellings of choices that models write, and the letters that these begin with, a line each."""
+    """Return the spellings of choices that models write, and the beginnings of these, one per line."""
     words = dict.fromkeys(
         form for choice in choices for form in (choice, choice.lower(), choice.upper(), choice.capitalize())
     )
-    begun = dict.fromkeys(word[:length] for word in words for length in range(1, min(len(word), _LETTERS + 1)))
+    beginnings = dict.fromkeys(word[:length] for word in words for length in range(1, min(len(word), _LETTERS + 1)))
     return "\n".join(
         [f"{before}{word}{after}" for word in words for before in _BEFORE for after in _AFTER]
-        + [f"{before}{letters}" for letters in begun for before in ("", " ")]
+        + [f"{before}{letters}" for letters in beginnings for before in ("", " ")]
     )
 
 
 def read_tokens(reply: Mapping[str, Any], choices: tuple[str, ...]) -> Vocabulary | None:
-    """Return what a tokenizer's reply to the spellings of choices says of them.
+    """Return the tokens of choices from a tokenizer's reply to their spellings.
 
-    None where it is no such reply, or knows a choice by no token of its own.
+    None if it is no such reply, or if a choice has no token that is its alone.
     """
     ids, texts = reply.get("tokens"), reply.get("token_strs")
     if not (isinstance(ids, list) and isinstance(texts, list) and len(ids) == len(texts)):
         return None
-    told = zip(ids, texts, strict=True)
-    tokens = {number: text for number, text in told if type(number) is int and isinstance(text, str)}
-    begun = {number: names[0] for number, text in tokens.items() if len(names := choices_begun(text, choices)) == 1}
-    if set(begun.values()) != set(choices):
+    pairs = zip(ids, texts, strict=True)
+    tokens = {number: text for number, text in pairs if type(number) is int and isinstance(text, str)}
+    choice_of = {number: names[0] for number, text in tokens.items() if len(names := choices_begun(text, choices)) == 1}
+    if set(choice_of.values()) != set(choices):
         return None
-    whole = {number for number, choice in begun.items() if word_of(tokens[number]) == choice.casefold()}
-    if len(begun) > MOST:
-        begun = {number: choice for number, choice in begun.items() if number in whole}
-    if len(begun) > MOST or set(begun.values()) != set(choices):
+    whole = {number for number, choice in choice_of.items() if word_of(tokens[number]) == choice.casefold()}
+    if len(choice_of) > MOST:
+        choice_of = {number: choice for number, choice in choice_of.items() if number in whole}
+    if len(choice_of) > MOST or set(choice_of.values()) != set(choices):
         return None
-    of_one_token = {begun[number] for number in whole} == set(choices)
-    return Vocabulary({number: tokens[number] for number in begun}, of_one_token)
+    of_one_token = {choice_of[number] for number in whole} == set(choices)
+    return Vocabulary({number: tokens[number] for number in choice_of}, of_one_token)
 
 
-def named(reply: Any, known: Vocabulary) -> Any:
-    """Return a reply whose first tokens have their texts where it had their numbers."""
-    replied = reply.get("choices") if isinstance(reply, dict) else None
-    choice = replied[0] if isinstance(replied, list) and replied else None
+def with_texts(reply: Any, tokens: Vocabulary) -> Any:
+    """Return a reply whose first tokens have their texts in place of their numbers."""
+    rows = reply.get("choices") if isinstance(reply, dict) else None
+    choice = rows[0] if isinstance(rows, list) and rows else None
     if not isinstance(choice, dict):
         return reply
-    top, drawn = first_place(choice.get("logprobs"))
-    texts: dict[str, Any] = {f"{_NAME}{number}": text for number, text in known.texts.items()}
-    if drawn and isinstance(drawn.get("token"), str):
-        # Of the token that was written the reply has the text, also where it is none of the choices'.
+    top, sampled = first_place(choice.get("logprobs"))
+    texts: dict[str, Any] = {f"{_NAME}{number}": text for number, text in tokens.texts.items()}
+    if sampled and isinstance(sampled.get("token"), str):
+        # The reply has the text of the sampled token, even if it begins no choice.
         message = choice.get("message")
         written = message.get("content") if isinstance(message, dict) else choice.get("text")
-        texts = {drawn["token"]: written} | texts
-    place = {**_with_text(drawn or {}, texts), "top_logprobs": [_with_text(entry, texts) for entry in top]}
+        texts = {sampled["token"]: written} | texts
+    place = {**_with_text(sampled or {}, texts), "top_logprobs": [_with_text(entry, texts) for entry in top]}
     return {**reply, "choices": [{**choice, "logprobs": {"content": [place]}}]}
 
 

@@ -1,4 +1,4 @@
-"""A local causal language model: ranks given continuations by log-probability, or writes greedily."""
+"""A local causal language model: ranks continuations by log-probability, or writes greedily."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from harness.protocols import Outcome, Outcomes, as_text, unanswered
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
 
 CHAT_DATE = date(2024, 7, 26)
-"""The date that a chat template gets where it asks for today's (Llama 3 writes it into every prompt)."""
+"""The date for chat templates that ask for today's (Llama 3 writes it into every prompt)."""
 CHARACTERS = 1 << 20
-"""How many go to the tokenizer at once: what it notes of their tokens takes a hundred times their room."""
+"""Characters that go to the tokenizer at once: its output takes a hundred times their memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CausalLM(Checkpoint):
     """Any checkpoint that transformers loads as a causal language model.
 
-    `method` says what it does first where a prompt allows both. Conversations go through the tokenizer's chat
-    template where it has one, and are joined to one text where it has none. What the prompts of a window begin with
-    in common is computed once, unless `share_prefixes` is false or the model cannot: then it says so on stderr.
+    `method` is what it prefers if a prompt allows both. Conversations go through the tokenizer's chat template, or are
+    joined to one text if it has none. Common beginnings of the prompts of a window are computed once, unless
+    `share_prefixes` is false or the model cannot, which is printed.
     """
 
     dtype: DType = "auto"
@@ -48,14 +48,14 @@ class CausalLM(Checkpoint):
         return self._identity("causal_lm") | {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Answer windows of requests, rankings and writings apart, in batches, each of them a list."""
+        """Answer the requests of a window, first the rankings, then the writings, in batches, each of them a list."""
         for window in windows(requests, self.window):
             yield from self._rank([request for request in window if isinstance(request, ChoiceRequest)])
             yield from self._write([request for request in window if isinstance(request, ChatRequest)])
 
     @cached_property
     def _parts(self) -> tuple[Any, Any]:
-        """(tokenizer, model), set to write greedily and nothing else."""
+        """(tokenizer, model); the model is set to write greedily."""
         tokenizer, model = self._load("AutoModelForCausalLM")
         from transformers import GenerationConfig
 
@@ -64,20 +64,19 @@ class CausalLM(Checkpoint):
         exact_head(model.get_output_embeddings())
         ends = model.generation_config.eos_token_id
         ends = {*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id} - {None}
-        # In place of the checkpoint's own, whose sampling, penalties or beams `generate` would mix in.
+        # Replaces the checkpoint's own, whose sampling, penalties or beams `generate` would mix in.
         model.generation_config = GenerationConfig(
             do_sample=False,
             num_beams=1,
             eos_token_id=sorted(ends) or None,
             pad_token_id=tokenizer.pad_token_id,
-            # Code from before 2024 takes the cache for a tuple of tensors, which it no longer is: slower, but right.
+            # Code from before 2024 takes the cache for a tuple of tensors, which it no longer is. Slower, but right.
             use_cache=not brings_code(model),
         )
         return tokenizer, model
 
     @cached_property
     def _engine(self) -> Backend:
-        """The engine with which the model computes."""
         _, model = self._parts
         from harness.models.local.prefix_sharing import Sharing, obstacle
 
@@ -98,8 +97,8 @@ class CausalLM(Checkpoint):
     def _limit(self) -> int:
         """The longest input with its continuation, in tokens."""
         _, model = self._parts
-        config = model.config.get_text_config(decoder=True)  # a model that sees, too, nests that of its texts
-        # MPT and Whisper have names of their own for it.
+        config = model.config.get_text_config(decoder=True)  # nested in the config of a model that also takes images
+        # The last two are MPT's and Whisper's names for it.
         names = ("max_position_embeddings", "max_seq_len", "max_target_positions")
         limits = [self.max_length, *(getattr(config, name, None) for name in names)]
         return min((length for length in limits if length), default=1 << 30)
@@ -109,7 +108,7 @@ class CausalLM(Checkpoint):
         return Turns(self._parts[0], self.path, self.chat_template)
 
     def _rank(self, requests: list[ChoiceRequest]) -> Iterator[Outcomes]:
-        """Yield rankings by the log-probabilities of all choices; a request is answered with its last choice."""
+        """Yield rankings by the log-probabilities of all choices, each request once its last choice is scored."""
         sequences: list[Sequence] = []
         for request, split in zip(requests, self.sequences(requests), strict=True):
             if isinstance(split, Failure):
@@ -122,30 +121,28 @@ class CausalLM(Checkpoint):
             seconds = round((time.perf_counter() - started) / len(batch), 6)
             answered: list[Outcome] = []
             for sequence, value in batch:
-                logprobs = values_by_choice.setdefault(sequence.request, {})
-                logprobs[sequence.choice] = value
-                if len(logprobs) == len(set(sequence.request.choices)):
-                    outcome = self._ranked(sequence, values_by_choice.pop(sequence.request), seconds)
-                    answered.append((sequence.request, outcome))
+                request = sequence.request
+                values = values_by_choice.setdefault(request, {})
+                values[sequence.choice] = value
+                if len(values) == len(set(request.choices)):
+                    del values_by_choice[request]
+                    # In the order of the choices, not of the computation, on which a tie must not depend.
+                    logprobs = {choice: values[choice] for choice in request.choices}
+                    answered.append((request, self._likeliest(logprobs, len(sequence.prompt), seconds)))
             if answered:
                 yield answered
             started = time.perf_counter()
 
-    def _ranked(self, sequence: Sequence, values_by_choice: dict[str, float], seconds: float) -> Response | Failure:
-        # In the order of the choices, not of the computing: what reads a tie must not depend on the latter.
-        logprobs = {choice: values_by_choice[choice] for choice in sequence.request.choices}
-        return self._likeliest(logprobs, len(sequence.prompt), seconds)
-
     def sequences(self, requests: list[ChoiceRequest]) -> Iterator[list[Sequence] | Failure]:
-        """Yield for each request one sequence per choice, or the failure that prevents them.
+        """Yield for each request one sequence per choice, or a Failure.
 
-        Prompt and choice are tokenized together, and split where the prompt's own tokens end: tokenizers that
-        merge a space with the word after it would not give the choice's tokens on its own.
+        Prompt and choice are tokenized together, and split where the prompt's own tokens end: by itself the choice
+        would get other tokens from tokenizers that merge a space with the word after it.
         """
         texts: list[str] = []
         templated = False
         for request in requests:
-            text, templated = self._turns.text(request.messages)  # all of them, or none
+            text, templated = self._turns.text(request.messages)  # the same `templated` for all
             texts += [text, *(text + (choice if templated else f" {choice}") for choice in request.choices)]
         tokens = self._turns.tokens(texts, templated)
         for request in requests:
@@ -157,7 +154,7 @@ class CausalLM(Checkpoint):
         longest = max(map(len, wholes))
         if longest > self._limit:
             return Failure("context_length", f"{longest} tokens, the model takes {self._limit}")
-        # All choices are scored after the same tokens, the last ones that none of them changes.
+        # All choices are scored after the same tokens: those that none of them changes.
         start = min(_agreement(prompt, whole) for whole in wholes)
         if start < 1:
             return Failure("empty_prompt", "no token comes before the choices: the first one cannot be predicted")
@@ -168,7 +165,6 @@ class CausalLM(Checkpoint):
         ]
 
     def _write(self, requests: list[ChatRequest]) -> Iterator[Outcomes]:
-        """Yield greedy continuations."""
         writings: list[Writing] = []
         for request, writing in zip(requests, self._writings(requests), strict=True):
             if isinstance(writing, Failure):
@@ -184,13 +180,11 @@ class CausalLM(Checkpoint):
     def _ended(self, writing: Writing, tokens: list[int]) -> bool:
         if tokens[-1] in self._ends or len(tokens) >= writing.request.max_tokens:
             return True
-        if not writing.request.stop:
-            return False
-        text = self._turns.decode(tokens)
+        text = self._turns.decode(tokens) if writing.request.stop else ""
         return any(stop in text for stop in writing.request.stop)
 
     def _response(self, writing: Writing, tokens: list[int], seconds: float) -> Response:
-        """Return the response: the text up to the first end token or stop string."""
+        """Return the text up to the first end token or stop string."""
         length = next((k for k, token in enumerate(tokens) if token in self._ends), len(tokens))
         text = self._turns.decode(tokens[:length])
         end = min((text.find(stop) for stop in writing.request.stop if stop in text), default=len(text))
@@ -204,13 +198,12 @@ class CausalLM(Checkpoint):
 
     def _writings(self, requests: list[ChatRequest]) -> Iterator[Writing | Failure]:
         pairs = [self._turns.text(request.messages) for request in requests]
-        texts, templated = [text for text, _ in pairs], any(templated for _, templated in pairs)  # all, or none
-        tokens = self._turns.tokens(texts, templated)
+        tokens = self._turns.tokens([text for text, _ in pairs], any(templated for _, templated in pairs))
         for request, prompt in zip(requests, tokens, strict=True):
             yield self._writing(request, tuple(prompt))
 
     def _writing(self, request: ChatRequest, prompt: tuple[int, ...]) -> Writing | Failure:
-        """Return the request in tokens, or why it or the turns that will follow it do not fit."""
+        """Return the request in tokens; a Failure if it does not fit, or the turns that will follow it."""
         if not prompt:
             return Failure("empty_prompt", "the prompt has no tokens: there is nothing to continue")
         if len(prompt) + request.max_tokens > self._limit:
@@ -229,7 +222,7 @@ class CausalLM(Checkpoint):
 
     @cached_property
     def _least(self) -> Callable[[Transcript, tuple[str, ...]], int]:
-        """A function that returns how many tokens a conversation and its turns ahead have at least, with a cache."""
+        """A cached function: the least number of tokens of a conversation with its turns ahead."""
 
         def least(messages: Transcript, ahead: tuple[str, ...]) -> int:
             text, templated = self._turns.text(unanswered(messages, ahead))
@@ -239,24 +232,24 @@ class CausalLM(Checkpoint):
 
 
 def _agreement(prompt: list[int], tokens: list[int]) -> int:
-    """Return how many tokens at the beginning are the same, leaving at least one of `tokens`."""
+    """Return how many tokens at the beginning are equal, leaving out at least one of `tokens`."""
     same = next((k for k, (a, b) in enumerate(zip(prompt, tokens, strict=False)) if a != b), len(prompt))
     return min(same, len(tokens) - 1)
 
 
 class Turns:
-    """Conversations as one model reads them."""
+    """Between conversations and a model's tokens: its chat template and its tokenizer."""
 
     def __init__(self, tokenizer: Any, path: str, templated: bool | None) -> None:
-        """Read with transformers' `tokenizer` of the checkpoint at `path`; `templated` None: if it has a template."""
+        """`templated`: whether to use the chat template; None: if there is one. `path` is for messages."""
         self._tokenizer = tokenizer
         self._path = path
         self._templated = bool(tokenizer.chat_template) if templated is None else templated
 
     def text(self, messages: Transcript) -> tuple[str, bool]:
-        """Return the conversation as the model reads it, and whether a chat template made it.
+        """Return the conversation as one text, and whether it is the chat template's.
 
-        Raises RunStopped where the template refuses its turns.
+        Raises RunStopped if the template does not take these turns.
         """
         if not self._templated:
             return as_text(messages), False
@@ -266,7 +259,7 @@ class Turns:
             text = self._tokenizer.apply_chat_template(
                 turns, chat_template=template, tokenize=False, add_generation_prompt=True
             )
-        except Exception as error:  # templates raise what they like: no system role, turns that do not alternate
+        except Exception as error:  # templates raise anything: no system role, turns that do not alternate
             message = " ".join(str(error).split())[:200]
             raise RunStopped(
                 f"the chat template of {self._path} does not take this prompt's turns ({message}): choose a prompt "
@@ -275,10 +268,10 @@ class Turns:
         return text, True
 
     def tokens(self, texts: list[str], templated: bool) -> Iterator[list[int]]:
-        """Yield the tokens of each text. Many go to the tokenizer at once: it splits them in several threads."""
-        for batch in by_length(texts):
+        """Yield the tokens of each text. Many texts go to the tokenizer at once, which uses several threads."""
+        for batch in _in_parts(texts):
             for ids in self._tokenizer(batch, add_special_tokens=not templated, verbose=False)["input_ids"]:
-                # Some tokenizers close every text with an end token, after which nothing can be continued.
+                # Some tokenizers end every text with an end token, which a continuation must not follow.
                 ended = ids and ids[-1] == self._tokenizer.eos_token_id and not templated
                 yield ids[:-1] if ended else ids
 
@@ -287,7 +280,7 @@ class Turns:
         return text
 
 
-def by_length(texts: list[str]) -> Iterator[list[str]]:
+def _in_parts(texts: list[str]) -> Iterator[list[str]]:
     """Yield the texts in lists of at most CHARACTERS, or of a single text."""
     batch: list[str] = []
     size = 0
@@ -302,5 +295,5 @@ def by_length(texts: list[str]) -> Iterator[list[str]]:
 
 
 def _dated(template: str) -> str:
-    """Return a chat template with CHAT_DATE written where it asks for today's date."""
+    """Return a chat template with CHAT_DATE in place of today's date."""
     return re.sub(r"strftime_now\(\s*(['\"])(.*?)\1\s*\)", lambda match: repr(CHAT_DATE.strftime(match[2])), template)

@@ -1,4 +1,4 @@
-"""Local checkpoints: where they are and what they are, without importing torch or transformers."""
+"""Local checkpoints: where they are, what identifies them and what computes them, without torch or transformers."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Precision = DType | Literal["int8"]
 
 _WEIGHTS = ("*.safetensors", "*.bin")
 _WORDS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
-# Files of a checkpoint that no output depends on.
 _IDLE = re.compile(
     r"^(?:README|LICENSE|\.|training_args|training\.json$|trainer_state|optimizer|flax_|tf_|rust_)|\.(?:md|onnx)$"
 )
+"""Files of a checkpoint on which no output depends."""
 
 
 def locate(path: str, revision: str | None, *, code: bool = False, file: str = "") -> Path:
-    """Return the folder of a checkpoint: one that ships, a local one, the Hub's from its local cache, or downloaded.
+    """Return the folder of a checkpoint: shipped, local, in the Hub's local cache, or downloaded.
 
-    Its Python files are fetched only where `code` says that they may run; `file` is the one that is wanted in place of
-    weights of torch. Raises ConfigError.
+    `code`: its Python files may run, and are downloaded as well. `file`: the file that is needed instead of torch's
+    weights. Raises ConfigError.
     """
     folder = shipped(path.removeprefix(BUILTIN)) if path.startswith(BUILTIN) else Path(path).expanduser()
     if folder.is_dir():
@@ -54,7 +54,7 @@ def locate(path: str, revision: str | None, *, code: bool = False, file: str = "
         from huggingface_hub.errors import LocalEntryNotFoundError
     except ImportError:
         raise ConfigError(missing_packages(path)) from None
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # five retries would be told line by line
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # else it prints a line for each of five retries
     try:
         cached_folder = Path(snapshot_download(path, revision=revision, local_files_only=True))
         whole = (cached_folder / file).exists() if file else _has_weights(cached_folder)
@@ -75,7 +75,7 @@ def locate(path: str, revision: str | None, *, code: bool = False, file: str = "
 
 
 def shipped(name: str) -> Path:
-    """Return the folder of a checkpoint that comes with the package, whether it is there or not."""
+    """Return the folder of a checkpoint in the package, which need not exist."""
     return Path(str(resources.files("harness"))) / "data" / "models" / name
 
 
@@ -83,9 +83,8 @@ def shipped(name: str) -> Path:
 def fingerprint(folder: Path, *, code: bool = False) -> str:
     """Return a SHA-256 over the names and contents of a checkpoint's weights, tokenizer and configuration.
 
-    Its Python files count where `code` says that they may run: only then can they change an output. The Hub's cache
-    names large files by their SHA-256, so those are not read again; others are remembered by size and time of change
-    in the user's cache folder.
+    `code`: its Python files may run, and count as well. The Hub's cache names large files by their SHA-256, so they are
+    not read; digests of others are stored by size and time of change in the user's cache folder.
     """
     total = hashlib.sha256()
     for file in sorted(folder.iterdir()):
@@ -96,16 +95,16 @@ def fingerprint(folder: Path, *, code: bool = False) -> str:
 
 
 RECORD = "training.json"
-"""Where `harness finetune` says how a checkpoint was made."""
+"""The file in which `harness finetune` records how it trained a checkpoint."""
 _QUOTED = ("made_by", "recipe", "base", "task", "data", "prompt", "train", "dev", "chosen")
 _LONGEST_QUOTE = 1 << 16
-"""Characters. What harness finetune writes has a thirtieth."""
+"""Characters, thirty times those that harness finetune writes."""
 
 
 def training_record(folder: Path) -> dict[str, JSON]:
-    """Return what a manifest quotes of a checkpoint's record: recipe, digests of the data, which step was chosen.
+    """Return what a manifest quotes of a checkpoint's training: recipe, digests of the data, the step that was chosen.
 
-    Empty where there is no record, or one that nobody knows how to read.
+    Empty without a record, and for one in another form.
     """
     place = folder / RECORD
     content = atomic_write.object_in(place)
@@ -116,9 +115,9 @@ def training_record(folder: Path) -> dict[str, JSON]:
 
 
 def own_classes(folder: Path) -> list[str]:
-    """Return the classes that a checkpoint brings along, as its configuration names them: module.Class.
+    """Return the classes in a checkpoint's own code, as its configuration names them: module.Class.
 
-    `REPOSITORY--module.Class` stands for code that lies in another repository.
+    `REPOSITORY--module.Class` is code of another repository.
     """
     classes_of_files: list[str] = []
     for file in (folder / "config.json", folder / "tokenizer_config.json"):
@@ -129,7 +128,7 @@ def own_classes(folder: Path) -> list[str]:
 
 
 def device_of(setting: Device) -> str:
-    """Return the device to use; `auto` takes an accelerator that the operating system shows."""
+    """Return the device to use; `auto` takes an accelerator if the operating system shows one."""
     if setting != "auto":
         return setting
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
@@ -140,15 +139,14 @@ def device_of(setting: Device) -> str:
 
 
 _BFLOAT16 = frozenset({"amx_bf16", "avx512_bf16"})
-"""What Linux calls a CPU's instructions that multiply bfloat16."""
+"""Linux's names for the CPU instructions that multiply bfloat16."""
 
 
 def dtype_of(setting: Precision, device: str) -> str:
-    """Return the dtype to use; `auto` is bfloat16 on a GPU or a CPU with hardware for it, else float32.
+    """Return the dtype to use; `auto` is bfloat16 on a GPU or CPU with hardware for it, else float32.
 
-    An encoder of RoBERTa's size is 3.3 times as fast in it on a CPU with avx512_bf16 (AMD EPYC, two cores); on one
-    with AVX2 only it is 7 times slower.
-    Raises ConfigError for int8 elsewhere than on a CPU.
+    In bfloat16 an encoder of RoBERTa's size is 3.3 times as fast on a CPU with avx512_bf16 (AMD EPYC, two cores), and 7
+    times slower on one with AVX2 only. Raises ConfigError for int8, unless on a CPU.
     """
     if setting == "int8" and device != "cpu":
         raise ConfigError(f"model.dtype=int8 computes on a CPU only, not on {device}: add model.device=cpu.")
@@ -159,16 +157,16 @@ def dtype_of(setting: Precision, device: str) -> str:
 
 
 def cores() -> int:
-    """Return how many cores this process may use: those it is bound to, or fewer by its container's quota."""
+    """Return how many cores this process may use, by its affinity and its container's quota."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    for quota in _read(Path("/sys/fs/cgroup/cpu.max")):  # microseconds of computing, and of what span
+    for quota in _read(Path("/sys/fs/cgroup/cpu.max")):  # microseconds of computing, per period
         if match := re.match(r"(\d+) (\d+)", quota):
             return max(1, min(bound, round(int(match[1]) / int(match[2]))))
     return bound
 
 
 def digests(folder: Path, names: Sequence[str]) -> str:
-    """Return a SHA-256 over the names and contents of some files, those that are there."""
+    """Return a SHA-256 over the names and contents of those of the files that exist."""
     there = [name for name in names if (folder / name).is_file()]
     return hashlib.sha256("".join(f"{name}\0{file_digest(folder / name)}\n" for name in there).encode()).hexdigest()
 
@@ -183,9 +181,9 @@ def _cpu_flags() -> frozenset[str]:
 
 @cache
 def _gpu_has_bfloat16() -> bool:
-    """Return whether all NVIDIA GPUs here multiply bfloat16 (compute capability 8.0 on); True where there is none.
+    """Test whether all NVIDIA GPUs here multiply bfloat16 (compute capability 8.0 on); True without any.
 
-    torch would have to be imported to be asked, and says yes of older ones too, for which it emulates it.
+    torch says yes for older ones too, on which it emulates it; and it would have to be imported.
     """
     command = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
     try:
@@ -196,12 +194,11 @@ def _gpu_has_bfloat16() -> bool:
 
 
 def missing_packages(path: str) -> str:
-    """Return the message for an installation without the packages of local models."""
     return f"running {path} here needs torch and transformers: {installing('local')}."
 
 
 def _has_weights(folder: Path) -> bool:
-    """Return whether all weight files are there: those that an index names, else any."""
+    """Test whether the weights are complete: all files that an index names, or any file without an index."""
     for index in sorted(folder.glob("*.safetensors.index.json")) or sorted(folder.glob("*.bin.index.json")):
         files = set(json.loads(index.read_text(encoding="utf-8")).get("weight_map", {}).values())
         return all((folder / name).exists() for name in files)
@@ -209,13 +206,13 @@ def _has_weights(folder: Path) -> bool:
 
 
 def _has_code(folder: Path) -> bool:
-    """Return whether the Python files of its own classes are there: other programs fetch weights only."""
+    """Test whether the Python files of a checkpoint's own classes are there: other programs download weights only."""
     local = (name for name in own_classes(folder) if "--" not in name)
     return all((folder / f"{name.partition('.')[0]}.py").exists() for name in local)
 
 
 def file_digest(file: Path) -> str:
-    """Return the SHA-256 of a file's content; a large file's is remembered until the file changes."""
+    """Return the SHA-256 of a file's content; that of a large file is stored until the file changes."""
     blob = file.resolve()
     if blob.parent.name == "blobs" and re.fullmatch(r"[0-9a-f]{64}", blob.name):
         return blob.name

@@ -1,6 +1,6 @@
-"""How a local language model computes: what goes in, what comes out, and the engine that pads whole prompts.
+"""How local models compute: batches that fit into memory, and the engine of language models that pads whole prompts.
 
-`prefix_sharing` has the other engine. torch is imported when something is computed.
+The other engine of language models is in prefix_sharing. torch is imported when something is computed.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ R = TypeVar("R")
 
 
 class TokenBudget:
-    """The number of tokens that go into a model at once, halved each time that memory does not suffice."""
+    """The number of tokens that go into a model at once, halved each time memory runs out."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
 
     def halve(self, used: int, *, least: bool) -> None:
-        """Halve the budget, as `used` tokens did not fit. Raises RunStopped where that was the `least` possible."""
+        """Halve the budget after `used` tokens did not fit. Raises RunStopped if that was the `least` possible."""
         if least:
             raise RunStopped(
                 f"out of memory: {used} tokens at once are too many, and fewer cannot be. Take a machine with more "
@@ -41,20 +41,21 @@ class TokenBudget:
 
 
 _NO_MEMORY = re.compile("out of memory|can't allocate memory")
-"""What torch says of an MPS device and of a CPU, for which it has no error of their own."""
+"""Words of torch's errors on an MPS device and on a CPU, for which it has no class of error."""
 
 
 @contextmanager
 def memory_errors() -> Iterator[list[RuntimeError]]:
-    """Catch torch's errors where memory does not suffice, put them into the yielded list and free memory.
+    """Catch out-of-memory errors of torch, add them to the yielded list and free memory.
 
-    Swallowed, not handled: as long as an error is handled, the tensors of the frames that it passed are kept.
+    They are collected here rather than in the caller's except clause: as long as an error is being handled, the tensors
+    in its frames stay in memory.
     """
     caught: list[RuntimeError] = []
     try:
         yield caught
     except RuntimeError as error:
-        torch = sys.modules.get("torch")  # what ONNX Runtime computes needs none
+        torch = sys.modules.get("torch")  # ONNX Runtime works without it
         if not (torch and isinstance(error, torch.OutOfMemoryError)) and not _NO_MEMORY.search(str(error)):
             raise
         caught.append(error.with_traceback(None))
@@ -63,7 +64,7 @@ def memory_errors() -> Iterator[list[RuntimeError]]:
 
 
 def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield the requests in lists of at most `size`, which are in memory and sorted at once."""
+    """Yield the requests in lists of at most `size`: what is in memory, and sorted, at a time."""
     source = iter(requests)
     while window := list(islice(source, size)):
         yield window
@@ -72,10 +73,10 @@ def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
 def in_batches(
     values: Iterable[T], length: Callable[[T], int], budget: TokenBudget, work: Callable[[list[T]], R]
 ) -> Iterator[tuple[list[T], R]]:
-    """Yield batches of the values, longest first, each with its `work`; their padded size is within the budget.
+    """Yield batches of the values, longest first, each with the result of `work`; padded they fit into the budget.
 
-    Longest first, so that a batch that does not fit into memory is the first one. It is cut until it fits; raises
-    RunStopped where a single value does not. Begins nothing after the user has asked to stop.
+    Longest first, so that memory runs out at the first batch if ever. It is cut until it fits; raises RunStopped if a
+    single value does not. Begins no batch after the user has asked to stop.
     """
     waiting = sorted(values, key=length)
     while waiting and not STOP.requested:
@@ -93,7 +94,7 @@ def in_batches(
 
 @dataclass(frozen=True)
 class Sequence:
-    """Tokens to score: how likely is `continuation` after `prompt`, for one choice of a request."""
+    """Tokens to score: `continuation` after `prompt`, for one choice of a request."""
 
     request: ChoiceRequest
     choice: str
@@ -102,7 +103,7 @@ class Sequence:
 
     @property
     def read(self) -> tuple[int, ...]:
-        """The tokens that go into the model: the last one is only predicted."""
+        """The tokens that go into the model; the last one is only predicted."""
         return self.prompt + self.continuation[:-1]
 
 
@@ -120,32 +121,35 @@ class Writing:
 
 
 Ended = Callable[[Writing, list[int]], bool]
-"""Whether what has been written needs no further token."""
+"""Whether a text is complete, given its tokens so far."""
 
 
 class Backend(Protocol):
-    """One way to compute. What has been computed is handed out before more is; nothing is begun after STOP."""
+    """One way to compute. Results are yielded before more is computed; nothing begins after STOP."""
 
     def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:
         """Yield the summed log-probability of each continuation, in natural logarithms."""
 
     def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
-        """Yield each prompt's greedy continuation until `ended`; tokens beyond that are the caller's to cut."""
+        """Yield each prompt's greedy continuation until `ended`; the caller cuts tokens beyond that."""
 
 
 def same_up_to(config: Any) -> int | None:
-    """Return how many tokens a text may have before its length changes what rotary positions mean; None: any.
+    """Return the length in tokens beyond which rotary positions depend on a text's length; None if they never do.
 
-    `config` is that of the decoder. As transformers computes them (modeling_rope_utils.py): beyond this length
-    `longrope` takes other frequencies for the whole text, and `dynamic` such as depend on how long it is.
+    `config` is the decoder's. In transformers (modeling_rope_utils.py), beyond this length `longrope` takes other
+    frequencies for the whole text, and `dynamic` takes frequencies that depend on its length.
     """
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     limits = []
-    for values in (rope, *(value for value in rope.values() if isinstance(value, dict))):  # some by kind of layer
+    for values in (
+        rope,
+        *(value for value in rope.values() if isinstance(value, dict)),
+    ):  # by kind of layer
         kind = str(values.get("rope_type") or values.get("type"))
         if "dynamic" in kind:
             limits.append(getattr(config, "max_position_embeddings", None) or 0)
-        elif kind in ("longrope", "su"):  # its first name, which code that came with a checkpoint still uses
+        elif kind in ("longrope", "su"):  # su: its first name, still used in checkpoints' own code
             name = "original_max_position_embeddings"
             limits.append(values.get(name) or getattr(config, name, None) or 0)
     return min(limits, default=None)
@@ -157,7 +161,7 @@ class Padded:
     def __init__(self, model: Any, budget: TokenBudget) -> None:
         self.model = model
         self.budget = budget
-        # Its state (rows, size) is broadcast as if the rows of a batch were tokens (transformers 5.23).
+        # RWKV's state (rows, size) is broadcast as if the rows of a batch were tokens (transformers 5.23).
         self.alone = model.config.model_type == "rwkv"
         self.cutting = "logits_to_keep" in inspect.signature(model.forward).parameters
 
@@ -166,7 +170,7 @@ class Padded:
         rows: dict[tuple[int, ...], list[Sequence]] = {}
         for sequence in sequences:
             rows.setdefault(sequence.read, []).append(sequence)
-        # Where a text's length changes what its positions mean, a short one must not be padded to a long one.
+        # If positions depend on a text's length, a short text must not be padded to a long one.
         switch = same_up_to(self.model.config.get_text_config(decoder=True)) or 0
         for beyond in (True, False):
             alike = [row for read, row in rows.items() if (len(read) > switch) is beyond]
@@ -175,7 +179,7 @@ class Padded:
                 yield list(zip(scored_sequences, values, strict=True))
 
     def _score(self, batch: list[list[Sequence]]) -> list[float]:
-        """Return the scores of all sequences of all rows, by one forward pass padded on the right."""
+        """Return the scores of all sequences of all rows, from one forward pass padded on the right."""
         import torch
 
         device = self.model.device
@@ -195,8 +199,8 @@ class Padded:
             return scores
 
     def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
-        """Yield what transformers' own `generate` writes: it knows what each model keeps between tokens."""
-        # Only prompts of one length share a batch. Padding on the left would change what some models write: recurrent
+        """Yield what transformers' own `generate` writes, which handles each model's state between tokens."""
+        # Only prompts of equal length share a batch. Padding on the left would change what some models write: recurrent
         # layers read it, and others count positions from it (RWKV, RecurrentGemma, BART, RoFormer).
         kinds: dict[tuple[int, int], list[Writing]] = {}
         for writing in writings:
@@ -227,7 +231,7 @@ class Padded:
                 max_new_tokens=batch[0].request.max_tokens,
                 stopping_criteria=[over],
             )
-        # What follows the end of a row is padding.
+        # After the end of a row comes padding.
         return [tokens[: lengths.get(row)] for row, tokens in enumerate(output[:, start:].tolist())]
 
     def ids(self, rows: list[tuple[int, ...]]) -> tuple[Any, Any]:

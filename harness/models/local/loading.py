@@ -1,4 +1,4 @@
-"""What local models share: a checkpoint's settings, its identity, and the loading of torch and transformers."""
+"""What local models share: a checkpoint's settings and identity, and how it is loaded by torch and transformers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CPU_TOKENS = 512
-"""Tokens in a padded batch for each core of a CPU: larger ones are no faster, and pad more."""
+"""Tokens in a padded batch per CPU core: larger batches are no faster, and pad more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,12 +59,12 @@ class Checkpoint:
 
     @property
     def training(self) -> Mapping[str, JSON]:
-        """What the checkpoint's training.json says of how it was made; empty where it has none."""
+        """What the checkpoint's training.json says; empty without one."""
         return training_record(self.folder)
 
     @cached_property
     def _budget(self) -> TokenBudget:
-        """The part of `batch_tokens` that has fitted into memory; on a CPU no more than keeps its cores busy."""
+        """As much of `batch_tokens` as fits into memory; on a CPU at most what keeps its cores busy."""
         most = CPU_TOKENS * cores() if device_of(self.device) == "cpu" else self.batch_tokens
         return TokenBudget(min(self.batch_tokens, most))
 
@@ -79,7 +79,7 @@ class Checkpoint:
     def _likeliest(
         self, logprobs: dict[str, float], tokens: int, seconds: float, finish_reason: str = "stop"
     ) -> Response | Failure:
-        """Return the likeliest name (the first of equals) as the text; a failure if a number is not finite."""
+        """Return the likeliest name, the first of equals, as a response; a Failure if a number is not finite."""
         if not all(map(math.isfinite, logprobs.values())):
             return Failure("invalid_logprobs", f"the log-probabilities are {logprobs}")
         return Response(
@@ -94,8 +94,8 @@ class Checkpoint:
     def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
         """Return the tokenizer, and the model on its device in evaluation mode.
 
-        `config` replaces values of the checkpoint's config.json. Raises ConfigError for what cannot be loaded, and
-        for weights that the checkpoint does not have: transformers would make them up at random.
+        `config` replaces values of the checkpoint's config.json. Raises ConfigError for what cannot be loaded, and for
+        missing weights, which transformers would draw at random.
         """
         try:
             import torch
@@ -130,7 +130,7 @@ class Checkpoint:
             raise ConfigError(
                 f"the checkpoint {self.path} cannot be loaded: {' '.join(str(error).split())[:300]}"
             ) from error
-        if absent := sorted(set(report["missing_keys"]) - set(self._made_anew(model, report["missing_keys"]))):
+        if absent := sorted(set(report["missing_keys"]) - set(self._untrained(model, report["missing_keys"]))):
             raise ConfigError(
                 f"the checkpoint {self.path} has no weights for {', '.join(absent[:3])}{', …' * (len(absent) > 3)}: it "
                 f"was not made for {auto_class.removeprefix('AutoModelFor')}."
@@ -139,12 +139,12 @@ class Checkpoint:
             restore_buffers(model)
         return tokenizer, model.to(device).eval()
 
-    def _made_anew(self, model: Any, missing: Collection[str]) -> Collection[str]:
-        """Return which weights that the checkpoint does not have may be drawn at random: none, but to be trained."""
+    def _untrained(self, model: Any, missing: Collection[str]) -> Collection[str]:
+        """Return which missing weights may be drawn at random: none, unless they are to be trained."""
         return ()
 
     def _check_code(self) -> None:
-        """Refuse code from another repository: it is fetched anew when it changes, and no fingerprint holds it."""
+        """Refuse code of another repository, which may change without the checkpoint's fingerprint."""
         elsewhere = sorted({name.partition("--")[0] for name in own_classes(self.folder) if "--" in name})
         if self.trust_remote_code and elsewhere:
             raise ConfigError(
@@ -154,11 +154,11 @@ class Checkpoint:
 
 
 _OFFSET = {"roberta", "xlm-roberta", "camembert", "longformer", "xlm-roberta-xl"}
-"""Model types that count positions from the padding index on."""
+"""Model types whose positions begin after the padding index."""
 
 
 def input_limit(tokenizer: Any, config: Any, max_length: int | None) -> int:
-    """Return the longest input of an encoder in tokens: the least that tokenizer, model or settings allow."""
+    """Return an encoder's longest input in tokens: the least that tokenizer, model and settings allow."""
     limits = [max_length, tokenizer.model_max_length]
     positions = getattr(config, "max_position_embeddings", None)
     if positions:
@@ -169,8 +169,8 @@ def input_limit(tokenizer: Any, config: Any, max_length: int | None) -> int:
 def exact_head(head: Any) -> None:
     """Make a linear output layer compute in float32, whatever the dtype of the layers below.
 
-    In bfloat16 a logit of 60 is exact to 0.25 only: Yes and No would tie. The weight becomes a copy of its own,
-    so that embeddings tied to it stay as they are.
+    In bfloat16 a logit of 60 is exact to 0.25 only, so that Yes and No would tie. The weight is copied, so that
+    embeddings tied to it keep their dtype.
     """
     import torch
 
@@ -183,9 +183,9 @@ def exact_head(head: Any) -> None:
 
 
 def use_threads() -> None:
-    """Use as many threads as this process has cores: torch counts the whole machine's.
+    """Let torch use as many threads as this process has cores, unless OMP_NUM_THREADS is set.
 
-    A container's share of them is a quota that torch does not see. OMP_NUM_THREADS goes before.
+    torch counts the whole machine's cores, and does not see a container's quota.
     """
     import torch
 
@@ -193,13 +193,13 @@ def use_threads() -> None:
         torch.set_num_threads(min(torch.get_num_threads(), cores()))
 
 
-# Checkpoints that bring Python code of their own (model.trust_remote_code), and what transformers 5 does to it.
+# Checkpoints with Python code of their own (model.trust_remote_code), and what transformers 5 does to it.
 
 
 def model_class(folder: Path, auto_class: str, *, trusted: bool) -> Any:
-    """Return the class to load a checkpoint with: its own for `auto_class` where that is trusted, else `auto_class`.
+    """Return the class to load a checkpoint with: its own for `auto_class` if that is trusted, else `auto_class`.
 
-    Not left to the auto class, which gives a class of 2023 its `generate` only the first time it is loaded.
+    The auto class would give a class of 2023 its `generate` only the first time it is loaded.
     """
     import transformers
     from transformers.dynamic_module_utils import get_class_from_dynamic_module
@@ -218,11 +218,11 @@ def brings_code(model: Any) -> bool:
 
 
 def restore_buffers(model: Any) -> None:
-    """Recompute the tables that a model makes when it is built, such as those of rotary embeddings.
+    """Recompute the tables that a model computes in its constructor, such as those of rotary embeddings.
 
-    transformers 5 builds models without memory. It knows how to fill such tables of its own classes afterwards; those
-    of a checkpoint's own class it leaves as whatever was in memory. A second model gives them, its weights without
-    memory.
+    transformers 5 constructs models without memory. It fills such tables afterwards for its own classes, but leaves
+    those of a checkpoint's own class as whatever was in memory. They are copied from a second model, whose weights take
+    no memory.
     """
     import torch
 

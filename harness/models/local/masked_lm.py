@@ -1,7 +1,7 @@
-"""A masked language model: ranks given choices by their log-probability at one mask after the prompt.
+"""A masked language model: ranks choices by their log-probability at one mask after the prompt.
 
 CausalBench (Zhou et al. 2024, Table XII) lists BERT, RoBERTa and DeBERTa without an NLI head among its models, finds
-that they cannot follow its prompts, and does not say how they were asked. This way of asking them is ours.
+that they cannot follow its prompts, and does not say how they were prompted. This way is ours.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from harness.types import JSON, ChoiceRequest, Failure, Request
 
 @dataclass(frozen=True)
 class Masked:
-    """A prompt in tokens, with a mask at `place`, and the token that each choice would be there."""
+    """A prompt in tokens, with a mask at `place`, and the token of each choice."""
 
     request: ChoiceRequest
     tokens: Mapping[str, list[int]]
@@ -39,7 +39,7 @@ class Masked:
 class MaskedLM(Checkpoint):
     """Any checkpoint that transformers loads as a masked language model.
 
-    The mask stands for one token: every choice has to be one, after a space.
+    The mask stands for one token, so every choice has to be a single token after a space.
     """
 
     dtype: DType = "auto"
@@ -51,7 +51,7 @@ class MaskedLM(Checkpoint):
         return self._identity("masked_lm")
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Answer windows of requests, sorted by length, in batches, each of them a list.
+        """Answer the requests of a window, sorted by length, in batches, each of them a list.
 
         Raises RunStopped for choices of several tokens.
         """
@@ -80,16 +80,16 @@ class MaskedLM(Checkpoint):
         if tokenizer.mask_token_id is None:
             raise ConfigError(f"the tokenizer of {self.path} has no mask: it belongs to no masked language model.")
         head = model.get_output_embeddings()
-        # DeBERTa's own head multiplies with the embeddings instead, and transformers names its inner layer here.
+        # DeBERTa's head multiplies with the embeddings instead, and transformers returns its inner layer here.
         if head is not None and head.weight.shape[0] == model.config.vocab_size:
             exact_head(head)
         return tokenizer, model
 
     def _head(self) -> dict[str, JSON]:
-        """Return the setting that finds DeBERTa's head: lm_predictions of its authors, `legacy` in transformers."""
+        """Return the setting that selects DeBERTa's original head, lm_predictions, rather than transformers' own."""
         config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
-        theirs = config.get("model_type") in ("deberta", "deberta-v2") and "legacy" not in config
-        return {"legacy": False} if theirs else {}
+        original = config.get("model_type") in ("deberta", "deberta-v2") and "legacy" not in config
+        return {"legacy": False} if original else {}
 
     @cached_property
     def _limit(self) -> int:
@@ -97,9 +97,9 @@ class MaskedLM(Checkpoint):
         return input_limit(tokenizer, model.config, self.max_length)
 
     def _encode(self, request: ChoiceRequest) -> Masked | Failure:
-        """Return the prompt and a choice in tokens, the choice's replaced by the mask.
+        """Return the prompt and a choice in tokens, with the mask in place of the choice's.
 
-        So the mask is where the choice would be, whatever a tokenizer does with spaces before a mask in the text.
+        A mask written in the text could be tokenized differently, with the space before it.
         """
         tokenizer, _ = self._parts
         choices, after = self._choices(request.choices)

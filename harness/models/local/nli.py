@@ -1,4 +1,4 @@
-"""Zero-shot NLI: an encoder says how likely the premise entails the hypothesis (Jin et al. 2024, Table 4)."""
+"""Zero-shot NLI: an encoder gives the probability that a premise entails a hypothesis (Jin et al. 2024, Table 4)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from harness.types import JSON, Failure, PairRequest, Request, Response
 
 CLASSES = ("entailment", "neutral", "contradiction")
 _NOT = re.compile(r"(not|non|no)[^a-z]*entail")
-"""How the other one of two classes begins: not_entailment, non-entailment."""
+"""The beginning of the other one of two classes: not_entailment, non-entailment."""
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A pair in tokens; `truncated` says that the end of the premise was cut."""
+    """A pair in tokens; `truncated`: the end of its premise was cut."""
 
     request: PairRequest
     tokens: Mapping[str, list[int]]
@@ -40,8 +40,7 @@ class Encoded:
 class NLI(Checkpoint):
     """A sequence classifier with the classes entailment, neutral and contradiction, or entailment and not_entailment.
 
-    Classes are found by name in the checkpoint's `id2label`. `labels` names them in order for checkpoints that
-    do not.
+    Classes are found by name in the checkpoint's `id2label`; `labels` names them in order if that does not.
     """
 
     labels: tuple[str, ...] | None = None
@@ -54,7 +53,7 @@ class NLI(Checkpoint):
         return self._identity("nli") | {"labels": list(self.labels) if self.labels else None}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Answer windows of pairs, sorted by length, in batches, each of them a list."""
+        """Answer the pairs of a window, sorted by length, in batches, each of them a list."""
         for window in windows(requests, self.window):
             encoded: list[Encoded] = []
             for request, tokens in self.encode([request for request in window if isinstance(request, PairRequest)]):
@@ -70,7 +69,7 @@ class NLI(Checkpoint):
 
     @cached_property
     def _parts(self) -> tuple[Any, Any, Mapping[str, int]]:
-        """(tokenizer, model, the output index of each class that it knows)."""
+        """(tokenizer, model, the output index of each class)."""
         tokenizer, model = self._load("AutoModelForSequenceClassification")
         import torch
 
@@ -99,10 +98,10 @@ class NLI(Checkpoint):
         return input_limit(tokenizer, model.config, self.max_length)
 
     def encode(self, requests: Sequence[PairRequest]) -> Iterator[tuple[PairRequest, Encoded | Failure]]:
-        """Yield the pairs in tokens, or why there are none; encoded at once: a tokenizer works on many in parallel."""
+        """Yield the pairs in tokens, or a Failure; all are encoded at once, which the tokenizer does in parallel."""
         tokenizer, _, _ = self._parts
         hypotheses = [request.hypothesis for request in requests]
-        # Without a hypothesis of its own the premise is all there is to read, and no pair.
+        # Without a hypothesis the premise is encoded alone, not as a pair.
         wholes = tokenizer([r.premise for r in requests], hypotheses if any(hypotheses) else None, verbose=False)
         for k, request in enumerate(requests):
             tokens = {name: values[k] for name, values in wholes.items()}
@@ -110,7 +109,7 @@ class NLI(Checkpoint):
             yield request, Encoded(request, tokens, truncated=False) if fits else self._truncate(request)
 
     def _truncate(self, request: PairRequest) -> Encoded | Failure:
-        """Return the pair in tokens, its premise cut to fit, its hypothesis never."""
+        """Return the pair in tokens, with the premise cut to fit, but not the hypothesis."""
         tokenizer, _, _ = self._parts
         length = len(tokenizer("", request.hypothesis)["input_ids"])
         if length >= self._limit:
@@ -130,7 +129,7 @@ class NLI(Checkpoint):
         return rows
 
     def inputs(self, batch: Sequence[Encoded]) -> Any:
-        """Return what the model reads of a batch: tensors by name, (pairs, longest), padded."""
+        """Return the model's inputs for a batch: tensors by name, (pairs, longest), padded."""
         tokenizer, _, _ = self._parts
         return tokenizer.pad([dict(pair.tokens) for pair in batch], return_tensors="pt")
 
@@ -141,7 +140,7 @@ class NLI(Checkpoint):
 
 
 def class_indices(labels: Mapping[int, str]) -> Mapping[str, int] | None:
-    """Return the output of each class by the names of a head's outputs; None where they are no entailment's."""
+    """Return the index of each class by the names of a head's outputs; None if these are no NLI classes."""
     names = {k: label.lower() for k, label in labels.items()}
     positive = [k for k, name in names.items() if name.startswith("entailme")]
     if len(names) == 2:
@@ -157,15 +156,15 @@ def class_indices(labels: Mapping[int, str]) -> Mapping[str, int] | None:
 def quantize(model: Any, head: Any, inputs: dict[str, Any]) -> None:
     """Convert all linear layers of a model but `head` to int8, with a scale for each output, on a CPU.
 
-    What comes in has one scale for a whole batch, so that a pair's numbers depend a little on the pairs beside it.
+    Activations have one scale for a whole batch, so a pair's numbers depend a little on the other pairs in its batch.
 
-    inputs: what a forward pass takes, for a trial. Raises ConfigError where torch has no int8 for this machine, where
-    the model has no linear layers to quantise, and where its code does more with them than call them.
+    inputs: those of a forward pass, for a trial. Raises ConfigError if torch has no int8 for this machine, if the model
+    has no linear layers to quantise, and if its code does more with them than call them.
     """
     import torch
 
     path = model.name_or_path
-    with warnings.catch_warnings():  # torch announces the end of this module, and of the tensors that it makes
+    with warnings.catch_warnings():  # torch deprecates this module, and the tensors that it makes
         warnings.simplefilter("ignore")
         try:
             from torch.ao import quantization
@@ -183,7 +182,7 @@ def quantize(model: Any, head: Any, inputs: dict[str, Any]) -> None:
         try:
             with torch.inference_mode():
                 model(**inputs)
-        except Exception as error:  # code that computes with a weight finds a method in its place
+        except Exception as error:  # code that computes with a layer's weight finds a method in its place
             raise ConfigError(
                 f"{path} does not compute in int8 ({type(error).__name__}: {' '.join(str(error).split())[:150]}): "
                 "take model.dtype=auto."

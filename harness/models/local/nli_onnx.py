@@ -20,17 +20,17 @@ from harness.runtime.environment import installing
 from harness.types import JSON
 
 WORDS = ("config.json", "tokenizer.json", "tokenizer_config.json")
-"""What of a checkpoint is read beside the exported file."""
+"""Files of a checkpoint that are read beside the exported one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnnxNLI(NLI):
-    """A sequence classifier in a file of ONNX, with the classes that `NLI` takes; computed on the CPU."""
+    """A sequence classifier in an ONNX file, with the classes of `NLI`, computed on the CPU."""
 
     file: str = "onnx/model.onnx"
 
     def __post_init__(self) -> None:
-        """Refuse what only torch can do. Raises ConfigError."""
+        """Raise ConfigError for settings that only torch can follow."""
         if self.dtype != "auto" or self.device not in ("auto", "cpu") or self.trust_remote_code:
             raise ConfigError(
                 "an exported model is computed on the CPU, in the numbers that it was exported with: leave "
@@ -43,7 +43,6 @@ class OnnxNLI(NLI):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         return {
             "kind": "nli_onnx",
             "checkpoint": digests(self.folder, (*WORDS, self.file)),
@@ -53,7 +52,7 @@ class OnnxNLI(NLI):
 
     @cached_property
     def _parts(self) -> tuple[Any, Any, Mapping[str, int]]:
-        """(tokenizer, session, the output index of each class that it knows)."""
+        """(tokenizer, session, the output index of each class)."""
         if missing := [name for name in ("onnxruntime", "tokenizers") if find_spec(name) is None]:
             raise ConfigError(f"running {self.path} here needs {' and '.join(missing)}: {installing('onnx')}.")
         import onnxruntime
@@ -64,7 +63,7 @@ class OnnxNLI(NLI):
             session = onnxruntime.InferenceSession(
                 str(self.folder / self.file), options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # ONNX Runtime has an error for each kind of fault
+        except Exception as error:  # ONNX Runtime has a class of error for each kind of fault
             raise ConfigError(f"{self.path} cannot be loaded: {' '.join(str(error).split())[:300]}") from error
         return TokenizerFile(self.folder), session, self._indices(self._config)
 
@@ -92,7 +91,7 @@ class OnnxNLI(NLI):
         return rows
 
     def inputs(self, batch: Sequence[Encoded]) -> Any:
-        """Return what the model reads of a batch: arrays by name, (pairs, longest), padded."""
+        """Return the model's inputs for a batch: arrays by name, (pairs, longest), padded."""
         return self._parts[0].pad([pair.tokens for pair in batch])
 
 
@@ -100,10 +99,10 @@ _READ = ("input_ids", "token_type_ids", "attention_mask")
 
 
 class TokenizerFile:
-    """Encodes as transformers' tokenizer of the same folder does, and takes the calls of it that an NLI model makes."""
+    """Encodes as transformers' tokenizer of the same folder does, with the methods of it that an NLI model calls."""
 
     def __init__(self, folder: Path) -> None:
-        """Read tokenizer.json and tokenizer_config.json. Raises ConfigError where the first is not there."""
+        """Read tokenizer.json and tokenizer_config.json. Raises ConfigError without the former."""
         from tokenizers import Tokenizer
 
         file, settings = folder / "tokenizer.json", folder / "tokenizer_config.json"
@@ -124,7 +123,7 @@ class TokenizerFile:
     def __call__(
         self, text: Any, pair: Any = None, *, truncation: str = "", max_length: int = 0, verbose: bool = True
     ) -> dict[str, Any]:
-        """Return what is read of a text or of each of a list; `truncation` cuts the first text of a pair."""
+        """Encode a text or pair, or a list of them; `truncation` is the strategy: "only_first" cuts the first text."""
         if isinstance(text, str):
             rows = self([text], None if pair is None else [pair], truncation=truncation, max_length=max_length)
             return {name: values[0] for name, values in rows.items()}
@@ -137,7 +136,7 @@ class TokenizerFile:
         return dict(zip(_READ, columns, strict=True))
 
     def pad(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> dict[str, Any]:
-        """Return the rows as arrays of whole numbers, (rows, longest), padded on the side that the settings say."""
+        """Return the rows as integer arrays, (rows, longest), padded on the side that the settings name."""
         import numpy as np
 
         longest = max(len(row["input_ids"]) for row in rows)

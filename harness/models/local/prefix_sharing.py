@@ -1,6 +1,6 @@
-"""Prompts that begin alike share what they begin with: the engine that does it, and whether a model can.
+"""The engine that computes common beginnings of prompts once, and the test whether a model allows that.
 
-Whether it can is told by its settings, and then by a trial.
+The test looks at the model's settings, then makes a trial.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from harness.models.local.prefix_tree import ForwardPass, Memory, grow
 from harness.runtime.signals import STOP
 
 CPU_TOKENS = 512
-"""Tokens read at once on a CPU: enough to keep it busy. Among more of them most see little of each other."""
+"""Tokens read at once on a CPU: enough to keep it busy. Of more tokens most would not attend to each other."""
 GPU_STEPS = 8
-"""Tokens that a GPU writes before anybody looks whether they end a text: looking waits for the GPU."""
+"""Tokens that a GPU writes before each check for the end of texts, which has to wait for the GPU."""
 LEAST = 16
-"""Tokens at once that no model lacks the memory for unless it lacks it for anything."""
+"""Tokens at once: if memory is too small for them, it is too small for the model."""
 
 
 class Sharing:
-    """An engine that computes every distinct beginning of the prompts once."""
+    """An engine that computes each distinct beginning of the prompts once."""
 
     def __init__(self, model: Any, tokens: int) -> None:
-        """Read `tokens` at once, and remember as many of further texts beside one.
+        """`tokens` is how many are read at once, and how many are remembered for texts beside the first one.
 
-        What a text needs that is written alone is not counted: no less can be remembered.
+        The first one's own are not counted: it cannot do with less.
         """
         self.model = model
         self.on_gpu = model.device.type == "cuda"
@@ -48,7 +48,7 @@ class Sharing:
                 targets.setdefault(node, []).append((k, token))
         totals = [0.0] * len(sequences)
         waiting = sorted(range(len(sequences)), key=tree.last.__getitem__, reverse=True)
-        # A memory of its own: a generator that is given up late must not clear one that is in use by then.
+        # Not shared between calls: a generator that is closed late must not clear a memory in use.
         reading = ForwardPass(tree, memory := Memory(self.model))
         try:
             while reading.at < len(tree.tokens) and not STOP.requested:
@@ -62,7 +62,7 @@ class Sharing:
                     continue
                 with memory_errors() as errors:
                     reading.keep(stop)
-                if errors:  # some layers have moved what they keep, others have not
+                if errors:  # some layers have moved what they keep, others have not: there is no way back
                     self.at_once.halve(stop - reading.at, least=True)
                 for (k, _), value in zip((pair for node in ends for pair in targets[node]), values, strict=True):
                     totals[k] += value
@@ -72,12 +72,12 @@ class Sharing:
                 if finished:
                     yield [(sequences[k], totals[k]) for k in finished]
         finally:
-            memory.clear()  # an error's traceback holds this frame as long as the error is known
+            memory.clear()  # the traceback of an error would keep this frame, and with it the memory
 
     def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
-        """Yield texts in the order of the tree, as many at once as can be remembered; a finished one costs no more.
+        """Yield texts in the order of the tree; as many are written at once as can be remembered.
 
-        Where memory does not suffice, the unfinished texts go on from the tokens that they have.
+        After memory has run out, the unfinished texts go on from the tokens that they have.
         """
         unfinished: dict[int, list[int]] = {k: [] for k in range(len(writings))}
         memory = Memory(self.model)
@@ -91,12 +91,12 @@ class Sharing:
     def _write(
         self, memory: Memory, writings: list[Writing], unfinished: dict[int, list[int]], ended: Ended
     ) -> Iterator[list[tuple[int, list[int]]]]:
-        """Continue the unfinished texts and yield those that end, until memory does not suffice."""
+        """Continue the unfinished texts and yield those that end; return if memory runs out."""
         order = list(unfinished)
         tree = grow([writings[k].prompt + tuple(unfinished[k]) for k in order])
         texts: dict[int, list[int]] = {}
         for node, k in sorted(zip(tree.last, order, strict=True)):
-            texts.setdefault(node, []).append(k)  # equal prompts are one text, for greedy writing knows no chance
+            texts.setdefault(node, []).append(k)  # equal prompts are one text, as writing is greedy
         ahead = {node: max(_room(writings[k], unfinished[k]) for k in text) for node, text in texts.items()}
         waiting = list(texts)[::-1]
         reading = ForwardPass(tree, memory)
@@ -117,7 +117,7 @@ class Sharing:
                 return
 
     def _first(self, reading: ForwardPass, group: list[int]) -> Any:
-        """Read up to the last node of the group; return the likeliest token (group,) after each of its nodes."""
+        """Read up to the last node of a group; return the likeliest token (group,) after each of its nodes."""
         tokens = []
         while reading.at <= group[-1]:
             stop = min(reading.at + self.at_once.tokens, group[-1] + 1)
@@ -128,7 +128,7 @@ class Sharing:
                 reading.keep(stop, everything=True)
             elif new > LEAST and new >= reading.at - group[0]:
                 self.at_once.halve(new, least=False)
-            else:  # more is remembered of the further texts than is read at once: the group is to be smaller
+            else:  # more is remembered for further texts than is read at once: the group has to be smaller
                 raise errors[0]
         return torch.cat(tokens)
 
@@ -142,7 +142,7 @@ class Sharing:
         unfinished: dict[int, list[int]],
         ended: Ended,
     ) -> Iterator[list[tuple[int, list[int]]]]:
-        """Continue after the nodes of a group, one token each at a time, from their first `tokens`."""
+        """Continue after the nodes of a group from their first `tokens`, one token each at a time."""
         sees = reading.above(group, reading.kept_nodes)
         depths = torch.tensor([reading.tree.depths[node] + 1 for node in group], device=sees.device)
         while texts:
@@ -172,7 +172,7 @@ class Sharing:
 
 
 def _next(memory: Memory, tokens: Any, sees: Any, depths: Any) -> tuple[Any, Any, Any]:
-    """Return the likeliest token after each of these, (rows,), with what it sees and its depth."""
+    """Return the likeliest token after each of these, (rows,), with what it attends to and its depth."""
     rows = torch.arange(len(tokens), device=tokens.device)
     sees = torch.cat([sees, torch.eye(len(tokens), dtype=torch.bool, device=tokens.device)], 1)
     likeliest = memory.read(tokens, depths, sees, rows).argmax(-1)
@@ -185,7 +185,7 @@ def _room(writing: Writing, tokens: list[int]) -> int:
 
 
 def _logprobs(logits: Any, tokens: list[list[int]]) -> list[float]:
-    """Return the log-probabilities of some tokens in each row, in one list."""
+    """Return the log-probabilities of the given tokens of each row, in one list."""
     rows = [row for row, ids in enumerate(tokens) for _ in ids]
     logits = logits.float()
     values: list[float] = (logits[rows, [t for ids in tokens for t in ids]] - logits.logsumexp(-1)[rows]).tolist()
@@ -193,16 +193,16 @@ def _logprobs(logits: Any, tokens: list[list[int]]) -> list[float]:
 
 
 EXACT = {torch.float32: 1e-4, torch.float64: 1e-4}
-"""How far the trial may be off, as a share of how much logits differ; in other dtypes see FLOOR."""
+"""How far the trial may be off, relative to how much logits differ; for other dtypes see FLOOR."""
 FLOOR, ROUNDINGS, MOST = 0.005, 3.0, 0.15
-"""How far it may be off in low precision: FLOOR, and so many times what rounding alone does, but no more than MOST.
+"""How far it may be off in low precision: FLOOR plus ROUNDINGS times the effect of rounding alone, but at most MOST.
 
-Measured on tiny models of every kind that transformers 5.23 builds, in bfloat16 and float16: those that share exactly
-in float32 were at most 0.0015 beyond three roundings, those that do not at least 0.03 (RoFormer). MOST, because
-recurrent models read in pieces are wrong even without a tree, and would pass that for rounding.
+Measured on tiny models of every kind in transformers 5.23, in bfloat16 and float16: models that share exactly in
+float32 were at most 0.0015 beyond three roundings, those that do not at least 0.03 (RoFormer). MOST is there because
+recurrent models are wrong when read in pieces, even without a tree: that would pass for rounding.
 """
 PIECE = 7
-"""Nodes of the trial read at once."""
+"""Nodes read at once in the trial."""
 _UNFIT = {
     "gpt_neo": "its local layers look back by place, not by mask",
     "mpt": "its biases go by place, not by position",
@@ -210,13 +210,13 @@ _UNFIT = {
 
 
 def obstacle(model: Any, limit: int) -> str | None:
-    """Return why prompts and replies of up to `limit` tokens cannot share anything; None where they can."""
+    """Return why prompts and replies of up to `limit` tokens cannot share beginnings; None if they can."""
     if brings_code(model):
         return "its code came with it"
     config = model.config.get_text_config(decoder=True)
     if reason := _UNFIT.get(config.model_type):
         return reason
-    # The trial is too short to see these. Doge counts the places of the whole row, not those that a token looks at.
+    # The trial is too short to reveal the next two. Doge's window counts the whole row, not what a token attends to.
     if getattr(config, "keep_window_size", None):
         return "what it looks at depends on the length of the whole text"
     length = same_up_to(config)
@@ -226,17 +226,17 @@ def obstacle(model: Any, limit: int) -> str | None:
         off, tolerance = _trial(model)
     except ConfigError as error:
         return str(error)
-    except Exception as error:  # whatever a model's code makes of a mask and of positions that it does not expect
+    except Exception as error:  # a model's code may raise anything for a mask and positions that it does not expect
         return f"a trial failed: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    if not off <= tolerance:  # so that it is no number is an obstacle, too
+    if not off <= tolerance:  # also for NaN
         return f"a trial was {off:.2g} off"
     return None
 
 
 def _trial(model: Any) -> tuple[float, float]:
-    """Return how far a small tree's logits are from each sequence's own, and the tolerance.
+    """Return how far a small tree's logits are from those of each sequence alone, and the tolerance.
 
-    Both are means over the leaves, as shares of how much the logits differ from each other.
+    Both are means over the leaves, relative to how much the logits differ from each other.
     """
     sequences = _sequences(model.get_input_embeddings().weight.shape[0])
     shared = _shared(model, sequences)
@@ -266,7 +266,7 @@ def _shared(model: Any, sequences: list[tuple[int, ...]]) -> list[Any]:
 
 
 def _in_pieces(model: Any, ids: Any) -> Any:
-    """Return the logits (vocabulary,) after ids (1, tokens) read piece by piece: not shared, rounded anew."""
+    """Return the logits (vocabulary,) after ids (1, tokens) read in pieces: nothing shared, but rounded differently."""
     cache = DynamicCache(config=model.config)
     with torch.inference_mode():
         for piece in ids.split(PIECE, 1):
@@ -279,7 +279,7 @@ def _distance(logits: Any, expected: Any) -> float:
 
 
 def _sequences(vocabulary: int) -> list[tuple[int, ...]]:
-    """Return prompts with a beginning in common, some with a longer one; their tokens are as good as random."""
+    """Return prompts of pseudo-random tokens with a common beginning, which is longer for two of them."""
 
     def tokens(seed: int, count: int) -> Iterator[int]:
         return ((seed * 7919 + k * k * 104729 + k * 1299709) % vocabulary for k in range(1, count + 1))

@@ -22,25 +22,25 @@ from harness.errors import ConfigError
 
 @dataclass(frozen=True)
 class Tree:
-    """Token sequences as a prefix tree: a node for each distinct beginning of one, so each is computed once.
+    """Token sequences as a prefix tree, with a node for each distinct beginning.
 
-    Nodes are numbered depth first, a node before all below it. So node a is node b, or above it, exactly where
+    Nodes are numbered depth first, each before all below it. So node a is node b, or above it, exactly if
     `a <= b < ends[a]`.
     """
 
     tokens: list[int]
     """The last token of each node's beginning."""
     depths: list[int]
-    """How many tokens come before it: its position in the sequence."""
+    """The position in the sequence of each node's last token."""
     parents: list[int]
-    """The node of the beginning that is one token shorter; -1 at depth 0."""
+    """The node of the beginning shorter by one token; -1 at depth 0."""
     ends: list[int]
-    """The first node after those below it."""
+    """The first node after those below each node."""
     last: list[int]
-    """For each sequence, in the order given, the node that is the whole of it; -1 for one without tokens."""
+    """The node of each whole sequence, in the order of the sequences; -1 for an empty one."""
 
     def path(self, node: int, length: int) -> list[int]:
-        """Return the last `length` nodes on the way down to a node, itself included."""
+        """Return the last `length` nodes on the path down to a node, which is the last of them."""
         nodes: list[int] = []
         for _ in range(length):
             nodes.append(node)
@@ -53,7 +53,7 @@ def grow(sequences: list[tuple[int, ...]]) -> Tree:
     tree = Tree([], [], [], [], [-1] * len(sequences))
     path: list[int] = []
     before: tuple[int, ...] = ()
-    for index in sorted(range(len(sequences)), key=sequences.__getitem__):  # which is depth first
+    for index in sorted(range(len(sequences)), key=sequences.__getitem__):  # i.e. depth first
         sequence = sequences[index]
         same = _agreement(before, sequence)
         size = len(tree.tokens)
@@ -74,12 +74,11 @@ def grow(sequences: list[tuple[int, ...]]) -> Tree:
 
 
 def _agreement(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    """Return how many tokens at the beginning are the same."""
     return next(compress(count(), map(ne, a, b)), min(len(a), len(b)))
 
 
 class ForwardPass:
-    """A tree on its way through a model: the nodes before `at` have been read, those in `held` are remembered."""
+    """A tree on its way through a model: nodes before `at` have been read, `kept_nodes` of them are remembered."""
 
     def __init__(self, tree: Tree, memory: Memory) -> None:
         memory.clear()
@@ -88,19 +87,19 @@ class ForwardPass:
         self.kept_nodes: list[int] = []
 
     def read(self, stop: int, nodes: list[int]) -> Any:
-        """Return logits (nodes, vocabulary) after some of the nodes up to `stop`; `keep` must follow."""
+        """Read the nodes up to `stop`; return logits (nodes, vocabulary) after some of them. `keep` must follow."""
         tokens, depths = self._tensor(self.tree.tokens[self.at : stop]), self._tensor(self.tree.depths[self.at : stop])
         new = list(range(self.at, stop))
         sees = self.above(new, [*self.kept_nodes, *new])
         return self.memory.read(tokens, depths, sees, self._tensor([node - self.at for node in nodes]))
 
     def above(self, nodes: list[int], others: list[int]) -> Any:
-        """Return (nodes, others): whether another node is a node, or above it."""
+        """Return (nodes, others): whether a node of `others` equals one of `nodes`, or is above it."""
         below, over = self._tensor(nodes)[:, None], self._tensor(others)
         return (over <= below) & (below < self._tensor([self.tree.ends[node] for node in others]))
 
     def keep(self, stop: int, *, everything: bool = False) -> None:
-        """Drop the nodes up to `stop` that no later node needs; with `everything` none is dropped."""
+        """Drop the nodes up to `stop` that no later node needs; with `everything` drop none."""
         nodes = [*self.kept_nodes, *range(self.at, stop)]
         slots = [slot for slot, node in enumerate(nodes) if everything or self.tree.ends[node] > stop]
         self.memory.keep(slots)
@@ -114,8 +113,8 @@ class ForwardPass:
 class Layer(DynamicLayer):  # type: ignore[misc]
     """One layer's keys and values, (1, heads, room, size): `length` tokens, then room for more.
 
-    What a forward pass brings is written behind them, and is forgotten unless `keep` says otherwise: a pass that ran
-    out of memory half-way leaves nothing behind.
+    A forward pass writes behind them, and is forgotten unless `keep` follows: so a pass that ran out of memory half-way
+    leaves nothing behind.
     """
 
     def __init__(self) -> None:
@@ -123,7 +122,7 @@ class Layer(DynamicLayer):  # type: ignore[misc]
         self.length = 0
 
     def update(self, key_states: Any, value_states: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
-        """Append new keys and values; return all of them."""
+        """Write new keys and values; return them after those that are kept."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
             self.keys, self.values = key_states[:, :, :0], value_states[:, :, :0]
@@ -152,10 +151,10 @@ class Layer(DynamicLayer):  # type: ignore[misc]
 
 
 class Memory:
-    """A model, and what it has read: one slot a token, on every layer."""
+    """A model, and the keys and values of what it has read: on every layer a slot per token."""
 
     def __init__(self, model: Any) -> None:
-        """Begin with nothing read. Raises ConfigError where a layer keeps anything but each token's keys and values."""
+        """Begin empty. Raises ConfigError if a layer keeps anything but each token's keys and values."""
         self.model = model
         self.windows = windows_of(model.config)
         self.cutting = "logits_to_keep" in inspect.signature(model.forward).parameters
@@ -173,8 +172,8 @@ class Memory:
     def read(self, tokens: Any, depths: Any, sees: Any, rows: Any) -> Any:
         """Return logits (rows, vocabulary) after the tokens with the indices `rows`; `keep` must follow.
 
-        tokens, depths: (new,), where depths are positions in the text. sees: (new, kept + new), whether a new token
-        may look at another one.
+        tokens, depths: (new,); depths are positions in the text. sees: (new, kept + new), whether a new token attends
+        to another one.
         """
         with torch.inference_mode():
             self._all = torch.cat([self.depths, depths])
@@ -189,10 +188,10 @@ class Memory:
             return logits if self.cutting else logits[rows]
 
     def keep(self, slots: list[int] | None = None) -> None:
-        """Keep the tokens in some slots, ascending, counted over kept and new ones; None: all of them."""
+        """Keep the tokens in `slots`, ascending indices of the kept and new ones; None keeps all."""
         with torch.inference_mode():
             length = len(self._all) if slots is None else len(slots)
-            # Of a path of thousands of tokens only the end moves; while texts are written, nothing does.
+            # Only the end of a path of thousands of tokens has to move, and nothing while texts are written.
             first = length if slots is None else bisect_right(range(length), 0, key=lambda k: slots[k] - k)
             indices = torch.tensor(slots[first:], device=self._all.device) if slots and first < length else None
             for layer in self.cache.layers:
@@ -201,9 +200,9 @@ class Memory:
             self._all = self.depths = depths if indices is None else torch.cat([depths, self._all[indices]])
 
     def _masks(self, sees: Any, depths: Any) -> Any:
-        """Return the mask to add to attention, (1, 1, new, kept + new), or one for each of two kinds of layer.
+        """Return the mask to add to attention, (1, 1, new, kept + new), or one for each of two kinds of layers.
 
-        Added, not boolean: only so does every kind of attention take it.
+        Not all implementations of attention take boolean masks.
         """
         masks = {}
         for kind, window in self.windows.items():
@@ -214,13 +213,13 @@ class Memory:
 
 
 def windows_of(config: Any) -> dict[str, int | None]:
-    """Return the kinds of attention layers, each with how many tokens it looks back at most.
+    """Return the kinds of attention layers, each with its window in tokens, None for full attention.
 
-    Raises ConfigError for layers that are none, such as recurrent ones, or whose window is not the same everywhere.
+    Raises ConfigError for other layers, such as recurrent ones, and for windows that differ.
     """
     decoder = config.get_text_config(decoder=True)
     kinds = set(getattr(decoder, "layer_types", None) or ())
-    if getattr(decoder, "attention_chunk_size", None):  # for which transformers keeps what it keeps for a window
+    if getattr(decoder, "attention_chunk_size", None):  # transformers caches it like a window
         kinds.add("chunked_attention")
     if others := sorted(kinds - {"full_attention", "sliding_attention"}):
         raise ConfigError(f"it has layers of {others[0]}")

@@ -1,4 +1,4 @@
-"""What the answers of a served model depend on, known before its server is started: the cache's key needs it."""
+"""What the answers of a served model depend on, found out before its server starts, since it is in the cache's key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.errors import ConfigError
 from harness.models.local.checkpoint import file_digest, fingerprint, locate
 from harness.types import JSON
 
-_WHERE_AND_HOW_FAST = frozenset(
+_WITHOUT_EFFECT = frozenset(
     (
         *("--tensor-parallel-size", "-tp", "--tp", "--tp-size"),
         *("--pipeline-parallel-size", "-pp", "--pp", "--pp-size"),
@@ -38,26 +38,26 @@ _WHERE_AND_HOW_FAST = frozenset(
         *("-b", "--batch-size", "-ub", "--ubatch-size"),
     )
 )
-"""Arguments that move or bound the work, and leave the answers what they are; all others are in the identity."""
+"""Arguments that place or limit the work without an effect on answers; all others are in the identity."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _FIND_VERSION = """
 import sys
 from importlib.metadata import packages_distributions, version
-def found(name):
+def version_or_none(name):
     try: return version(name)
     except Exception: return None
 names = sys.argv[1:] + [n for package in sys.argv[1:] for n in packages_distributions().get(package, ())]
-print(next(filter(None, map(found, names)), ""))
+print(next(filter(None, map(version_or_none, names)), ""))
 """
 _VERSION_TIMEOUT = 120.0
-"""Seconds that `COMMAND --version` has."""
+"""Seconds for `COMMAND --version`."""
 
 
 @cache
 def version_of(words: tuple[str, ...], package: str | None) -> str:
-    """Return the version of the engine that a command starts: its package's, else what `COMMAND --version` says.
+    """Return the version of the engine that a command starts: its package's, else that in `COMMAND --version`.
 
-    Raises ConfigError where neither tells it.
+    Raises ConfigError if there is neither.
     """
     if package and (python := _python_of(words[0])):
         output = _output([python, "-c", _FIND_VERSION, package])
@@ -73,7 +73,7 @@ def version_of(words: tuple[str, ...], package: str | None) -> str:
 
 
 def _python_of(program: str) -> str | None:
-    """Return the Python that runs a program: itself, or what its first lines name; None where it is no script of it."""
+    """Return the Python that runs a program: itself, or the one in a script's first lines; None for other programs."""
     if re.fullmatch(r"python[\d.]*", Path(program).name):
         return program
     try:
@@ -83,7 +83,7 @@ def _python_of(program: str) -> str | None:
         return None
     if not head.startswith("#!"):
         return None
-    # pip writes a long path into the second line, behind a shell's exec.
+    # If its path is long, pip writes it into the second line, behind a shell's exec.
     if match := re.search(r"(/[^\s'\"]*/python[\d.]*)(?=[\s'\"]|$)", "\n".join(head.splitlines()[:2])):
         return match[1]
     return shutil.which("python3") if re.match(r"#!\S*env\s+python", head) else None
@@ -105,9 +105,9 @@ def _output(command: Sequence[str]) -> str:
 
 
 def checkpoint_of(path: str, revision: str | None, *, code: bool) -> dict[str, JSON]:
-    """Return what is served: the digest of a folder or file of this machine, or a name of the Hub with its commit.
+    """Return what is served: the digest of a local folder or file, or a name of the Hub with its commit.
 
-    code: whether Python files of the checkpoint may run. Raises ConfigError where there is nothing of that name.
+    code: whether Python files of the checkpoint may run. Raises ConfigError if there is no such folder or file.
     """
     place = Path(path).expanduser()
     if place.is_file():
@@ -144,13 +144,13 @@ def commit_of(name: str, revision: str | None) -> str:
     )
 
 
-def template_of(path: str, given: str | None) -> str | None:
-    """Return the digest of the chat template: the given file's, or a folder's own; None where the commit says it."""
-    if given is not None:
+def template_of(path: str, file: str | None) -> str | None:
+    """Return the digest of the chat template: of `file`, else of the folder at `path`; None if the commit covers it."""
+    if file is not None:
         try:
-            return _digest(Path(given).expanduser().read_text(encoding="utf-8"))
+            return _digest(Path(file).expanduser().read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise ConfigError(f"model.chat_template={given} cannot be read ({error}).") from None
+            raise ConfigError(f"model.chat_template={file} cannot be read ({error}).") from None
     folder = Path(path).expanduser()
     if (text := _text(folder / "chat_template.jinja")) is not None:
         return _digest(text)
@@ -158,14 +158,14 @@ def template_of(path: str, given: str | None) -> str | None:
     return None if template is None else _digest(json.dumps(template) if not isinstance(template, str) else template)
 
 
-def quantization_of(path: str, given: str | None) -> JSON:
-    """Return how the weights are quantised: as was set, or as a folder's configuration says; None for neither."""
+def quantization_of(path: str, setting: str | None) -> JSON:
+    """Return how the weights are quantised: by the setting, else by a folder's configuration; else None."""
     own = _object(Path(path).expanduser() / "config.json").get("quantization_config")
-    return given or (str(own.get("quant_method")) if isinstance(own, dict) else None)
+    return setting or (str(own.get("quant_method")) if isinstance(own, dict) else None)
 
 
 def lasting(args: Sequence[str]) -> list[JSON]:
-    """Return the arguments on which answers may depend, by name, files by their content."""
+    """Return the arguments on which answers may depend, sorted, with digests in place of files."""
     groups: list[list[str]] = []
     for argument in args:
         name, equals, value = argument.partition("=")
@@ -175,12 +175,12 @@ def lasting(args: Sequence[str]) -> list[JSON]:
             groups[-1].append(argument)
         else:
             groups.append(["", argument])
-    kept = [group for group in groups if group[0] not in _WHERE_AND_HOW_FAST]
+    kept = [group for group in groups if group[0] not in _WITHOUT_EFFECT]
     return sorted([[group[0], *map(_without_place, group[1:])] for group in kept], key=str)
 
 
 def _without_place(value: str) -> str:
-    """Return a value that names a file or a folder as its content's digest; NAME=PATH as an adapter has it, too."""
+    """Return a value with the path of a file or folder, alone or in NAME=PATH, replaced by the content's digest."""
     name, equals, place = value.rpartition("=")
     path = Path(place).expanduser()
     if not place or len(place) > 255 or not path.exists():

@@ -36,12 +36,16 @@ def _words(value: Any) -> Any:
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 LOGS = Path(".cache/servers")
-"""Where logs are that nobody has named a place for; those of servers that ended well are taken away."""
-_OURS = frozenset(("--host", "--port", "--model", "--model-path", "--served-model-name", "--alias", "-m"))
-_KEYS = frozenset(("--api-key", "--api-key-file"))
-"""What the run tells a server itself; a key would stand in manifests."""
+"""The folder of logs without model.log; those of servers that ended well are deleted."""
+_OURS = frozenset(
+    (
+        *("--host", "--port", "--model", "--model-path", "--served-model-name", "--alias", "-m"),
+        *("--api-key", "--api-key-file"),
+    )
+)
+"""Arguments that the run passes itself, or, as keys would be written to manifests, not at all."""
 _DEATH = 3.0
-"""Seconds within which a server whose connections break is seen to have ended."""
+"""Seconds to wait, after a connection broke, for the server's process to end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +74,7 @@ class Served(Chat):
     batch: None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        """Refuse arguments that the run gives itself, and settings that the engine does not know."""
+        """Raise ConfigError for arguments that the run gives itself, and settings that the engine does not know."""
         object.__setattr__(self, "model", self._served_name)
         super().__post_init__()
         check_arguments(self.args)
@@ -80,7 +84,7 @@ class Served(Chat):
 
     @property
     def _served_name(self) -> str:
-        """Return the server's name for the model: the one it is given, else its path."""
+        """The server's name for the model: its folder's name if the command line takes a name, else its path."""
         place = Path(self.path).expanduser()
         if not place.exists():
             return self.path
@@ -88,10 +92,7 @@ class Served(Chat):
         return place.resolve().name if takes_name else str(place.resolve())
 
     def check_key(self) -> None:
-        """Refuse to ask where the program is not there, is of another version than told, or cannot be called so.
-
-        Raises ConfigError.
-        """
+        """Raise ConfigError if the program is missing, has another version than model.version, or wrong arguments."""
         words = program(self.command, self.package)
         if self.version is not None and (installed := identity.version_of(tuple(words), self.package)) != self.version:
             raise ConfigError(f"model.version={self.version}, and {self.engine} here is {installed}: leave it out.")
@@ -99,9 +100,9 @@ class Served(Chat):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """Return what the answers depend on, wherever the server runs and whoever else it serves."""
-        known = {name: value for name, value in super().identity.items() if name not in ("endpoint", "model")}
-        return {**known, "kind": "served.chat", **self._what_is_served}
+        """What the answers depend on, wherever the server runs."""
+        chat = {name: value for name, value in super().identity.items() if name not in ("endpoint", "model")}
+        return {**chat, "kind": "served.chat", **self._what_is_served}
 
     @cached_property
     def _what_is_served(self) -> dict[str, JSON]:
@@ -127,7 +128,7 @@ class Served(Chat):
 
     @cached_property
     def launch(self) -> Launch:
-        """What is started. Raises ConfigError where that cannot be."""
+        """The command to start. Raises ConfigError."""
         place = Path(self.path).expanduser()
         words = [*program(self.command, self.package)]
         words += filled(self.arguments, path=str(place.resolve()) if place.exists() else self.path, model=self.model)
@@ -144,7 +145,7 @@ class Served(Chat):
         )
 
     def _flag(self, name: str, flag: str) -> list[str]:
-        """Return the words that tell the server one of the settings; none where it is not set."""
+        """Return the command-line words of a setting; none if it is not set."""
         if name == "revision":
             commit = str(self._what_is_served["checkpoint"]).rpartition("@")[2]
             return [] if Path(self.path).expanduser().exists() else [flag, commit]
@@ -154,13 +155,13 @@ class Served(Chat):
         return [flag, str(Path(value).expanduser().resolve()) if name == "chat_template" else str(value)]
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Start the server with the first request, unless it runs; then ask as any chat model does."""
+        """Start the server at the first request, unless it runs; then answer as any chat model does."""
         source = requests if isinstance(requests, Admission) else Admission(requests)
         if (first := next(source, None)) is None:
             return
         server = running(self.launch, RETRIES.say)
         if server is not None:
-            yield from self._at(server).respond(_Begun(first, source))
+            yield from self._at(server).respond(_PutBack(first, source))
 
     def _at(self, server: ServerProcess) -> Chat:
         """Return the chat model at a server."""
@@ -171,12 +172,12 @@ class Served(Chat):
 
 
 class _AtServer(Chat):
-    """A chat model at a server of this run, whose end is the run's."""
+    """A chat model at a server of this run; when the server ends, the run stops."""
 
     server: ServerProcess
 
     async def send(self, wire: Wire, request: Request) -> Any:
-        """Return the server's reply. Raises RunStopped where the server has ended, with the last lines of its log."""
+        """Return the server's reply. Raises RunStopped, with the errors in its log, if the server has ended."""
         try:
             return await super().send(wire, request)
         except Exception as error:
@@ -187,8 +188,8 @@ class _AtServer(Chat):
             raise
 
 
-class _Begun(Admission):
-    """Requests, of which the first has been taken out; all else is the rest's to say."""
+class _PutBack(Admission):
+    """Requests with the first one, which was taken out, put back."""
 
     def __init__(self, first: Request, rest: Admission) -> None:
         super().__init__(rest)
@@ -220,7 +221,7 @@ class _Begun(Admission):
 
 
 def program(command: str, package: str | None) -> list[str]:
-    """Return the words of model.command, the program with its place. Raises ConfigError where it is not there."""
+    """Return the words of model.command, with the program's absolute path. Raises ConfigError if it is not there."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -243,7 +244,7 @@ def program(command: str, package: str | None) -> list[str]:
 
 
 def filled(arguments: Iterable[str], **values: str) -> Iterator[str]:
-    """Yield arguments with {path}, {model} and {host} filled in; {port} stays. Raises ConfigError for another name."""
+    """Yield arguments with {path}, {model} and {host} filled in; {port} stays. Raises ConfigError for other names."""
     values = {**values, "host": HOST}
     for argument in arguments:
         unknown = set(re.findall(r"\{(\w+)\}", argument)) - {*values, "port"}
@@ -256,8 +257,7 @@ def filled(arguments: Iterable[str], **values: str) -> Iterator[str]:
 
 
 def check_arguments(args: Sequence[str]) -> None:
-    """Refuse arguments that the run gives itself. Raises ConfigError."""
-    if ours := [name for name in (argument.partition("=")[0] for argument in args) if name in _OURS | _KEYS]:
+    if ours := [name for name in (argument.partition("=")[0] for argument in args) if name in _OURS]:
         raise ConfigError(
             f"model.args has {ours[0]}, which the run says itself (its server is on this machine, at a free port, "
             "without a key, for model.path): leave it out."

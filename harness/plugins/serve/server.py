@@ -1,4 +1,4 @@
-"""A server of this run: started on a free port, watched until it is ready, and ended with the run."""
+"""A server of this run: started at a free port, watched until it is ready, and ended with the run."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ HOST = "127.0.0.1"
 GRACE = 30.0
 """Seconds that a server has to end by itself before it is killed."""
 _BEYOND = 10.0
-"""More seconds for its supervisor."""
+"""More seconds, for its supervisor."""
 _TRIES = 4
-"""Ports that are tried: somebody may take one between its choice and the server's bind."""
+"""Ports to try: another program may take a port before the server binds to it."""
 _FIRST_LINE, _EVERY = 5.0, 15.0
-"""Seconds of waiting after which it is worth a line, and until the next one."""
+"""Seconds of waiting until the first line on it is printed, and between further ones."""
 _LOOK = 0.1
-"""Seconds between two looks at it."""
-_NOT_THE_SERVERS = ("VLLM_API_KEY", "SGLANG_API_KEY", "LLAMA_API_KEY")
-"""Variables that would have it ask this run for a key."""
+"""Seconds between two looks at the server."""
+_KEY_VARIABLES = ("VLLM_API_KEY", "SGLANG_API_KEY", "LLAMA_API_KEY")
+"""Environment variables that would make the server ask for a key."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """A server's command but for its port. Two that are equal start the same."""
+    """A server's command, without its port. Equal ones start the same server."""
 
     engine: str
     model: str
-    """What the server calls the model."""
+    """The server's name for the model."""
     words: tuple[str, ...]
-    """With {port} where the port goes."""
+    """The command, with {port} in place of the port."""
     ready: float
-    """Seconds that it has to be ready."""
+    """Seconds until it has to be ready."""
     health: str
-    """The path that answers once it is."""
+    """The path that answers once it is ready."""
     log: Path
     keeps_log: bool
-    """Whether the log stays where all went well."""
+    """Whether the log is kept even if all went well."""
 
 
 class ServerProcess:
-    """A server that was started, behind a supervisor that outlives the run, until it is closed or has ended."""
+    """A running server, under a supervisor that ends it if the run dies."""
 
     def __init__(self, launch: Launch, port: int) -> None:
         self.what = launch
@@ -64,7 +64,7 @@ class ServerProcess:
         self._keeps_log = launch.keeps_log
         launch.log.parent.mkdir(parents=True, exist_ok=True)
         supervisor = [str(Path(__file__).with_name("supervisor.py")), str(os.getpid()), str(GRACE)]
-        variables = {name: value for name, value in os.environ.items() if name not in _NOT_THE_SERVERS}
+        variables = {name: value for name, value in os.environ.items() if name not in _KEY_VARIABLES}
         with launch.log.open("wb") as log:
             self._process = subprocess.Popen(
                 [
@@ -87,11 +87,11 @@ class ServerProcess:
 
     @property
     def code(self) -> int | None:
-        """Its exit code as shells have it; None while it runs."""
+        """The exit code, as shells have it; None while it runs."""
         return self._process.poll()
 
     def obituary(self) -> str:
-        """Return in words how it ended and what its log says of that; "" while it runs."""
+        """Return a sentence on how it ended, with the errors in its log; "" while it runs."""
         if (code := self.code) is None:
             return ""
         self._keeps_log = True
@@ -103,16 +103,16 @@ class ServerProcess:
         return f"{self.what.engine} {how} after {time.monotonic() - self.started:.0f} s; {words} ({'; '.join(ways)})"
 
     def wait_until_ready(self, say: Callable[[str], None]) -> bool:
-        """Return True once it is ready; False where it ended, a stranger has its port, or the user asks for the end.
+        """Return True once it is ready; False if it ended, another program has its port, or the user ends the run.
 
-        Raises RunStopped where its time is over.
+        Raises RunStopped after `Launch.ready` seconds.
         """
         launch, next_line = self.what, self.started + _FIRST_LINE
         say(f"starting {launch.engine} with {launch.model} (its log: {launch.log})")
         while self.code is None and not STOP.requested:
             seconds = time.monotonic() - self.started
             if _answers(self.port, launch.health):
-                if _is_strangers(self.port, self.session):
+                if _belongs_to_others(self.port, self.session):
                     return False
                 say(f"{launch.engine} is ready after {seconds:.0f} s")
                 return True
@@ -130,7 +130,7 @@ class ServerProcess:
         return False
 
     def close(self) -> None:
-        """End it and wait for that; take its log away if all went well."""
+        """End it and wait for that; delete its log if all went well."""
         if self._process.poll() is not None:
             return
         self._process.terminate()
@@ -144,10 +144,10 @@ class ServerProcess:
 
 
 def running(launch: Launch, say: Callable[[str], None]) -> ServerProcess | None:
-    """Return the server that this launch describes, ready: the one that runs already, or a new one.
+    """Return the server for a launch, once it is ready: the one that runs already, or a new one.
 
-    Any other of this process is ended first: they are asked one after the other, and would share a GPU. None where the
-    user asks for the end meanwhile. Raises RunStopped where it ends, or is not ready in time.
+    Other servers of this process are ended first, since they would share the GPU. None if the user ends the run
+    meanwhile. Raises RunStopped if the server ends, or is not ready in time.
     """
     if isinstance(there := signals.find_companion(launch), ServerProcess) and there.code is None:
         return there
@@ -175,14 +175,14 @@ def running(launch: Launch, say: Callable[[str], None]) -> ServerProcess | None:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens at now. Somebody may before the server does."""
-    with socket.socket() as found:
-        found.bind((HOST, 0))
-        return int(found.getsockname()[1])
+    """Return a port that is free now; another program may still take it before the server does."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
 
 
 def _answers(port: int, health: str) -> bool:
-    """Test whether a server says that it is ready, or has no such path, and so is there all the same."""
+    """Test whether a server answers: that it is ready, or that it has no such path or wants a key."""
     connection = http.client.HTTPConnection(HOST, port, timeout=5)
     try:
         connection.request("GET", health)
@@ -193,11 +193,10 @@ def _answers(port: int, health: str) -> bool:
         connection.close()
 
 
-def _is_strangers(port: int, session: int) -> bool:
-    """Test whether processes outside of a session listen at a port, as far as Linux shows that to this user.
+def _belongs_to_others(port: int, session: int) -> bool:
+    """Test whether only processes outside of a session listen at a port, as far as Linux shows that to this user.
 
-    A server may well be ready at the port that ours was to have, and be somebody else's: its answers are another
-    model's.
+    Another program's server may be ready at the port that ours was to have. Its answers would be another model's.
     """
     sockets = set(_listening(port))
     sessions = {os.getsid(pid) for pid in _holders(sockets)} if sockets else set()
@@ -220,18 +219,18 @@ def _holders(sockets: set[str]) -> Iterator[int]:
                 yield int(folder.parent.name)
 
 
-# What a server's log says of its end: the lines that tell most, in a sentence.
+# What a server's log says of its end, in a sentence.
 
 _TAIL = 1 << 16
-"""Bytes of the log's end that are looked at."""
+"""Bytes that are read of the log's end."""
 _LAST = 3
-"""Lines that are told where none names an error."""
+"""Lines to quote if none names an error."""
 _LONGEST = 300
-"""Characters of a line that are told."""
+"""Characters to quote of a line."""
 _ERROR = re.compile(
     r"^(?:\S+: )?(?:[\w.]*(?:Error|Exception)\b|fatal\b)|^Value error|out of memory|address already in use", re.I
 )
-"""With what an error's own line begins: a warning may speak of errors that there could be."""
+"""The beginning of an error's own line: warnings may mention errors that could happen."""
 _NO_ERROR = re.compile(r"^(?:\([^()]*\)\s*)?(?:WARNING|INFO|DEBUG)\b")
 _PREFIX = re.compile(
     r"^(?:\([^()]*pid=\d+[^()]*\)\s*|(?:ERROR|WARNING|INFO|CRITICAL)\s*:?\s+|\d\d-\d\d \d\d:\d\d:\d\d\s+"
@@ -246,7 +245,7 @@ _PORT_TAKEN = re.compile(r"address already in use|errno 98|errno 48|couldn't bin
 
 
 def errors_in(log: Path) -> str:
-    """Return what the end of a log says: the first and the last error of its end, else its last lines; "" for none."""
+    """Return the first and the last error in the end of a log, else its last lines; "" for an empty log."""
     messages = [_PREFIX.sub("", line) for line in _lines(log) if not _NO_ERROR.match(line)]
     errors = [message for message in messages if _ERROR.search(message) and not _NO_ROOT_CAUSE.search(message)]
     chosen = list(dict.fromkeys([*errors[:1], *errors[-1:]])) or _messages(log)[-_LAST:]
@@ -254,7 +253,7 @@ def errors_in(log: Path) -> str:
 
 
 def _way_out(log: Path) -> str:
-    """Return what to do where the log speaks of memory; "" where it does not."""
+    """Return what to do if the log says that memory ran out; else ""."""
     if not _MEMORY.search("\n".join(_lines(log))):
         return ""
     return (

@@ -1,10 +1,10 @@
-"""Started between a run and its server, so that the server ends with the run, also where that is killed.
+"""Runs between a run and its server, so that the server ends with the run even if that is killed.
 
-python supervisor.py RUN GRACE COMMAND…: the run's process number, the seconds that the server has to end by itself.
+python supervisor.py RUN GRACE COMMAND…: the run's process id, and the seconds for the server to end by itself.
 
-A death signal from the run alone would not do: it comes when the *thread* ends that started the child, and goes to
-the child alone. So this process watches its parent's number and ends the server's process group. The server has the
-death signal of this process, should that be killed. Nothing but the standard library is imported.
+A parent-death signal from the run is not enough: it comes when the *thread* that started the child ends, and goes to
+the child alone. So this process watches its parent's id, and ends the server's process group. Should this process be
+killed, the server gets its death signal. Nothing but the standard library is imported.
 """
 
 import contextlib
@@ -35,7 +35,6 @@ def started(command: list[str]) -> subprocess.Popen[bytes]:
 
 
 def main() -> None:
-    """Start the server, wait for its end or the run's, and end its process group."""
     run, grace, *command = sys.argv[1:]
     asked_to_end: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: asked_to_end.append(number))
@@ -50,7 +49,7 @@ def main() -> None:
         os.killpg(server.pid, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         server.wait(float(grace))
-    with contextlib.suppress(OSError):  # what does not end, and what the server has left behind
+    with contextlib.suppress(OSError):  # whatever has not ended, and what the server left behind
         os.killpg(server.pid, signal.SIGKILL)
     code = server.wait()
     os._exit(128 - code if code < 0 else code)

@@ -86,7 +86,7 @@ class PairLearner(_OneByOne, NLI):
             )
         return {"id2label": named, "label2id": {name: k for k, name in named.items()}}
 
-    def _made_anew(self, model: Any, missing: Collection[str]) -> Collection[str]:
+    def _untrained(self, model: Any, missing: Collection[str]) -> Collection[str]:
         inside = f"{model.base_model_prefix}."
         return [name for name in missing if not name.startswith(inside) or ".pooler." in name]
 

@@ -1,8 +1,8 @@
-"""How providers' APIs are spoken: live calls and the lines of batches alike go through one `Dialect`.
+"""The forms of providers' APIs. Live calls and the lines of batches both go through a `Dialect`.
 
-Everything else in this room composes and reads chat completions, OpenAI's form, which most servers take as it is. A
-dialect says such a call in its provider's words, and its provider's reply as a completion: so a finish reason, a count
-of tokens or a refusal means the same whoever sent it.
+The rest of the package writes and reads chat completions, OpenAI's form, which most servers take as it is. A dialect
+translates such a call into its provider's form, and the provider's reply into a completion: so finish reasons, token
+counts and refusals mean the same for all providers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FORM_PARAMETERS = frozenset(
         *("regex", "ebnf", "grammar", "json_schema", "tools", "tool_choice"),
     )
 )
-"""Parameters of a request that hold its reply to a form: beside ours, another one of these would be at odds with it."""
+"""Parameters that restrict a reply to a form. If model.extra has one of them, ours would contradict it."""
 _TOOL = "answer"
 
 Headers = Callable[[str], Mapping[str, str]]
@@ -42,19 +42,19 @@ class Dialect:
     """One provider's headers, paths, bodies, replies and form of batches; the defaults are OpenAI's."""
 
     kind: str = "openai.chat"
-    """The form's name in a model's identity."""
+    """The name of the form in a model's identity."""
     headers: Headers = _bearer
-    """Return what each call says of who asks, given the key."""
+    """Return the headers that hold the key."""
     call: Callable[[str, Body], tuple[str, Body]] = lambda path, body: (path, body)
-    """Return path and body in the provider's form, given those of a completion."""
+    """Translate the path and body of a completion into the provider's."""
     reply: Callable[[dict[str, Any]], dict[str, Any]] = lambda reply: reply
-    """Return the completion that a reply is. An error in it may stay as it is: those are read in any shape."""
+    """Translate a reply into a completion. Errors may stay as they are: they are read in any shape."""
     means: tuple[Means, ...] | None = None
-    """The ways in which a reply can be held to a prompt's choices (model.constrain); None for any."""
+    """The ways of restricting replies to choices (model.constrain) that the provider has; None for all."""
     cannot: Mapping[str, str] = field(default_factory=dict)
-    """What the provider does not give, and the sentence on it: `rank`, `seed`."""
+    """Features that the provider lacks (`rank`, `seed`), each with a sentence for the user."""
     batches: str | None = None
-    """The form of its batches, by the name that the plug-in `batches` has for it; None: as the address says."""
+    """The form of its batches, as the plug-in `batches` names it; None: the form of the server at the address."""
 
 
 OPENAI = Dialect()
@@ -62,7 +62,7 @@ OPENAI = Dialect()
 
 @cache
 def dialect_of(name: str | None) -> Dialect:
-    """Return a dialect by model.dialect: one of ours, or "module:NAME" of another's. Raises ConfigError."""
+    """Return a dialect by its name here, or by "module:NAME" if it is defined elsewhere. Raises ConfigError."""
     if name is None or name == "openai":
         return OPENAI
     from harness.plugin import load
@@ -77,7 +77,7 @@ def dialect_of(name: str | None) -> Dialect:
 
 
 def form_parameters(form: AnswerForm) -> dict[str, JSON]:
-    """Return the parameters of a chat completion whose reply has to be of a form."""
+    """Return the parameters that restrict the reply of a chat completion to a form."""
     schema, choices = _schema(form), list(form.choices)
     if form.means == "json_schema":
         return {"response_format": {"type": form.means, form.means: {"name": _TOOL, "strict": True, "schema": schema}}}
@@ -97,14 +97,14 @@ def form_parameters(form: AnswerForm) -> dict[str, JSON]:
 
 
 def _schema(form: AnswerForm) -> dict[str, JSON]:
-    """Return the JSON schema of a form. Models write the members in this order: what is reasoned comes before."""
+    """Return the JSON schema of a form. Models write the members in order, so the reasoning comes first."""
     members: dict[str, JSON] = {"reasoning": {"type": "string"}} if form.reasoning else {}
     members[_TOOL] = {"type": "string", "enum": list(form.choices)}
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
 def _regex(form: AnswerForm) -> str:
-    """Return a regular expression for a form: the choice itself, or JSON with what is reasoned before it."""
+    """Return a regular expression for a form: the choice alone, or JSON with the reasoning before it."""
     choice = f"({'|'.join(map(re.escape, form.choices))})"
     if not form.reasoning:
         return choice

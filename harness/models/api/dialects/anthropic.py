@@ -22,7 +22,7 @@ def _headers(key: str) -> dict[str, str]:
 
 
 def _call(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, JSON]]:
-    """Return a message's path and parameters: system messages stand beside the others, a limit is always sent."""
+    """Return the path and parameters of a message: system messages are separate, and a limit is always sent."""
     params = dict(body)
     messages, stop = params.pop("messages"), params.pop("stop", None)
     most = params.pop("max_completion_tokens", None) or params.pop("max_tokens", None)
@@ -47,18 +47,18 @@ def _call(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, JSON]]:
 
 
 def _reply(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a message as a completion: its blocks are parts of the content, texts and thoughts."""
+    """Return a message as a completion, whose content has the message's blocks as parts: texts and thoughts."""
     if message.get("type") == "error" or "error" in message:
         return dict(message)
     reason, content = message.get("stop_reason"), message.get("content")
-    said: dict[str, Any] = {"role": "assistant", "content": content}
+    completed: dict[str, Any] = {"role": "assistant", "content": content}
     finish = _FINISH.get(reason, reason) if isinstance(reason, str) else None
     blocks = content if isinstance(content, list) else []
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
-    if reason == "refusal":  # by a filter of the server's, also in the middle of a reply
+    if reason == "refusal":  # by a filter of the server's, which may break off in the middle of a reply
         details = message.get("stop_details")
         words = details.get("explanation") if isinstance(details, dict) else None
-        said = {"role": "assistant", "content": None, "refusal": words or "the server ended the reply (refusal)"}
+        completed = {"role": "assistant", "content": None, "refusal": words or "the server ended the reply (refusal)"}
         finish = "stop"
     elif reason == "model_context_window_exceeded" and any(texts):
         finish = "length"
@@ -66,13 +66,13 @@ def _reply(message: Mapping[str, Any]) -> dict[str, Any]:
         "id": message.get("id"),
         "object": "chat.completion",
         "model": message.get("model"),
-        "choices": [{"index": 0, "message": said, "finish_reason": finish}] if "content" in message else [],
+        "choices": [{"index": 0, "message": completed, "finish_reason": finish}] if "content" in message else [],
         "usage": _usage(message.get("usage")),
     }
 
 
 def _usage(usage: Any) -> dict[str, Any] | None:
-    """Return counts by OpenAI's names: its prompt's tokens include those read from a cache and written to one."""
+    """Return the counts by OpenAI's names, whose prompt tokens include those read from a cache and written to one."""
     if not isinstance(usage, dict):
         return None
     details = usage.get("output_tokens_details")

@@ -18,14 +18,14 @@ _CONFIG = {"temperature": "temperature", "top_p": "topP", "max_tokens": "maxOutp
            "max_completion_tokens": "maxOutputTokens", "stop": "stopSequences", "top_logprobs": "logprobs",
            "logprobs": "responseLogprobs", "presence_penalty": "presencePenalty",
            "frequency_penalty": "frequencyPenalty"}  # fmt: skip
-"""Parameters of a completion, and what generationConfig calls them."""
+"""Parameters of a completion, and their names in generationConfig."""
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length",
            **dict.fromkeys(("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"), "content_filter"),
            **dict.fromkeys(("OTHER", "MALFORMED_RESPONSE"), "error")}  # fmt: skip
 
 
 def _call(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, JSON]]:
-    """Return path and body: the model stands in the path, sampling in a configuration of its own."""
+    """Return path and body: the model is in the path, sampling in a configuration of its own."""
     config = {_CONFIG[name]: value for name, value in body.items() if name in _CONFIG}
     if form := body.get("response_format"):
         config |= {
@@ -34,21 +34,21 @@ def _call(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, JSON]]:
         }
     if effort := body.get("reasoning_effort"):
         config["thinkingConfig"] = {"thinkingBudget": 0} if effort == "none" else {"thinkingLevel": effort}
-    taken = {*_CONFIG, "model", "messages", "response_format", "reasoning_effort", "generationConfig"}
-    sent: dict[str, Any] = {name: value for name, value in body.items() if name not in taken}
-    sent["contents"] = [
+    translated = {*_CONFIG, "model", "messages", "response_format", "reasoning_effort", "generationConfig"}
+    own: dict[str, Any] = {name: value for name, value in body.items() if name not in translated}
+    own["contents"] = [
         {"role": "model" if message["role"] == "assistant" else "user", "parts": [{"text": message["content"]}]}
         for message in body["messages"]
         if message["role"] not in ("system", "developer")
     ]
     if system := [{"text": m["content"]} for m in body["messages"] if m["role"] in ("system", "developer")]:
-        sent["systemInstruction"] = {"parts": system}
-    sent["generationConfig"] = config | dict(body.get("generationConfig", {}))
-    return f"/models/{quote(str(body['model']).removeprefix('models/'), safe='')}:generateContent", sent
+        own["systemInstruction"] = {"parts": system}
+    own["generationConfig"] = config | dict(body.get("generationConfig", {}))
+    return f"/models/{quote(str(body['model']).removeprefix('models/'), safe='')}:generateContent", own
 
 
 def _reply(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a reply as a completion; a prompt that was blocked has no candidate, and is one that a filter withheld."""
+    """Return a reply as a completion. A blocked prompt, which has no candidate, ends with content_filter."""
     if "error" in reply:
         return dict(reply)
     candidates, feedback = reply.get("candidates"), reply.get("promptFeedback")
@@ -58,8 +58,8 @@ def _reply(reply: Mapping[str, Any]) -> dict[str, Any]:
         reason = candidate.get("finishReason")
         finish = _FINISH.get(reason, reason.lower()) if isinstance(reason, str) else None
         choices = [{"message": _message(candidate.get("content")), "finish_reason": finish}]
-        if isinstance(told := candidate.get("logprobsResult"), dict):
-            choices[0]["logprobs"] = {"content": _first_place(told)}
+        if isinstance(logprobs := candidate.get("logprobsResult"), dict):
+            choices[0]["logprobs"] = {"content": _first_place(logprobs)}
     elif isinstance(feedback, dict) and feedback.get("blockReason"):
         choices = [{"message": {"content": None}, "finish_reason": "content_filter"}]
     return {
@@ -71,7 +71,7 @@ def _reply(reply: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _message(content: Any) -> dict[str, Any]:
-    """Return a message; parts that are thoughts (where includeThoughts asks for them) are no words of the answer."""
+    """Return a message, with parts that are thoughts (sent if includeThoughts asks for them) beside its content."""
     parts = content.get("parts") if isinstance(content, dict) else None
     rows = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     texts = [{"type": "text", "text": row["text"]} for row in rows if "text" in row and not row.get("thought")]
@@ -79,10 +79,10 @@ def _message(content: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": texts or None, "reasoning": thoughts or None}
 
 
-def _first_place(told: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the likeliest tokens of the first place, and the one that was chosen, by OpenAI's names."""
+def _first_place(logprobs: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the likeliest tokens of the first place, and the chosen one, by OpenAI's names."""
     top, chosen = (
-        rows[0] if isinstance(rows := told.get(name), list) and rows and isinstance(rows[0], dict) else {}
+        rows[0] if isinstance(rows := logprobs.get(name), list) and rows and isinstance(rows[0], dict) else {}
         for name in ("topCandidates", "chosenCandidates")
     )
     candidates = top.get("candidates")
@@ -95,7 +95,7 @@ def _entry(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _usage(usage: Any) -> dict[str, Any] | None:
-    """Return counts by OpenAI's names, whose completion's tokens include the thoughts."""
+    """Return the counts by OpenAI's names, whose completion tokens include the thoughts."""
     if not isinstance(usage, dict):
         return None
     thoughts, written = token_count(usage.get("thoughtsTokenCount")), token_count(usage.get("candidatesTokenCount"))
