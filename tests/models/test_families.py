@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness.models.api.families import Family, Provider, family_of, known, provider_of
+from harness.models.api.families import Family, Provider, family_of, family_tables, provider_of
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_no_row_says():
 
 
 def test_every_row_is_reached_and_says_where_it_is_from():
-    rows = known()
+    rows = family_tables()
     assert all(row.source.startswith("https://") for row in (*rows.families, *rows.providers))
     for number, family in enumerate(rows.families):
         reached = [glob for glob in family.match if family_of(_example(glob)) is family]

@@ -12,7 +12,7 @@ from typing import Any
 from harness.errors import BudgetReached, RunStopped
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.event_loop import answer_all
-from harness.models.api.faults import gone, usage_of_failed
+from harness.models.api.faults import shutdown_notice, usage_of_failed
 from harness.models.api.fleet import Address, Fleet
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.api.retry import Policy
@@ -66,7 +66,7 @@ class _Calls:
 
     def call(self, request: Request) -> Coroutine[Any, Any, Response | Failure]:
         """Assign a request to an address, and return the coroutine that awaits its outcome."""
-        address = self.fleet.give()
+        address = self.fleet.next_address()
         address.open += 1
         address.unsent += 1
         return self._outcome(request, address)
@@ -178,7 +178,7 @@ async def _attempt(
             reply = await endpoint.send(address.wire, request)
     except Exception as error:
         address.gate.note_failure(error)
-        if sentence := gone(error, endpoint.model, endpoint.base_url):
+        if sentence := shutdown_notice(error, endpoint.model, endpoint.base_url):
             raise RunStopped(sentence) from None
         raise
     address.gate.note_success()

@@ -51,7 +51,7 @@ def _seed(value: object) -> int | Literal["auto"] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchSettings:
-    """model.batch, which is no part of a model's identity; configs/model/openai.yaml says what each setting means."""
+    """model.batch, which is not part of a model's identity; configs/model/openai.yaml says what each setting means."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 

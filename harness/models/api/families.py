@@ -62,7 +62,7 @@ class Provider:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class FamilyTables:
     """Both lists. The first row that matches counts."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -80,15 +80,15 @@ def shipped_rows(name: str) -> Any:
 
 
 @cache
-def known() -> Known:
-    return TypeAdapter(Known).validate_python(shipped_rows("model_families.yaml"))
+def family_tables() -> FamilyTables:
+    return TypeAdapter(FamilyTables).validate_python(shipped_rows("model_families.yaml"))
 
 
 @cache
 def family_of(model: str) -> Family:
     """Return the first row that matches a model's name, else the defaults."""
     name = bare_name(model)
-    return next((row for row in known().families if matches(row.match, name)), Family())
+    return next((row for row in family_tables().families if matches(row.match, name)), Family())
 
 
 @cache
@@ -96,7 +96,7 @@ def provider_of(base_url: str) -> Provider:
     """Return the first row that matches the host of an address, else the defaults."""
     address = urlsplit(first_address(base_url).lower())
     hosts = (address.hostname or "", address.netloc.rpartition("@")[2])
-    for row in known().providers:
+    for row in family_tables().providers:
         if any(matches(row.match, host) for host in hosts) or ("local" in row.match and in_private_network(base_url)):
             return row
     return Provider()

@@ -126,10 +126,6 @@ def status(error: BaseException) -> int | None:
     return error.status if isinstance(error, RefusedError) else None
 
 
-def kind(error: BaseException) -> str | None:
-    return error.kind if isinstance(error, RefusedError) else None
-
-
 def retry_after(error: BaseException) -> float | None:
     """Return the seconds that the server asks to wait, by retry-after-ms, Retry-After (seconds, a date) or its body."""
     milliseconds, after = header(error, "retry-after-ms"), header(error, "retry-after")
@@ -226,7 +222,7 @@ def ends_the_run(error: BaseException, where: str, detail: str) -> RunStopped | 
     return RunStopped(f"{where} {sentence.rstrip('.')}. {KEPT}")
 
 
-def gone(error: BaseException, model: str, where: str) -> str | None:
+def shutdown_notice(error: BaseException, model: str, where: str) -> str | None:
     """Return the sentence that ends a run whose model was shut down by its maker; None for any other error."""
     if not isinstance(error, RefusedError) or error.rule.kind != "not_found":
         return None

@@ -93,7 +93,7 @@ class Fleet:
         for address in self.addresses:
             address.gate.look_ahead(lambda: -(-calls_left() // len(self.addresses)))
 
-    def give(self) -> Address:
+    def next_address(self) -> Address:
         """Return the address of the next request: that of its block, or of a new block if that is full."""
         if len(self.addresses) > 1 and (self._left_of_block <= 0 or self._current.down):
             self._begin_block()

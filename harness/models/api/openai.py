@@ -78,7 +78,7 @@ class Chat(Endpoint):
         if self.family.temperature == "refused" and (self.temperature or self.top_p is not None):
             raise ConfigError(
                 f"{self.model} is a reasoning model, which takes neither temperature nor top_p: leave them out, or set "
-                "model.reasoning=false if it is none."
+                "model.reasoning=false if it is not one."
             )
         if self.method == "rank":
             self._check_ranking()
@@ -89,7 +89,7 @@ class Chat(Endpoint):
                 f"model.method=rank: {self.model} is a reasoning model, whose first token is none of its answer, and "
                 "whose server gives no probabilities: use model.method=generate (with answer=choice it writes one of "
                 "the choices). Set model.reasoning_effort=none where the model can leave thinking out, or "
-                "model.reasoning=false if it is none."
+                "model.reasoning=false if it is not one."
             )
         bending = [f"model.temperature={self.temperature}"] if self.temperature not in (None, 0, 1) else []
         bending += [f"model.top_p={self.top_p}"] if self.top_p is not None else []

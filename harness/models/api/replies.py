@@ -166,7 +166,7 @@ def _part(part: object, where: str) -> str:
 
 
 def name_of(value: object) -> str:
-    """Return a short text, such as the name of a model; "" for what is no text."""
+    """Return a short text, such as the name of a model; "" for anything else."""
     if not isinstance(value, str):
         return ""
     return value if len(value) <= _LONGEST_NAME and value.isprintable() else one_line(value)[:_LONGEST_NAME]

@@ -20,7 +20,7 @@ from harness.runtime.signals import STOP
 
 T = TypeVar("T")
 MOST_BYTES = 16 << 20
-"""The largest reply that is no file."""
+"""The largest reply other than a file."""
 _PIECE = 1 << 20
 _LONGEST_PAUSE = 30.0
 """Seconds between two tries of a call, unless the server asks for another number."""

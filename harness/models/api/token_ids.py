@@ -105,7 +105,7 @@ def _spellings(choices: tuple[str, ...]) -> str:
 def read_tokens(reply: Mapping[str, Any], choices: tuple[str, ...]) -> Vocabulary | None:
     """Return the tokens of choices from a tokenizer's reply to their spellings.
 
-    None if it is no such reply, or if a choice has no token that is its alone.
+    None if it is not such a reply, or if a choice has no token of its own.
     """
     ids, texts = reply.get("tokens"), reply.get("token_strs")
     if not (isinstance(ids, list) and isinstance(texts, list) and len(ids) == len(texts)):

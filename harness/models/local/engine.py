@@ -142,10 +142,8 @@ def same_up_to(config: Any) -> int | None:
     """
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     limits = []
-    for values in (
-        rope,
-        *(value for value in rope.values() if isinstance(value, dict)),
-    ):  # by kind of layer
+    by_kind_of_layer = (value for value in rope.values() if isinstance(value, dict))
+    for values in (rope, *by_kind_of_layer):
         kind = str(values.get("rope_type") or values.get("type"))
         if "dynamic" in kind:
             limits.append(getattr(config, "max_position_embeddings", None) or 0)
