@@ -39,7 +39,7 @@ def message(*blocks: dict[str, Any] | str, stop_reason: str = "end_turn", **part
 
 
 def refuses_message(path: str, body: dict[str, Any]) -> Reply | None:
-    """Return what Anthropic's server says of a call that it does not take; None for one that it does."""
+    """Return the error with which Anthropic's server refuses a call; None for a valid call."""
     if path != "/v1/messages":
         return anthropic_error(404, "not_found_error", "Not found")
     if odd := sorted(set(body) - MESSAGE):
@@ -66,7 +66,7 @@ def content(*parts: dict[str, Any] | str, finish: str | None = "STOP", **candida
 
 
 def refuses_content(path: str, body: dict[str, Any]) -> Reply | None:
-    """Return what Google's server says of a call that it does not take; None for one that it does."""
+    """Return the error with which Google's server refuses a call; None for a valid call."""
     if not path.endswith(":generateContent") or not path.startswith("/v1/models/"):
         return gemini_error(404, "NOT_FOUND", "Requested entity was not found.")
     odd = sorted(set(body) - CONTENT) + sorted(set(body["generationConfig"]) - CONFIG)

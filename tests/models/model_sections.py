@@ -15,7 +15,7 @@ from harness.settings import build, plain
 
 FILES = listed(CONFIGS, "model")
 GIVEN = {"model": "NAME", "path": "LOCAL"}
-"""What a command has to give where a configuration leaves it open."""
+"""Settings that a command has to give because a configuration leaves them open."""
 
 
 def text_of(name: str) -> str:
@@ -23,7 +23,7 @@ def text_of(name: str) -> str:
 
 
 def bases(name: str) -> list[str]:
-    """Return a configuration and what it is built on, the nearest first."""
+    """Return a configuration and its defaults, the nearest first."""
     base = re.search(r"^defaults: \[(\w+), _self_\]$", text_of(name), re.MULTILINE)
     return [name, *(bases(base[1]) if base else [])]
 
@@ -37,7 +37,7 @@ def open_settings(name: str) -> set[str]:
 
 @cache
 def section(name: str, *overrides: str) -> Mapping[str, Any]:
-    """Return the composed section, what has to be given given."""
+    """Return the composed section, with values for the settings that a command has to give."""
     needed = [f"model.{key}={GIVEN[key]}" for key in sorted(open_settings(name))]
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         return plain(compose("config", overrides=[f"model={name}", *needed, *overrides]).model)

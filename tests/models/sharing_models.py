@@ -1,4 +1,4 @@
-"""Small models whose prompts share what they begin with, and what one pass each gives."""
+"""Small models whose prompts share common beginnings, and the results of one pass for each prompt."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def written_alone(model: CausalLM, request: ChatRequest) -> list[int]:
 
 
 def read_tokens(model: CausalLM) -> list[int]:
-    """Return a list that gets how many tokens each forward pass from now on reads."""
+    """Return a list that collects the number of tokens that each forward pass from now on reads."""
     _ = model._engine  # whose trial does not count
     counted: list[int] = []
     embeddings = model._parts[1].get_input_embeddings()
@@ -151,7 +151,7 @@ def read_tokens(model: CausalLM) -> list[int]:
 
 
 def beginnings(model: CausalLM, requests) -> int:
-    """Return how many tokens there are to read where each distinct beginning is read once."""
+    """Return the number of tokens if each distinct beginning is read once."""
     return len({tuple(read[:k]) for read in reads(model, requests) for k in range(1, len(read) + 1)})
 
 

@@ -1,4 +1,4 @@
-"""What the event loop leaves in a caller's hands when it is broken off."""
+"""What the caller of the event loop has got when it is interrupted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def numbered(count: int) -> list[ChatRequest]:
 
 
 def handed_out(landing: Iterator[Outcomes]) -> tuple[list[str], BaseException | None]:
-    """Return what a store got that takes all that landed together at once, and what came then."""
+    """Return the outcomes that a caller stored, batch by batch, and the exception that came then."""
     stored: list[str] = []
     try:
         while True:

@@ -45,7 +45,7 @@ def _key(monkeypatch):
 
 @dataclass
 class Outcome:
-    """What came of the twenty items."""
+    """The outcomes of the twenty items."""
 
     items: list[tuple[str, Response | Failure]] = field(default_factory=list)
     error: BaseException | None = None
@@ -82,7 +82,7 @@ def asked(kind: Kind, server: InThread, prompts: tuple[str, ...], endpoint: type
 
 
 def problems(kind: Kind, server: InThread, outcome: Outcome, prompts: tuple[str, ...]) -> Iterator[str]:
-    """Yield everything that may not be."""
+    """Yield everything that is wrong with them."""
     if outcome.error is not None and not isinstance(outcome.error, RunStopped):
         yield f"crashed: {type(outcome.error).__name__}: {str(outcome.error)[:200]}"
     elif outcome.error is not None and "stops" not in kind.ends:
@@ -112,7 +112,7 @@ def problems(kind: Kind, server: InThread, outcome: Outcome, prompts: tuple[str,
 
 
 def wrong(kind: Kind, faults: int, prompt: str, got: Response | Failure) -> str:
-    """Return what is wrong with the outcome of one item; empty where nothing is."""
+    """Return what is wrong with the outcome of one item; "" if nothing is."""
     if isinstance(got, Failure):
         if not (isinstance(got.kind, str) and isinstance(got.detail, str) and got.kind.isidentifier()):
             return f"a failure without a name: {str(got)[:200]}"
@@ -145,7 +145,7 @@ def clean(found: list[str]) -> None:
 
 
 def named(chosen: list[Kind], keep: int | None = None) -> pytest.MarkDecorator:
-    """Return the mark of a test of these kinds; all but so many are slow."""
+    """Return the mark of a test of these kinds: all but a few are slow."""
     cases = [pytest.param(kind, id=kind.name) for kind in chosen]
     return pytest.mark.parametrize("kind", few(cases, len(cases) if keep is None else keep))
 

@@ -125,7 +125,7 @@ def test_a_server_that_answered_one_turn_may_be_away_before_the_next(monkeypatch
 
 @pytest.fixture
 def restarting() -> Iterator[Callable[..., list[RawServer]]]:
-    """Start a server whose process ends after so many answers; `[1]` is what comes back in its place."""
+    """Start a server that ends after a number of answers; `[1]` is the one that replaces it."""
     servers: list[RawServer] = []
 
     def start(after: int, refusals: Callable[[], bool]) -> list[RawServer]:

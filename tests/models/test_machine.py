@@ -1,4 +1,4 @@
-"""What a local model takes from the machine it runs on."""
+"""Device, dtype and cores of a local model by the machine that it runs on."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_one_redirect_among_answers_is_that_items_failure(raw):
 
 
 def bomb(megabytes: int) -> bytes:
-    """Return so many megabytes of spaces, packed into a thousandth of it."""
+    """Return megabytes of spaces, packed into a thousandth of their size."""
     packer = zlib.compressobj(9, wbits=31)
     first, later = (packer.compress(b" " * (1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
     return first + later * (megabytes - 1)  # after a full flush nothing refers to what came before

@@ -1,4 +1,4 @@
-"""What is not installed or not there is a sentence that says what to do."""
+"""If something is not installed or missing, a sentence says what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files in configs/model/: what they are called, and that each one makes its model."""
+"""The files in configs/model/: their names, and the model that each one makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that their makers have shut down: what is said of them, and where."""
+"""Models that their makers have shut down: the sentences on them, and where they are shown."""
 
 from __future__ import annotations
 

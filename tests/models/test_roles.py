@@ -1,4 +1,4 @@
-"""Whatever can answer says what it is: each model and algorithm that ships, and one of a plug-in's."""
+"""Every answerer declares its role: each model and algorithm that ships, and one of a plug-in's."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_what_can_pass_is_asked_again_and_answered(faulty, fault):
 
 @pytest.fixture
 def patient(faulty, monkeypatch) -> Callable[..., InThread]:
-    """Yield a server that takes for ever; model.timeout passes then only. For one call at a time."""
+    """Yield a server that never answers; time passes only for model.timeout. For one call at a time."""
 
     def start(**settings) -> InThread:
         server, loop = faulty(**settings, drip=0.02), Skipping()

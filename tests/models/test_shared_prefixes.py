@@ -1,4 +1,4 @@
-"""Prompts that share what they begin with: as exact as one pass each, and each beginning computed once."""
+"""Prompts that share common beginnings: as exact as one pass each, and each beginning computed once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where shared prompts meet an end: of memory, of patience, of what a model can share."""
+"""The limits of shared prompts: memory, interruption, and models that cannot share."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LOW = ("bfloat16", "float16")
 
 @pytest.fixture
 def memories(monkeypatch):
-    """Return a list that gets every memory made from now on."""
+    """Return a list that collects every Memory made from now on."""
     made: list[Memory] = []
     init = Memory.__init__
     monkeypatch.setattr(Memory, "__init__", lambda self, model: (made.append(self), init(self, model))[1])

@@ -1,4 +1,4 @@
-"""A server that a run starts ends with the run, however that ends; what goes wrong is told in its log's words."""
+"""A server that a run starts ends with the run, however that ends; errors are quoted from its log."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REQUESTS = [ChatRequest(MESSAGES, max_tokens=tokens) for tokens in range(1, 9)]
 
 
 def served(*behaviour: str, **settings) -> Served:
-    """Return a model whose server behaves so (a word without dashes), or is told these arguments."""
+    """Return a model whose server behaves like these words, or has them as arguments if any has a dash."""
     own = [word for word in behaviour if not word.startswith("-")] if not any("-" in w for w in behaviour) else []
     given = {"name": "tiny", "path": "tiny.gguf", "command": PROGRAM, "engine": "vllm", "flags": {"dtype": "--dtype"}}
     given |= {"arguments": ["{port}", *own], "args": [word for word in behaviour if word not in own]}
@@ -67,7 +67,7 @@ def alive(pid: int) -> bool:
 
 
 def all_gone(folder: Path, count: int) -> bool:
-    """Wait until none of the server's processes is left, of which there were so many."""
+    """Check how many processes the server had, and wait until none is left."""
     assert len(pids(folder)) == count
     wait_for(lambda: not any(map(alive, pids(folder))))
     return True
