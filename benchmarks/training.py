@@ -69,7 +69,7 @@ def _lessons(items: int, folder: Path):
 
 
 def _batches(lessons, recipe) -> Iterator[dict[str, list]]:
-    from harness.plugins.train.loop import ByLength
+    from harness.plugins.train.examples import ByLength
 
     rows = lessons.epoch(0)
     order = list(ByLength(lessons.lengths, recipe.batch_size, recipe.seed))

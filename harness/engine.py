@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.types import JSON
 
 State = Literal["waiting", "running", "ended"]
-"""Of a piece of work. What waits has not begun, or stands in a queue again; what has ended may have been killed."""
+"""State of a piece of work: waiting in a queue, for the first time or again; running; ended, or killed."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Work:
     """What one process is to do."""
 
     name: str
-    """By which messages and files name it: the number of a job, the round and number of a shard."""
+    """Its name in messages and files: the number of a job, or the round and number of a shard."""
     function: str
     """The "module:function" that does it; returns an exit code."""
     argument: Any
-    """What the function is given, as JSON has it."""
+    """The function's argument, a JSON value."""
     keys: tuple[str, ...] = ()
-    """The environment's variables that hold a key which it needs."""
+    """Environment variables with keys that it needs."""
 
 
 class Started(Protocol):
@@ -42,7 +42,7 @@ class Started(Protocol):
 
     @property
     def title(self) -> str:
-        """What messages call it: Slurm job 18."""
+        """Its name in messages: Slurm job 18."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -66,7 +66,7 @@ class Started(Protocol):
         """Return in words what waits in a queue, and why; else ""."""
 
     def cancel(self, *, at_once: bool = False) -> None:
-        """Have all of it end in order: what is under way is finished and stored. `at_once`: drop that."""
+        """End all of it once calls under way are finished and stored; `at_once`: without waiting for these."""
 
 
 class Engine(Protocol):
@@ -74,12 +74,12 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """What sentences and the manifest call it."""
+        """Its name in messages and manifests."""
 
     def check(self, setting: str) -> int:
-        """Return how many processes run at a time.
+        """Return how many processes run at a time. Raises ConfigError if none can.
 
-        Raises ConfigError where there can be none; `setting` is where the engine's own stand: workers.
+        `setting` is the section of the engine's own settings: workers.
         """
 
     def start(self, work: Sequence[Work], folder: Path) -> Started:

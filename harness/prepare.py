@@ -234,7 +234,7 @@ def _wrapped(model: Model, prepared: Prepared, store: Store | None) -> Model:
     wrapped = model
     for wrap in plugin.wrappers():
         wrapped = wrap(prepared, wrapped, store) or wrapped
-    if wrapped is model and _in_batches(model):
+    if wrapped is model and _in_batches(model) and prepared.settings.cache.mode != "frozen":
         raise ConfigError(
             "model.batch needs the plug-in batches, which is not installed: without it model.batch=null asks live."
         )

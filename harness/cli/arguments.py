@@ -31,8 +31,8 @@ _PLAIN = re.compile(r"[+~]{0,2}[\w/.@:]+=[\w./:@%+,\[\]{}\"'$-]*")
 """A setting that Hydra reads as it is written, or refuses for what it is."""
 _SETTING = re.compile(r"(?P<key>\+{0,2}[\w/.@:]+)=(?P<value>[^\[\]{},\"'$\\\n]+)", re.DOTALL)
 """A setting whose value is one text: no list, no quotes, no sweep."""
-_OF_ENGINES = ("workers", "hydra/launcher")
-"""Groups that the plug-in of engines brings."""
+_OF_ENGINES = {"workers": None, "hydra/launcher": None, "cache": "shard"}
+"""Groups of which the plug-in with engines brings the files: all, or the one that is named."""
 
 
 def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
@@ -158,7 +158,7 @@ def _key(argument: str) -> str:
 
 def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str]:
     """Yield the errors in the names chosen from a group."""
-    if group in _OF_ENGINES and not plugin.engines() and value != "null":
+    if group in _OF_ENGINES and not plugin.engines() and value != "null" and _OF_ENGINES[group] in (None, value):
         yield engine.without_plugin(f"{group}=")
     if value.startswith("[") or (value in ("null", "") and not may_be_null):
         yield f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}."

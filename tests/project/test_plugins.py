@@ -164,7 +164,9 @@ def test_without_plug_ins_the_core_does_its_work(bare, tmp_path, serve, gpt2_pat
     told = ended(bare, tmp_path, "--help")
     assert "  leaderboard " in told and "  discover " not in told and "Without their packages: the plug-ins " in told
     ended(bare, tmp_path, "-m", "model=reasoner,always_no,random_uniform", "task.limit=20")
-    ended(bare, tmp_path, "model=openai", "model.model=m", f"model.base_url={serve().url}", "task.limit=20")
+    asked = ("model=openai", "model.model=m", f"model.base_url={serve().url}", "task.limit=20")
+    ended(bare, tmp_path, *asked)
+    ended(bare, tmp_path, *asked, "cache=frozen", "model.batch=true", "results=replayed")  # asks nothing
     ended(bare, tmp_path, "model=causal_lm", f"model.path={gpt2_path}", "model.name=tiny", "task.limit=4")
     board = ended(bare, tmp_path, "leaderboard", "results", "out=-")
     assert all(name in board for name in ("reasoner", "always_no", "m ", "tiny"))
@@ -176,7 +178,7 @@ MISSING = (
     "discover", "leaderboard results by=prompt out=-", "finetune", "plot", "stories", "cache stats",
     "export results to=eee", "model=openai model.model=m model.batch=true", "compare a b", "published",
     "leaderboard results preset=4", "-m model=reasoner,always_no parallel=2", "leaderboard results published=true",
-    "model=vllm model.path=x", "workers=processes", "task=cladder", "reread results",
+    "model=vllm model.path=x", "workers=processes", "task=cladder", "reread results", "cache=shard",
 )  # fmt: skip
 """What only plug-ins do."""
 

@@ -28,11 +28,11 @@ def wrap(prepared: Prepared, model: Model, store: Store | None) -> Model | None:
     """Return the model as it is asked in batches; None where it is asked call by call (`harness.prepare.Wrapping`)."""
     if (service := model.traits.service) is None:
         return None
-    from harness.plugins.batches.journal import endpoint_of, under_way
+    from harness.plugins.batches.journal import under_way
 
     if service.batch_window is None:
-        if store is not None and prepared.settings.cache.mode != "frozen" and (said := under_way(store, model.name)):
-            prepared.progress.say(said)
+        if store is not None and prepared.settings.cache.mode != "frozen" and (notice := under_way(store, model.name)):
+            prepared.progress.say(notice)
         return None
     if store is None:
         raise ConfigError(
@@ -40,7 +40,7 @@ def wrap(prepared: Prepared, model: Model, store: Store | None) -> Model | None:
             "this process loses it: use cache=on (or cache=refresh)."
         )
     from harness.cache.model import CachedModel
-    from harness.plugins.batches.model import Batched
+    from harness.plugins.batches.model import Batched, endpoint_of
 
     key = CachedModel(model, store).key
     return Batched(endpoint_of(model), store, key, task=prepared.task.name, say=prepared.progress.say)

@@ -24,7 +24,7 @@ from harness.models.api.server import EndpointServer
 from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import Files
 from harness.plugins.batches.inline_forms import form_of
-from harness.plugins.batches.journal import Batch, Journal, made_again
+from harness.plugins.batches.journal import Batch, Journal, endpoint_from_settings
 from harness.plugins.batches.requests import Intake, is_output, note, write
 from harness.runtime.console import clean
 from harness.runtime.progress import Progress
@@ -86,14 +86,14 @@ settings of batches
 
 
 def run_of(arguments: Sequence[str]) -> Main:
-    """Return the settings of the run that is meant. Raises ConfigError where it is not said whom it asks."""
+    """Return the settings of a run from its arguments. Raises ConfigError if they name no model."""
     if not any(argument.startswith("model=") for argument in arguments):
         raise ConfigError("say whose requests are meant, as for a run: model=… task=…, and whatever else it sets.")
     return run_settings(arguments)
 
 
 def write_requests(cache: Path, out: str, run: Main, lines: int, megabytes: float) -> int:
-    """Write what a run would ask as lines of a batch; say what is in them and what comes next."""
+    """Write the requests of a run as lines of a batch; print what the files hold and what to do next."""
     check(out)
     source, outlet = write(cache, out, run, lines, megabytes)
     name, stream = source.endpoint.name, sys.stderr if out == "-" else sys.stdout
@@ -137,7 +137,7 @@ def take_in(store: Store, files: Sequence[Path], run: Sequence[str]) -> list[Pat
 
 
 def _take_in(store: Store, path: Path) -> None:
-    """Store the answers in the output of a batch, and say what became of its lines."""
+    """Store the answers in the output of a batch, and print what its lines held."""
     progress, intake = Progress(f"import {clean(str(path))}"), Intake(store)
     for number in progress.watch(intake.file(path), ()):
         progress.done = number
@@ -160,7 +160,7 @@ def _take_in(store: Store, path: Path) -> None:
 
 
 def batches(cache: Path, words: Sequence[str], base_url: str | None) -> int:
-    """Show the batches of a cache; or `collect` them, `cancel` or `forget` those that are named."""
+    """Show the batches of a cache, or `collect`, `cancel` or `forget` those named; return the exit code."""
     action, *names = words or ("show",)
     if action not in (choices := ("show", "collect", "cancel", "forget")):
         raise ConfigError(unknown("command", f"batches {action}", (f"batches {name}" for name in choices)))
@@ -180,7 +180,7 @@ def batches(cache: Path, words: Sequence[str], base_url: str | None) -> int:
                 journal.drop(batch.digest)
                 print(f"{batch.digest[:8]}: forgotten; the run asks for its {batch.size:,} requests again.")
                 continue
-            endpoint = made_again(models.get(batch.model, ("", "{}"))[1])
+            endpoint = endpoint_from_settings(models.get(batch.model, ("", "{}"))[1])
             _refuse_stranger(endpoint, base_url)
             endpoint.check_key()
             form = form_of(endpoint)
@@ -201,7 +201,7 @@ def _chosen(rows: Sequence[Batch], names: Sequence[str]) -> list[Batch]:
 
 
 def _refuse_stranger(endpoint: Endpoint, base_url: str | None) -> None:
-    """Refuse to send a key where nobody but the file says to: a cache may come from somebody else."""
+    """Refuse to send a key to an address that only the cache file names: the file may be somebody else's."""
     own = endpoint.base_url in (_OPENAI, os.environ.get("OPENAI_BASE_URL")) and endpoint.api_key_env == "OPENAI_API_KEY"
     if not (own or endpoint.base_url == base_url or on_this_machine(endpoint.base_url)):
         raise ConfigError(
@@ -224,8 +224,8 @@ def _show(journal: Journal, rows: Sequence[Batch]) -> int:
             clean(batch.status or ("not sent yet" if batch.step in ("prepared", "uploaded") else batch.step)),
             f"{batch.size:,}",
             f"{batch.done:,}",
-            f"{(now - batch.made) / 3600:.1f} h",
-            f"{datetime.fromtimestamp(batch.made):%Y-%m-%d %H:%M}",
+            f"{(now - batch.created) / 3600:.1f} h",
+            f"{datetime.fromtimestamp(batch.created):%Y-%m-%d %H:%M}",
         ]
         for batch in rows
     ]
@@ -236,12 +236,12 @@ def _show(journal: Journal, rows: Sequence[Batch]) -> int:
 
 
 def _collect(journal: Journal, server: EndpointServer, form: Files, batch: Batch) -> str:
-    """Take in a batch that has ended; return what became of it."""
+    """Store the answers of a batch that has ended; return the line to print."""
     if not batch.id and not (batch.step == "creating" and Sending(journal, server, form).adopt(batch)):
         return "not sent yet: the command of its run sends it."
     batch = journal.batch(batch.digest) or batch
     remote = form.look(server, batch.id)
-    journal.heard(batch.digest, remote.status, remote.done)
+    journal.note_status(batch.digest, remote.status, remote.done)
     if remote.state == "under way":
         return f"{remote.status}, {remote.done:,} of {batch.size:,} answered."
     if remote.state == "failed":
@@ -255,7 +255,7 @@ def _collect(journal: Journal, server: EndpointServer, form: Files, batch: Batch
 
 
 def _cancel(journal: Journal, server: EndpointServer, form: Files, batch: Batch) -> str:
-    """End a batch; return what became of it."""
+    """Ask the server to end a batch; return the line to print."""
     if not batch.id and not (batch.step == "creating" and Sending(journal, server, form).adopt(batch)):
         journal.drop(batch.digest)
         return "was not sent yet, and will not be."
@@ -267,7 +267,7 @@ def _cancel(journal: Journal, server: EndpointServer, form: Files, batch: Batch)
         remote = form.cancel(server, batch.id)
     except RunStopped as reason:
         raise RunStopped(f"{reason} (`batches forget {batch.digest[:8]}` gives it up.)") from None
-    journal.heard(batch.digest, remote.status, remote.done)
+    journal.note_status(batch.digest, remote.status, remote.done)
     return f"{remote.status}: what is done by then, and billed, `batches collect` or its run takes in."
 
 

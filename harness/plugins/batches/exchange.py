@@ -1,4 +1,4 @@
-"""A batch on its way to the server, made exactly once, and its answers on their way back."""
+"""Batches sent to a server, each created exactly once, and their answers collected."""
 
 from __future__ import annotations
 
@@ -18,48 +18,51 @@ from harness.protocols import Outcome, Outcomes
 from harness.types import Failure, Request, Response
 
 _SETTLES = 60.0
-"""Seconds for which a batch whose making was not heard of may take to show in the server's list."""
+"""Seconds until a batch, whose creation was not confirmed, must have appeared in the server's list."""
 _GROUP = 500
 
 
 class BatchServer(EndpointServer):
-    """What a server's failures are called where batches are at stake."""
+    """The server of an endpoint, asked for files and batches."""
 
     subject = "files or batches"
     lost = "; `python -m harness.cache batches forget DIGEST` gives up what the server has lost"
 
 
 class Sending:
-    """What brings batches to one server."""
+    """Sends the batches of a journal to one server."""
 
     def __init__(self, journal: Journal, server: EndpointServer, form: Files) -> None:
         self._journal, self._server, self._form = journal, server, form
 
     def send(self, batch: Batch, endpoint: Endpoint) -> None:
-        """Bring a batch as far as its id, from whatever step it is at; leave it to another process that does."""
+        """Take a batch from the step it has reached to its id, unless another process is doing so."""
         claims = self._journal.store.claims
         if batch.digest not in claims.take([batch.digest]).own:
             return
         try:
-            now = self._journal.batch(batch.digest)  # as it is since nobody else can change it
+            now = self._journal.batch(batch.digest)  # read again: only now can no other process change it
             if now is None or now.id:
                 return
             if now.step == "creating":
-                self._create(now, endpoint, unheard=True)
+                self._create(now, endpoint, may_exist=True)
                 return
             if now.step == "prepared" and self._form.uploads:
                 with self._written(now, endpoint) as file:
                     name = self._form.upload(self._server, file, f"harness-{now.digest}.jsonl")
                 self._journal.step(now.digest, "uploaded", file=name)
-            self._create(now, endpoint, unheard=False)
+            self._create(now, endpoint, may_exist=False)
         finally:
             claims.release([batch.digest])
 
     def adopt(self, batch: Batch) -> bool:
-        """Find a batch that the server may have made unheard; return whether it did. Raises RunStopped."""
+        """Look for a batch that the server may have created without our knowing; return whether it did.
+
+        Raises RunStopped.
+        """
         known = {other.id for other in self._journal.batches() if other.id}
         owned = frozenset(self._journal.keys(batch.digest))
-        sought = Sought(batch.file, batch.digest, batch.made, batch.size, known, owned.__contains__)
+        sought = Sought(batch.file, batch.digest, batch.created, batch.size, known, owned.__contains__)
         if (remote := self._form.find(self._server, sought)) is None:
             return False
         self._journal.step(batch.digest, "created", id=remote.id)
@@ -76,14 +79,14 @@ class Sending:
                 file.write(line.encode() + b"\n")
         return file
 
-    def _create(self, batch: Batch, endpoint: Endpoint, *, unheard: bool) -> None:
-        """Make the batch of its file, or find it made: after a try without a reply nobody knows which."""
+    def _create(self, batch: Batch, endpoint: Endpoint, *, may_exist: bool) -> None:
+        """Create the batch; after a try without a reply, look first whether the server has created it."""
         current = self._journal.batch(batch.digest)
         assert current is not None and endpoint.batch is not None
         path = endpoint.call(self._any_request(batch))[0]
         since = current.since
         for attempt in range(1, endpoint.attempts + 1):
-            if unheard and self._find(current, since, endpoint):
+            if may_exist and self._find(current, since, endpoint):
                 return
             self._journal.step(batch.digest, "creating")
             since = time.time()
@@ -93,11 +96,11 @@ class Sending:
                 )
             except (RefusedError, LostError, TimeoutError) as error:
                 number = status(error)
-                # Turned away it was not made; a server's own error, or no reply, says nothing.
-                unheard = number is None or number >= 500 or number in (408, 409)
+                # A refused batch does not exist; after a server error, or without a reply, it may.
+                may_exist = number is None or number >= 500 or number in (408, 409)
                 # A file that is there may not be found for some seconds; without one, 404 is about the model.
                 if not passes(error, fresh=self._form.uploads) or attempt == endpoint.attempts:
-                    if not unheard:
+                    if not may_exist:
                         self._journal.step(batch.digest, "uploaded" if self._form.uploads else "prepared")
                     raise self._server.stopped(error) from None
                 rest(self._server.pause(error, attempt))
@@ -106,7 +109,7 @@ class Sending:
                 return
 
     def _find(self, batch: Batch, since: float, endpoint: Endpoint) -> bool:
-        """Look for a batch that was to be made at a moment, until it would have shown."""
+        """Look for a batch whose creation was asked for at `since`, until it must have appeared in the list."""
         assert endpoint.batch is not None
         settles = min(_SETTLES, endpoint.batch.poll)
         while not self.adopt(batch):
@@ -122,21 +125,21 @@ class Sending:
 
 
 class Collecting:
-    """What reads the answers of one endpoint's batches."""
+    """Reads the answers of one endpoint's batches."""
 
     def __init__(
         self, journal: Journal, server: EndpointServer, form: Files, endpoint: Endpoint, awaited: dict[str, Request]
     ) -> None:
-        """`awaited` holds what is handed out, and loses it; answers that nobody awaits are stored all the same."""
+        """Collect for `awaited`, from which each answer that is yielded is removed; other answers are only stored."""
         self._journal, self._server, self._form = journal, server, form
         self._endpoint, self._awaited = endpoint, awaited
         self.stored = 0
-        """Answers that nobody awaited."""
+        """Answers that were not in `awaited`."""
         self.failed = 0
         """Requests without an answer."""
 
     def collect(self, batch: Batch, remote: Remote) -> Iterator[Outcomes]:
-        """Yield what a batch has come to, request by request. What has its answer stored is in no batch any more."""
+        """Yield the outcomes of a batch, and take its requests out of the journal as their answers are stored."""
         left = set(self._journal.keys(batch.digest))
         failures: dict[str, Failure] = {}
         held: list[Outcome] = []
@@ -147,7 +150,7 @@ class Collecting:
                         if held:
                             yield held
                         held = outcomes
-        # Before the last list is handed out: who has got all that was awaited does not come back.
+        # Before the last list is yielded: a caller that has all it awaited does not resume this generator.
         self._journal.release(left)
         self.failed += len(left)
         if held:
@@ -155,7 +158,7 @@ class Collecting:
         yield from self._failed(remote, left, failures)
 
     def _failed(self, remote: Remote, left: set[str], failures: dict[str, Failure]) -> Iterator[Outcomes]:
-        """Yield what has no answer and is awaited: for what reason, as far as the server says."""
+        """Yield a failure for each awaited request without an answer, with the server's reason where it gave one."""
         missing = Failure(
             GONE.get(remote.status, "batch_missing"),
             f"the batch {remote.id} ended as {remote.status} without a line for it",
@@ -170,7 +173,7 @@ class Collecting:
             yield group
 
     def _read(self, lines: list[bytes | None], left: set[str], failures: dict[str, Failure]) -> list[Outcome]:
-        """Return the answers of some lines that are awaited; store the others. A key counts once."""
+        """Return the awaited answers among some lines and store the others. Only the first line of a key counts."""
         outcomes: list[Outcome] = []
         late: list[tuple[str, Request, Response]] = []
         task = ""

@@ -1,4 +1,4 @@
-"""The forms of batches: a file goes up, a batch is made of it and looked at, and its files come down."""
+"""How servers take batches: a file is uploaded, a batch is created from it and polled, its files are downloaded."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ class Remote:
     status: str
     state: State
     files: tuple[str, ...]
-    """Where its answers are, and its errors."""
+    """The files with its answers and its errors."""
     done: int
-    """Answered so far, as the server counts: for people, nothing is decided by it."""
+    """Answered so far by the server's count: only displayed."""
     words: str
-    """What the server says of its failure."""
+    """The server's reason for its failure."""
     mark: str
-    """The digest that it was made with; "" where the server keeps none."""
+    """The digest in its metadata; "" where the server keeps no metadata."""
     input: str
-    """The file that it was made of."""
-    made: float | None
-    """Seconds since 1970 by the server's clock; None where it tells none."""
+    """The file it was created from."""
+    created: float | None
+    """When it was created, in seconds since 1970 by the server's clock; None if the server does not say."""
     size: int = 0
-    """Requests; 0 where it does not tell."""
+    """Requests; 0 if the server does not say."""
 
 
 @dataclass(frozen=True)
 class Sought:
-    """What is known of a batch that a server may have made unheard."""
+    """What identifies a batch that a server may have created without our getting the reply."""
 
     file: str
     mark: str
     since: float
-    """Seconds since 1970: it was not made before."""
+    """Seconds since 1970: the batch is not older."""
     size: int
     known: Collection[str]
     """The server's names for other batches of the same cache."""
     owns: Callable[[str], bool]
-    """Whether it has a request of this key."""
+    """Return whether the batch has a request with this key."""
 
 
 class Files:
@@ -67,12 +67,12 @@ class Files:
     purpose = "batch"
     batches = "/batches"
     uploads = True
-    """Whether the lines go up as a file first, of which a batch is made."""
+    """Whether the lines are uploaded as a file first."""
     most_requests, most_megabytes = 50_000, 190.0
-    """What the server takes in one batch; OpenAI 200 MB."""
+    """Limits of one batch; OpenAI's is 200 MB."""
 
     headers = staticmethod(OPENAI.headers)
-    """Return what each call says of who asks."""
+    """Return the headers that carry the key."""
 
     def check(self, endpoint: Endpoint) -> None:
         """Refuse a model that this form cannot ask. Raises RunStopped."""
@@ -89,11 +89,11 @@ class Files:
         return {"purpose": self.purpose}
 
     def create(self, server: EndpointServer, file: str, mark: str, path: str, lines: Callable[[], IO[bytes]]) -> Remote:
-        """Make a batch, in a single try: of a file that is there, or of lines. Raises as Server.once does."""
+        """Create a batch from an uploaded file, or from lines, in a single try. Raises as EndpointServer.once does."""
         return self.remote(object_of(server.once("POST", self.batches, self.order(server.endpoint, file, mark, path))))
 
     def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
-        """Return the body that makes a batch."""
+        """Return the body of the call that creates a batch."""
         assert endpoint.batch is not None
         window = endpoint.batch.window
         return {
@@ -108,15 +108,15 @@ class Files:
         return self.remote(object_of(server.json("GET", f"{self.batches}/{quote(id, safe='')}", fresh=fresh)))
 
     def cancel(self, server: EndpointServer, id: str) -> Remote:
-        """Have a batch ended; what it has done can be collected. Raises RunStopped."""
+        """Ask the server to end a batch; answers it already has can be collected. Raises RunStopped."""
         return self.remote(object_of(server.json("POST", f"{self.batches}/{quote(id, safe='')}/cancel")))
 
     def find(self, server: EndpointServer, sought: Sought) -> Remote | None:
-        """Return the batch that was made with this mark, or of this file; None where there is none since then."""
+        """Return the batch with the sought mark or file; None if the server lists no such batch."""
         for remote in self.all(server):
             if (sought.mark and remote.mark == sought.mark) or (sought.file and remote.input == sought.file):
                 return remote
-            if remote.made is not None and remote.made < sought.since - EARLIER:
+            if remote.created is not None and remote.created < sought.since - EARLIER:
                 return None
         return None
 
@@ -125,7 +125,7 @@ class Files:
         return self.pages(server, "after")
 
     def pages(self, server: EndpointServer, cursor: str) -> Iterator[Remote]:
-        """Yield the batches of a list whose next page begins after the last of this one."""
+        """Yield the batches of a paged list, where `cursor` names the parameter for the last id of the page before."""
         after = ""
         for _ in range(_PAGES):
             reply = server.json("GET", f"{self.batches}?limit=100{after}")
@@ -144,7 +144,7 @@ class Files:
         return read_lines(file)
 
     def remote(self, reply: Mapping[str, Any]) -> Remote:
-        """Return what a reply says of a batch; names and states are those of OpenAI, in any case."""
+        """Return the batch that a reply describes, with OpenAI's names of fields and states, in upper or lower case."""
         reply = reply["job"] if isinstance(reply.get("job"), dict) else reply
         status = str(reply.get("status") or "").lower()
         names = ("output_file_id", "error_file_id", "output_file", "error_file")
@@ -156,7 +156,7 @@ class Files:
         mark = metadata.get("harness") if isinstance(metadata, dict) else None
         inputs = reply.get("input_files")
         source = reply.get("input_file_id") or (inputs[0] if isinstance(inputs, list) and inputs else "")
-        made = reply.get("created_at")
+        created = reply.get("created_at")
         state: State = "ended" if status in _ENDED else "under way"
         if status == "failed":  # as a whole, unless there is something to collect
             state = "ended" if files else "failed"
@@ -169,7 +169,7 @@ class Files:
             words_of(reply),
             mark if isinstance(mark, str) else "",
             source if isinstance(source, str) else "",
-            float(made) if isinstance(made, int | float) and not isinstance(made, bool) else None,
+            float(created) if isinstance(created, int | float) and not isinstance(created, bool) else None,
         )
 
 
@@ -218,7 +218,7 @@ class Mistral(Files):
 
 
 def id_of(reply: Mapping[str, Any]) -> str:
-    """Return the server's name for what a reply describes; "" where it tells none."""
+    """Return the id in a reply; "" if it has none."""
     name = reply.get("id")
     return name if isinstance(name, str) and len(name) <= 1000 else ""
 

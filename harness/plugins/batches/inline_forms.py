@@ -1,7 +1,7 @@
 """Servers that take the requests of a batch in the call that makes it: OpenRouter's form, and Anthropic's.
 
-They keep no mark of ours: whose a batch is, only its results say, by the names of its requests. So where the making of
-one was not heard of, and one as large is under way, the user is asked.
+Their batches carry no metadata: only the results, by the names of the requests, show whose a batch is. So if the reply
+to a creation was lost and a batch of the same size is under way, the user is asked.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _IGNORED = frozenset((
     "frequency_penalty", "service_tier", "audio", "logit_bias", "store", "user", "modalities", "reasoning_effort",
     "stream",
 ))  # fmt: skip
-"""What Anthropic's compatible endpoint takes and does nothing with; the Messages form refuses most of it.
+"""Parameters that Anthropic's compatible endpoint ignores; the Messages form refuses most of them.
 source: https://platform.claude.com/docs/en/cli-sdks-libraries/libraries/openai-sdk (2026-11-22)"""
 
 
 class Inline(Files):
-    """What both have in common."""
+    """The part that both have in common."""
 
     uploads = False
 
@@ -51,7 +51,7 @@ class Inline(Files):
         return {}
 
     def create(self, server: EndpointServer, file: str, mark: str, path: str, lines: Callable[[], IO[bytes]]) -> Remote:
-        """Make a batch of lines, in a single try. Raises as Server.once does."""
+        """Create a batch from lines, in a single try. Raises as EndpointServer.once does."""
         order = json.dumps(self.order(server.endpoint, file, mark, path), allow_nan=False)[1:-1]
         with lines() as source, tempfile.TemporaryFile() as body:
             source.seek(0)
@@ -64,13 +64,13 @@ class Inline(Files):
             return self.remote(object_of(server.once("POST", self.batches, content=body, headers=json_type)))
 
     def find(self, server: EndpointServer, sought: Sought) -> Remote | None:
-        """Return the batch that has the sought requests; None where there is none that may have them.
+        """Return the batch whose results name the sought requests; None if no batch may be the sought one.
 
-        Raises RunStopped while one as large that was made since is under way: nobody but the user can know whose it is.
+        Raises RunStopped while a batch of the same size, not older, is under way: only the user can tell whose it is.
         """
         unsure: list[str] = []
         for listed in self.all(server):
-            if listed.made is not None and listed.made < sought.since - EARLIER:
+            if listed.created is not None and listed.created < sought.since - EARLIER:
                 break
             if listed.id in sought.known or listed.size not in (0, sought.size):
                 continue
@@ -227,7 +227,7 @@ class Anthropic(Inline):
 
 
 def _seconds(moment: Any) -> float | None:
-    """Return seconds since 1970 for a moment as RFC 3339 writes it; None where it is none."""
+    """Return seconds since 1970 for a moment in RFC 3339; None for anything else."""
     try:
         return datetime.fromisoformat(moment).timestamp()
     except (TypeError, ValueError, OverflowError):
@@ -244,9 +244,9 @@ _FORMS: dict[str, type[Files]] = {
 
 
 def form_of(endpoint: Endpoint) -> Files:
-    """Return the form of an endpoint's batches: as it is set, its dialect's, or as the table of providers has it.
+    """Return the form of an endpoint's batches: the one set, else its dialect's, else its provider's.
 
-    Raises RunStopped for a server with a form that is not known here, or that cannot take what would be asked.
+    Raises RunStopped if the form is not supported, or cannot carry this model's requests.
     """
     set_to = endpoint.batch.dialect if endpoint.batch is not None else None
     name = set_to or endpoint.speaks.batches or endpoint.provider.batches

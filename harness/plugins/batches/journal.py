@@ -1,8 +1,7 @@
-"""What the cache's file knows of batches: their requests, the models that these are for, and how far each batch is.
+"""The journal of batches in a cache file: their requests, the models they are for, and the step each has reached.
 
-Each step (prepared, uploaded, creating, created) is written down before it is taken: whoever finds a batch here, after
-whatever end of the process that began it, knows what may have happened to it and goes on from there. The tables are
-made when something is first written out: a cache that knows no batches is as it was.
+Each step (prepared, uploaded, creating, created) is written before it is taken, so that after a kill at any moment the
+next process knows what may have happened and continues from there. The tables are created with the first batch.
 """
 
 from __future__ import annotations
@@ -22,12 +21,11 @@ from harness.codec import canonical, request_from_json, short, text_digest, word
 from harness.errors import ConfigError, DataError, HarnessError
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.openai import Chat, Completions
-from harness.protocols import Model
 from harness.types import Request
 
 Step = Literal["prepared", "uploaded", "creating", "created"]
 _KINDS: dict[str, type[Endpoint]] = {"chat": Chat, "completions": Completions}
-"""What is made of settings in a file, which may come from somebody else and names no code."""
+"""The only classes built from settings in a file: it may be somebody else's, and must not name code to run."""
 TABLES = {
     # The settings of a model, by which the replies to its requests are read.
     "batch_models": "CREATE TABLE batch_models (digest TEXT PRIMARY KEY, name TEXT NOT NULL, settings TEXT NOT NULL) "
@@ -50,9 +48,9 @@ ANSWERED = (
     "EXISTS (SELECT 1 FROM answers a WHERE a.key = batched.key "
     "AND a.stored > coalesce((SELECT made FROM batches WHERE digest = batched.batch), 0))"
 )
-"""SQL for a request whose answer has been stored since it was written out: it waits for nothing any more."""
+"""SQL for a request whose answer has been stored since it was written out."""
 WAITS = f"EXISTS (SELECT 1 FROM batched WHERE batch = batches.digest AND NOT {ANSWERED})"
-"""SQL for a batch of which something has no answer yet."""
+"""SQL for a batch with an unanswered request."""
 
 
 @dataclass(frozen=True)
@@ -65,33 +63,33 @@ class Written:
     """Its canonical JSON, words by digest."""
     task: str
     batch: str
-    """The digest of the batch that it is in; "" where it stands in a file of the user's."""
+    """The digest of its batch; "" if it was written to a file of the user's."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch as it is written down."""
+    """A batch in the journal."""
 
     digest: str
     model: str
     """The digest of its model's settings."""
-    made: float
+    created: float
     """Seconds since 1970."""
     step: Step
     since: float
-    """When it came to that step."""
+    """When it reached that step."""
     size: int
     """Requests."""
     file: str
-    """The server's name for its lines; "" before they are there."""
+    """The server's id for its uploaded lines; "" before the upload."""
     id: str
-    """The server's name for it; "" where none is known."""
+    """The server's id for it; "" if unknown."""
     status: str
-    """What the server last said of it."""
+    """Its state when the server was last asked."""
     done: int
-    """Answered, as the server last counted."""
+    """Answered by the server's last count."""
     waits: bool
-    """It goes out only when no other batch of its model is under way."""
+    """Whether it is sent only once no other batch of its model is under way."""
 
 
 _COLUMNS = "digest, model, made, state, since, size, file, id, status, done, waits"
@@ -108,7 +106,7 @@ class Journal:
         return next(self.store.query("SELECT 1 FROM sqlite_master WHERE name = 'batch_strays'"), None) is not None
 
     def make_tables(self) -> None:
-        """Make the tables that the file lacks; forget what has been answered since it was written out."""
+        """Create missing tables; remove requests that have been answered since they were written out."""
         with self.store.transaction() as db:
             there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
             for name, statement in TABLES.items():
@@ -133,9 +131,9 @@ class Journal:
         batch: str = "",
         after: Callable[[sqlite3.Connection, int], None] = lambda db, count: None,
     ) -> list[str]:
-        """Note requests with their keys; return the keys that are not in a batch already.
+        """Write requests with their keys; return the keys that were not in a batch already.
 
-        Where there are any, `after` is called with their number in the same transaction.
+        If there are any, `after` is called with their number, in the same transaction.
         """
         new = []
         with self.store.transaction() as db:
@@ -151,7 +149,7 @@ class Journal:
         return new
 
     def written(self, key: str) -> Written | None:
-        """Return the request of a key, if it was written out and has no answer yet."""
+        """Return the unanswered request of a key, if it was written out."""
         row = next(
             self.store.query(f"SELECT model, request, task, batch FROM batched WHERE key = ? AND NOT {ANSWERED}", key),
             None,
@@ -159,7 +157,7 @@ class Journal:
         return None if row is None else Written(*row)
 
     def request(self, written: Written) -> Request:
-        """Return the request itself. Raises KeyError, TypeError or ValueError where its row or words are damaged."""
+        """Return the request itself. Raises KeyError, TypeError or ValueError if its row or words are damaged."""
         return request_from_json(json.loads(written.request), self.store.text)
 
     def set_apart(self, lines: Iterable[tuple[str, str]], file: str) -> None:
@@ -169,7 +167,7 @@ class Journal:
             db.executemany("INSERT OR IGNORE INTO batch_strays VALUES (?, ?, ?, ?)", rows)
 
     def strays(self) -> Iterator[tuple[str, str]]:
-        """Yield the lines that were set apart and answer what has been written out since, by key."""
+        """Yield the lines, by key, that were set apart and whose request has been written out since."""
         written_out = f"SELECT key FROM batched WHERE NOT {ANSWERED}"
         yield from self.store.query(f"SELECT id, line FROM batch_strays WHERE id IN ({written_out})")
 
@@ -180,9 +178,9 @@ class Journal:
     def prepare(
         self, model: str, task: str, requests: Sequence[tuple[str, Request]], *, waits: bool = False
     ) -> Batch | None:
-        """Write down a batch of those requests that are in none; None where all of them are."""
+        """Add a batch of those requests that are in no batch yet; return None if all of them are."""
         now = time.time()
-        # Not of the keys alone: what has failed goes out once more, and must not be taken for the batch that it was in.
+        # Not of the keys alone: requests that failed are sent once more, in a batch that must differ from their first.
         mark = hashlib.sha256("".join([*sorted(key for key, _ in requests), repr(now)]).encode()).hexdigest()[:32]
         new = self.write_out(
             model, task, requests, mark, lambda db, size: self._insert(db, mark, model, now, size, waits)
@@ -195,7 +193,7 @@ class Journal:
         db.execute(f"INSERT INTO batches ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def batch(self, digest: str) -> Batch | None:
-        """Return a batch; None where it has been collected, or dropped."""
+        """Return a batch; None if it has been collected or dropped."""
         return next(self._select("AND digest = ?", digest), None)
 
     def batches(self) -> list[Batch]:
@@ -214,8 +212,8 @@ class Journal:
                 (step, time.time(), file, id, digest),
             )
 
-    def heard(self, digest: str, status: str, done: int) -> None:
-        """Write down what the server says of a batch, for people."""
+    def note_status(self, digest: str, status: str, done: int) -> None:
+        """Write the server's state of a batch, for display."""
         with self.store.transaction() as db:
             db.execute("UPDATE batches SET status = ?, done = ? WHERE digest = ?", (status[:100], done, digest))
 
@@ -225,23 +223,23 @@ class Journal:
         return [key for (key,) in self.store.query(query, digest)]
 
     def drop(self, digest: str) -> None:
-        """Forget a batch and those of its requests that have no answer: they may be asked again."""
+        """Remove a batch with its unanswered requests, which may then be asked again."""
         with self.store.transaction() as db:
             db.execute("DELETE FROM batched WHERE batch = ?", (digest,))
             db.execute("DELETE FROM batches WHERE digest = ?", (digest,))
-            # Settings stay as long as something refers to them.
+            # Settings of models stay as long as something refers to them.
             db.execute(
                 "DELETE FROM batch_models WHERE digest NOT IN (SELECT model FROM batches) "
                 "AND digest NOT IN (SELECT model FROM batched)"
             )
 
     def release(self, keys: Iterable[str]) -> None:
-        """Take requests that got no answer out of their batch: they may be asked again."""
+        """Take unanswered requests out of their batch, so that they may be asked again."""
         with self.store.transaction() as db:
             forget(db, keys)
 
     def halve(self, batch: Batch) -> None:
-        """Put two batches in the place of one that was too large for its server; they go out one by one."""
+        """Replace a batch that was too large for its server by two, which are sent one after the other."""
         keys = self.keys(batch.digest)
         half, now = len(keys) // 2, time.time()
         with self.store.transaction() as db:
@@ -252,21 +250,8 @@ class Journal:
             db.execute("DELETE FROM batches WHERE digest = ?", (batch.digest,))
 
 
-def in_words(batches: Iterable[Batch], now: float) -> str:
-    """Return how many batches there are, of how many requests, and how old the oldest is."""
-    rows = list(batches)
-    if not rows:
-        return "no batch is under way"
-    seconds = max(0.0, now - min(batch.made for batch in rows))
-    age = f"{seconds / 3600:.0f} h" if seconds >= 5400 else f"{seconds / 60:.0f} min"
-    size = sum(batch.size for batch in rows)
-    if len(rows) == 1:
-        return f"1 batch of {size:,} requests is under way ({age} old)"
-    return f"{len(rows)} batches of {size:,} requests are under way (oldest {age})"
-
-
 def under_way(store: Store, name: str) -> str:
-    """Return what to say of the open batches of a model, by its name, to who asks it call by call; "" for none."""
+    """Return a notice for a run that asks a model call by call while batches of it are open; "" without any."""
     if not Journal(store).there:
         return ""
     of_model = "model IN (SELECT digest FROM batch_models WHERE name = ?)"
@@ -281,27 +266,17 @@ def under_way(store: Store, name: str) -> str:
 
 
 def forget(db: sqlite3.Connection, keys: Iterable[str]) -> None:
-    """Take requests off the lists, and batches of which nothing is left, inside a transaction."""
+    """Remove requests, and batches that are then empty, inside a transaction."""
     db.executemany("DELETE FROM batched WHERE key = ?", [(key,) for key in keys])
     db.execute("DELETE FROM batches WHERE NOT EXISTS (SELECT 1 FROM batched WHERE batch = digest)")
 
 
 def _utf8(text: str) -> str:
-    """Return a text that SQLite takes: without halves of characters."""
+    """Return a text without lone surrogates, which SQLite refuses."""
     return text.encode(errors="replace").decode()
 
 
-def endpoint_of(model: Model) -> Endpoint:
-    """Return a model as an endpoint. Raises ConfigError where it is no model of an API."""
-    if not isinstance(model, Endpoint):
-        raise ConfigError(
-            f"model={model.name} is asked on this machine: batches are lines for the server of an API model "
-            "(model=openai model.model=…, gpt4, …)."
-        )
-    return model
-
-
-def noted(endpoint: Endpoint) -> tuple[str, str]:
+def settings_of(endpoint: Endpoint) -> tuple[str, str]:
     """Return the settings of an endpoint as JSON, without any key, and their digest. Raises ConfigError."""
     kind = next((name for name, target in _KINDS.items() if type(endpoint) is target), None)
     if kind is None:
@@ -313,13 +288,13 @@ def noted(endpoint: Endpoint) -> tuple[str, str]:
     return text_digest(content), content
 
 
-def made_again(content: str) -> Endpoint:
-    """Return the endpoint of noted settings. Raises DataError where they are not those of one."""
+def endpoint_from_settings(content: str) -> Endpoint:
+    """Return the endpoint of settings in the journal. Raises DataError if they are not those of an endpoint."""
     try:
-        noted_settings: Any = json.loads(content)
-        target = _KINDS[noted_settings["kind"]]
+        content_object: Any = json.loads(content)
+        target = _KINDS[content_object["kind"]]
         known = {f.name for f in fields(target)}
-        settings = {name: value for name, value in noted_settings["settings"].items() if name in known}
+        settings = {name: value for name, value in content_object["settings"].items() if name in known}
         endpoint: Endpoint = TypeAdapter(target, config=None).validate_python(settings)
     except (ValueError, TypeError, KeyError, AttributeError, ValidationError, HarnessError) as error:
         raise DataError(

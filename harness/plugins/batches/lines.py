@@ -1,4 +1,4 @@
-"""A line of a batch: the request as it is sent, and what comes back for it, in the forms that servers have for that."""
+"""Lines of batches: a request as it is sent, and the reply to it, in the forms of several servers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from harness.models.api.replies import InvalidReplyError, one_line
 from harness.types import JSON, Failure, Request, Response
 
 LONGEST = 64 << 20
-"""Bytes of a line, at most: no reply of a live call is read beyond that either."""
+"""Bytes of a line at most, as of the reply to a live call."""
 _GROUP, _ROOM = 500, 16 << 20
 """Lines, and bytes of lines, that are held at a time."""
 GONE = {
     **dict.fromkeys(("batch_expired", "expired", "timeout_exceeded"), "batch_expired"),
     **dict.fromkeys(("batch_cancelled", "cancelled", "canceled"), "batch_cancelled"),
 }
-"""What servers call a request, or a batch, that was not worked on in time, and the kind of failure that it is."""
+"""Kinds of failure by the servers' words for a request, or a batch, that was not worked on in time."""
 _ENDED = {"canceled": "batch_cancelled", "expired": "batch_expired"}
-"""What Anthropic calls them."""
+"""Anthropic's words for the same."""
 
 
 def line_of(key: str, path: str, body: Mapping[str, JSON]) -> str:
@@ -60,7 +60,7 @@ def groups_of(lines: Iterable[bytes | None]) -> Iterator[list[bytes | None]]:
 
 
 def content_of(line: bytes, loads: Callable[[bytes], Any] = json.loads) -> dict[str, Any] | None:
-    """Return the JSON object of a line of output; None where it is none, or says not what it answers."""
+    """Return the JSON object of a line of output; None for a line that is no object or names no request."""
     try:
         content = loads(line)
     except (ValueError, RecursionError):
@@ -77,7 +77,7 @@ def names_of(lines: Iterable[bytes | None], loads: Callable[[bytes], Any] = json
 
 
 def outcome_of(content: Mapping[str, Any], endpoint: Endpoint, request: Request) -> Response | Failure:
-    """Return what a line of output says of its request: the reply, read as that of a live call, or a failure."""
+    """Return the outcome in a line of output, its reply or error read as that of a live call."""
     response, error = content.get("response"), content.get("error")
     if not isinstance(response, dict):
         return _failure_of(error, None, endpoint.max_wait)
@@ -108,7 +108,7 @@ def outcome_of(content: Mapping[str, Any], endpoint: Endpoint, request: Request)
 
 
 def _failure_of(error: Any, status: Any, max_wait: float) -> Failure:
-    """Return the failure that an error of a line means, read and named as that of a live call."""
+    """Return the failure for an error in a line, named as that of a live call."""
     refused = RefusedError(status if type(status) is int else 0, error, {})
     message = message_of(refused)
     if ended := next((kind for name, kind in GONE.items() if name in refused.code.split()), None):

@@ -1,7 +1,7 @@
-"""A model that is asked in batches: what would be sent call by call goes into files, and the answers come hours later.
+"""A model that is asked in batches: its requests are sent as files, and the answers arrive hours later.
 
-It goes directly around the endpoint, inside the budget and below the cache. What it knows stands in the cache's file
-(journal.py) before it is done: the process may end at any moment, and the same command goes on from there.
+It wraps the endpoint directly, inside the budget and below the cache. Each step is in the cache's file (journal.py)
+before it is taken, so that the same command continues after the process was killed at any moment.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 
 from harness.cache.store import Store
-from harness.errors import Interrupted, RunStopped
+from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.server import EndpointServer, rest
 from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import Files, Remote
 from harness.plugins.batches.inline_forms import form_of
-from harness.plugins.batches.journal import Batch, Journal, in_words, noted
-from harness.protocols import Admission, Outcomes, Wrapper
+from harness.plugins.batches.journal import Batch, Journal, settings_of
+from harness.protocols import Admission, Model, Outcomes, Wrapper
 from harness.runtime.signals import STOP
 from harness.types import Failure, Request
 
 AT_ONCE = 4
-"""Batches of one call that are under way at a time, where it waits for them: their requests are held in memory."""
+"""Batches under way at a time where the run waits for them: their requests are held in memory."""
 LONGEST_POLL = 600.0
 """Seconds between two looks at a batch, at most."""
 _TICK = 512
-"""Requests that are pulled between two moments at which what the cache knows can be handed out."""
+"""Requests pulled between two yields, at which the cache around this model can hand out its answers."""
 
 
 class Batched(Wrapper):
@@ -43,12 +43,15 @@ class Batched(Wrapper):
         task: str = "",
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Wrap `endpoint`; `key` names the answer to a request in `store`. `say` shows a line on stderr."""
+        """Wrap `endpoint`; `key` gives the key of a request's answer in `store`. `say` prints a line on stderr."""
         super().__init__(endpoint)
         self.endpoint, self.store, self.key, self.task, self.say = endpoint, store, key, task, say
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Send the requests in batches and yield the answers as batches end. Raises RunStopped where it is to wait."""
+        """Send the requests in batches and yield the answers as batches end.
+
+        Raises RunStopped with model.batch.wait=false once all batches are sent.
+        """
         self.endpoint.check_key()
         form = form_of(self.endpoint)
         with closing(BatchServer(self.endpoint, form.headers(self.endpoint.key))) as server:
@@ -66,23 +69,23 @@ class _BatchCall:
         self._journal.make_tables()
         self._awaited: dict[str, Request] = {}
         self._mine: dict[str, None] = {}
-        """The digests of batches that hold something awaited, in the order in which they were met."""
+        """The digests of batches that hold an awaited request, in the order in which they were met."""
         self._form = form
         self._sending = Sending(self._journal, server, self._form)
         self._collecting = Collecting(self._journal, server, self._form, model.endpoint, self._awaited)
         self._server = server
         self._size = min(self._settings.size, form.most_requests)
         self._megabytes = form.most_megabytes
-        self._said = ""
-        self._digest, self._noted = noted(model.endpoint)
+        self._last_report = ""
+        self._digest, self._endpoint_settings = settings_of(model.endpoint)
 
     def outcomes(self) -> Iterator[Outcomes]:
-        """Yield what lands. Raises RunStopped where the rest is to be collected later."""
+        """Yield what lands. Raises RunStopped if the rest is to be collected later."""
         try:
             yield from self._outcomes()
         except Interrupted:
             if not self._mine:
-                return  # nothing is at the server: what goes around says the rest
+                return  # nothing is at the server: the wrapper outside reports the interruption
             raise Interrupted(f"interrupted: {self._under_way()}; the same command collects them.") from None
 
     def _outcomes(self) -> Iterator[Outcomes]:
@@ -100,18 +103,18 @@ class _BatchCall:
             if not self._awaited and not more:
                 return
             if not self._settings.wait:
-                yield ()  # what the cache knows is handed out before the run ends
+                yield ()  # lets the cache hand out what it has before the run ends
                 raise RunStopped(f"{self._under_way()}: the same command collects them.")
             pause = self._settings.poll if landed else min(1.5 * pause, max(LONGEST_POLL, self._settings.poll))
             rest(pause * random.uniform(0.9, 1.1))
 
     @property
     def _ready(self) -> bool:
-        """Whether another request may be pulled now; a budget may have to wait for what is under way."""
+        """Whether another request may be pulled now: a budget may have to wait for what is under way."""
         return not isinstance(self._requests, Admission) or self._requests.ready
 
     def _fill(self) -> Generator[Outcomes, None, bool]:
-        """Pull as much as a batch takes, and send it; return whether there may be more."""
+        """Pull as many requests as fit into a batch and send it; return whether there may be more."""
         lot: list[tuple[str, Request]] = []
         size, tokens, count, more = 0, 0, 0, True
         declined: list[tuple[Request, Failure]] = []
@@ -158,11 +161,11 @@ class _BatchCall:
         return size
 
     def _tokens(self, request: Request) -> int:
-        """Return about how many tokens a request has: queues count those that are sent."""
+        """Return an estimate of a request's input tokens, which servers' queues limit."""
         return sum(len(text) for text in self._model.endpoint.texts(getattr(request, "messages", ()))) // 4 + 1
 
     def _prepare(self, lot: list[tuple[str, Request]]) -> None:
-        self._journal.add_model(self._digest, self._model.name, self._noted)
+        self._journal.add_model(self._digest, self._model.name, self._endpoint_settings)
         batch = self._journal.prepare(self._digest, self._model.task, lot)
         for key, _ in lot:  # another process may have been sooner with some
             written = self._journal.written(key)
@@ -173,7 +176,7 @@ class _BatchCall:
         self._report()
 
     def _send(self, batch: Batch) -> None:
-        """Bring a batch to its server, unless another process does, or it has to wait for others."""
+        """Send a batch, unless another process does or it has to wait for others."""
         others = (self._journal.batch(digest) for digest in self._mine if digest != batch.digest)
         if batch.waits and any(other is not None and other.id for other in others):
             return
@@ -192,7 +195,7 @@ class _BatchCall:
                 yield from self._elsewhere(digest)
             elif batch.id:
                 remote = self._form.look(self._server, batch.id)
-                self._journal.heard(digest, remote.status, remote.done)
+                self._journal.note_status(digest, remote.status, remote.done)
                 landed |= remote.state != "under way"
                 yield from self._ended(batch, remote)
             self._report()
@@ -215,7 +218,7 @@ class _BatchCall:
             )
 
     def _elsewhere(self, digest: str) -> Iterator[Outcomes]:
-        """Look for the awaited requests of a batch that is there no more: in other batches, or in the cache."""
+        """Look in other batches, and in the cache, for the awaited requests of a batch that has left the journal."""
         self._mine.pop(digest, None)
         gone: list[tuple[Request, Failure]] = []
         found = []
@@ -236,13 +239,36 @@ class _BatchCall:
         return in_words(batches, time.time())
 
     def _report(self) -> None:
-        """Say how far the batches are, where that has changed."""
+        """Print how far the batches are, if that has changed."""
         batches = [batch for digest in self._mine if (batch := self._journal.batch(digest)) is not None]
         if not batches:
             return
         size, done = sum(batch.size for batch in batches), sum(batch.done for batch in batches)
         count = f"{len(batches)} batches" if len(batches) > 1 else "1 batch"
         line = f"{count} of {size:,} at the server, {done:,} answered"
-        if line != self._said:
-            self._said = line
+        if line != self._last_report:
+            self._last_report = line
             self._model.say(line)
+
+
+def in_words(batches: Iterable[Batch], now: float) -> str:
+    """Return how many batches there are, of how many requests, and how old the oldest is."""
+    rows = list(batches)
+    if not rows:
+        return "no batch is under way"
+    seconds = max(0.0, now - min(batch.created for batch in rows))
+    age = f"{seconds / 3600:.0f} h" if seconds >= 5400 else f"{seconds / 60:.0f} min"
+    size = sum(batch.size for batch in rows)
+    if len(rows) == 1:
+        return f"1 batch of {size:,} requests is under way ({age} old)"
+    return f"{len(rows)} batches of {size:,} requests are under way (oldest {age})"
+
+
+def endpoint_of(model: Model) -> Endpoint:
+    """Return a model as an endpoint. Raises ConfigError where it is no model of an API."""
+    if not isinstance(model, Endpoint):
+        raise ConfigError(
+            f"model={model.name} is asked on this machine: batches are lines for the server of an API model "
+            "(model=openai model.model=…, gpt4, …)."
+        )
+    return model

@@ -1,4 +1,4 @@
-"""What a run would ask, written as a batch's lines, and the answers to such lines taken in."""
+"""The requests of a run written as lines of a batch, and the answers to such lines imported."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from harness.cache.store import Store
 from harness.codec import canonical, request_digest
 from harness.errors import ConfigError, DataError
 from harness.models.api.endpoint import Endpoint
-from harness.plugins.batches.journal import Journal, Written, endpoint_of, forget, made_again, noted
+from harness.plugins.batches.journal import Journal, Written, endpoint_from_settings, forget, settings_of
 from harness.plugins.batches.lines import content_of, groups_of, line_of, outcome_of, read_lines
+from harness.plugins.batches.model import endpoint_of
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.protocols import Task
@@ -58,11 +59,11 @@ class UnansweredRequests:
         endpoint = endpoint_of(model)
         return cls(store, task, prompt, endpoint, settings.samples, CachedModel(endpoint, store))
 
-    def noted(self) -> Iterator[tuple[str, Request]]:
+    def journaled(self) -> Iterator[tuple[str, Request]]:
         """Yield each missing request with its key, noted in the cache; those that are in a batch already are not."""
         journal = Journal(self.store)
         journal.make_tables()
-        model, settings = noted(self.endpoint)
+        model, settings = settings_of(self.endpoint)
         journal.add_model(model, self.endpoint.name, settings)
         requests = self._missing()
         while chunk := [(self.cached.key(request), request) for request in islice(requests, _CHUNK)]:
@@ -71,7 +72,7 @@ class UnansweredRequests:
             yield from ((key, request) for key, request in chunk if key in new)
 
     def _missing(self) -> Iterator[Request]:
-        """Yield each distinct request without an answer that can be made by now."""
+        """Yield each distinct unanswered request whose words are already known."""
         digests: set[int] = set()
         kind = fitting(self.prompt, self.endpoint)
         for item in self.task.items():
@@ -118,7 +119,7 @@ class UnansweredRequests:
 
 @dataclass
 class Outlet:
-    """Lines as they go into files, each of so many lines and bytes at most."""
+    """Files of lines, each with at most so many lines and bytes."""
 
     out: str
     lines: int
@@ -129,7 +130,7 @@ class Outlet:
     """The name of each file, its lines and its bytes."""
 
     def write(self, lines: Iterator[str]) -> None:
-        """Write the lines; no file is made where there are none. Raises ConfigError for a line beyond the limit."""
+        """Write the lines; without any, no file. Raises ConfigError for a line beyond the limit."""
         held = next(lines, None)
         while held is not None:
             name = self.out if not self.files else self._further(len(self.files) + 1)
@@ -218,7 +219,7 @@ class Intake:
         """Return the request that a key means, and whose it is. Raises DataError where they do not make that key."""
         if written.model not in self._endpoints:
             models = self._journal.models()
-            self._endpoints[written.model] = made_again(models.get(written.model, ("", "{}"))[1])
+            self._endpoints[written.model] = endpoint_from_settings(models.get(written.model, ("", "{}"))[1])
         endpoint = self._endpoints[written.model]
         try:
             request = self._journal.request(written)
@@ -244,7 +245,7 @@ class Intake:
 
 
 def is_output(path: Path) -> bool:
-    """Return whether a file holds lines of a batch. Raises DataError where they are its requests, not its answers."""
+    """Return whether a file holds answers of a batch. Raises DataError if it holds the requests instead."""
     with path.open("rb") as file:
         line = next(read_lines(file), None)
     if line is None or (content := content_of(line)) is None or "schema" in content:
@@ -261,11 +262,11 @@ def write(cache: Path, out: str, settings: Main, lines: int, megabytes: float) -
     outlet = Outlet(out, lines if out != "-" else 1 << 62, int(megabytes * 1e6) if out != "-" else 1 << 62)
     with closing(Store(cache)) as store:
         source = UnansweredRequests.of(store, settings)
-        outlet.write(line_of(key, *source.endpoint.call(request)) for key, request in source.noted())
+        outlet.write(line_of(key, *source.endpoint.call(request)) for key, request in source.journaled())
     return source, outlet
 
 
 def note(store: Store, settings: Main) -> None:
-    """Note the missing requests of a run without writing them: what was written elsewhere can be taken in."""
-    for _ in UnansweredRequests.of(store, settings).noted():
+    """Journal the missing requests of a run without writing lines, so that answers to others' lines can be imported."""
+    for _ in UnansweredRequests.of(store, settings).journaled():
         continue

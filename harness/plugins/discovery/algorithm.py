@@ -1,4 +1,4 @@
-"""What algorithms have in common: their columns in an order that tells nothing, counts of the data, and scores.
+"""The base of all algorithms: columns in a random order, counts of the data, and scores.
 
 Files of networks list causes before their effects more often than not, many of them always. Wherever directions
 score alike, an algorithm that takes the first of equals reads that order off: it would be right for a wrong reason
@@ -42,7 +42,7 @@ class Shuffled(ABC):
 
     @abstractmethod
     def search(self, data: NDArray[np.int64], arities: tuple[int, ...], seed: int) -> Pattern:
-        """Return the graph over columns whose order says nothing."""
+        """Return the graph over columns that come in a random order."""
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,8 @@ def mutual_information(table: Observations) -> tuple[Values, Values]:
 
 
 def dependent(table: Observations, information: Values, alpha: float) -> NDArray[np.bool_]:
-    """Return which pairs a G² test finds dependent at the level `alpha`: G² is 2 N times the mutual information."""
+    """Return the pairs that a G² test finds dependent at the level `alpha`: G² is 2 N times the mutual information."""
     states = np.array(table.arities) - 1
-    found: NDArray[np.bool_] = chdtrc(np.maximum(np.outer(states, states), 1), 2 * table.rows * information) < alpha
-    np.fill_diagonal(found, False)
-    return found
+    pairs: NDArray[np.bool_] = chdtrc(np.maximum(np.outer(states, states), 1), 2 * table.rows * information) < alpha
+    np.fill_diagonal(pairs, False)
+    return pairs

@@ -1,4 +1,4 @@
-"""PC and BOSS of causal-learn (https://github.com/py-why/causal-learn), an optional part, imported when one is run."""
+"""PC and BOSS of the optional library causal-learn (https://github.com/py-why/causal-learn), imported when one runs."""
 
 from __future__ import annotations
 

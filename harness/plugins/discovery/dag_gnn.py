@@ -40,7 +40,7 @@ class DAGGNN(Shuffled):
     From the code are also A = sinh 3W, the penalty on loops, the updates of multiplier, penalty and learning rate, and
     all defaults but `epochs` (theirs: 200). Ours: the loss of discrete variables, which the code lacks, is
     cross-entropy; rows are shuffled in each epoch; columns come in an order drawn from the seed; and where edges above
-    the threshold still make a cycle, the weakest go until there is none.
+    the threshold still make a cycle, the weakest go until the graph is acyclic.
     """
 
     threshold: Annotated[float, Field(ge=0)] = 0.3

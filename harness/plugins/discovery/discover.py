@@ -1,4 +1,4 @@
-"""python -m harness.discover algorithm=… network=… samples=… seed=…: what classical algorithms learn from data.
+"""harness discover algorithm=… network=… samples=… seed=…: classical algorithms on sampled data.
 
 A run leaves records, scores and graphs beside those of the language models, as if the algorithm had been asked.
 """
@@ -44,7 +44,7 @@ Classical causal discovery on data sampled from the networks, scored as the lang
   harness discover algorithm=mmhc network=null                     the paper's fourteen networks in one row
 """
 _WORDS = ("format", "names", "rows", "parts", "columns", "background", "seed")
-"""Settings of the task that make prompts."""
+"""Settings of the task that only change its prompts."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def sweep(multirun: Multirun) -> int:
 
 
 def command() -> SweepCommand:
-    """Return what a sweep needs to know of this command."""
+    """Return this command as a sweep carries it out."""
     from harness.plugins.discovery.leaderboard import table
     from harness.sweep.jobs import SweepCommand
 
@@ -112,7 +112,7 @@ class PreparedDiscovery:
 
 
 def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
-    """Return the run that a composed config describes. Raises ConfigError for one that cannot run."""
+    """Return the run that a composed config describes. Raises ConfigError if it cannot run."""
     from harness.runtime.progress import Progress
     from harness.storage import provenance
     from harness.storage.configuration import folder_of, of_algorithm

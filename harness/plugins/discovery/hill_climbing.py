@@ -1,4 +1,4 @@
-"""Greedy hill climbing over DAGs (HC), and the empty graph, where it begins."""
+"""Greedy hill climbing over DAGs (HC), and the empty graph from which it starts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ class Empty:
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """Nothing but what it is: the graphs depend on nothing."""
         return {"kind": "empty graph"}
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
@@ -50,7 +49,7 @@ class HillClimbing(Scored):
 
     max_parents: Annotated[int, Field(ge=1)] | None = None
     restarts: Annotated[int, Field(ge=0)] = 0
-    """How often to climb again from the best graph so far after `perturbations` random changes."""
+    """Climbs from the best graph so far, after `perturbations` random changes of it."""
     perturbations: Annotated[int, Field(ge=1)] = 10
 
     @property
@@ -81,7 +80,7 @@ def climb(score: Score, start: DAG, *, candidates: Sequence[int] | None = None, 
     while True:
         gains = search.gains()
         best = gains.max(initial=-np.inf)
-        # Twice: what is within a tie of the best has to gain something, or the climb could go in circles.
+        # Twice: a change within a tie of the best must still gain something, or the climb could go in circles.
         if best <= 2 * _TIE:
             return search.dag
         search.make(int(np.argmax(gains >= best - _TIE)))

@@ -66,7 +66,7 @@ def _sort_key(algorithms: PublishedAlgorithms, key: tuple[str, str, int]) -> tup
 
 
 def _values(row: Run, network: str) -> Mapping[str, float | None]:
-    """Return the metrics of the graph learned of a network; none where its edges were not asked about (task.limit)."""
+    """Return the metrics of the graph learned of a network, each None if task.limit left out questions on its edges."""
     rows = (row.result.scores[name]["network/structure"].get(f"{network}/direct") for name in ("exact", "paper"))
     exact, paper = (
         dict.fromkeys(_TITLES) if scores is None else {metric.name: metric.value for metric in scores.metrics}

@@ -1,4 +1,4 @@
-"""Max-min hill climbing (MMHC): tests say which edges there may be, a score which there are."""
+"""Max-min hill climbing (MMHC): tests select candidate edges, and a score chooses among them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Independence(NamedTuple):
 
 
 class GSquare:
-    """The tests on one table, each made once.
+    """G² tests on one table, each computed once.
 
     G² = 2 Σ n(xyz) ln (n(xyz) n(z) / n(xz) n(yz)), χ²-distributed under independence (Spirtes, Glymour and Scheines
     2000, §5.5). Degrees of freedom are adjusted: a configuration z of the
@@ -87,7 +87,7 @@ class MMHC(Scored):
     max_condition: Annotated[int, Field(ge=0)] = 3
     """The largest set of variables to condition on."""
     rows_per_cell: Annotated[float, Field(ge=0)] = 5.0
-    """A test with fewer rows than this for each cell of its table, on average, is not made."""
+    """Average rows per cell of a table below which no test is made."""
     score: ScoreName = "bdeu"
     max_parents: Annotated[int, Field(ge=1)] | None = None
 
@@ -178,6 +178,6 @@ class MMPC:
 
 
 def _subsets(nodes: Sequence[int], largest: int) -> Iterator[tuple[int, ...]]:
-    """Yield all subsets of at most `largest` nodes, small ones first; none where `largest` is negative."""
+    """Yield all subsets of at most `largest` nodes, small ones first."""
     for size in range(largest + 1):
         yield from combinations(nodes, size)

@@ -41,9 +41,9 @@ class Genetic(Scored):
     """The level of the tests that a pair must pass to get an edge."""
     population: Annotated[int, Field(ge=2)] = 60
     generations: Annotated[int, Field(ge=1)] = 200
-    """The greatest number."""
+    """Generations at most."""
     patience: Annotated[int, Field(ge=1)] = 30
-    """So many generations without a better network end the search."""
+    """Generations without a better network that end the search."""
     mutations: Annotated[float, Field(ge=0)] = 2.0
     """Genes of a child that change, on average."""
     max_parents: Annotated[int, Field(ge=1)] = 5
@@ -59,7 +59,7 @@ class Genetic(Scored):
 
 
 class _Search:
-    """A population of networks over the pairs that pass the test, and how the next one comes of it."""
+    """A population of networks over the pairs that pass the test, and the steps to the next population."""
 
     def __init__(self, table: Observations, score: Score, settings: Genetic, draw: np.random.RandomState) -> None:
         information, normalized = mutual_information(table)
@@ -123,7 +123,7 @@ class _Search:
         return int(a if values[a] >= values[b] else b)
 
     def _living(self, everyone: Sequence[Genes], values: Sequence[float]) -> list[int]:
-        """Return who lives on, best first: of equal individuals one, as long as there are enough others."""
+        """Return the survivors, best first; of equal individuals one, as long as there are enough others."""
         order = sorted(range(len(everyone)), key=lambda k: -values[k])
         firsts = list({everyone[k].tobytes(): k for k in reversed(order)}.values())[::-1]
         others = [k for k in order if k not in set(firsts)]
@@ -173,7 +173,7 @@ class Ensemble(Scored):
     max_parents: Annotated[int, Field(ge=1)] = 4
     restarts: Annotated[int, Field(ge=0)] = 10
     patience: Annotated[int, Field(ge=1)] = 20
-    """So many steps for each variable without a better network end a search."""
+    """Steps for each variable, without a better network, that end a search."""
     temperature: Annotated[float, Field(gt=0)] = 5.0
     """At the beginning, in units of the score; it falls by a thousandth with each step."""
 
@@ -247,7 +247,6 @@ class Families:
         return total
 
     def network(self, order: Sequence[int]) -> DAG:
-        """Return an order's network."""
         parents, earlier = [0] * self.variables, 0
         for v in order:
             parents[v] = self._best(v, earlier)[1]
@@ -263,7 +262,7 @@ class Families:
 
 
 def _perturbed(order: Sequence[int], ensemble: Sequence[DAG], draw: np.random.RandomState) -> list[int]:
-    """Return the order after random moves, but for those that turn an edge round that most networks have."""
+    """Return the order after random moves, without those that reverse an edge most networks have."""
     n = len(order)
     first = {(u, v) for v in range(n) for u in range(n) if 2 * sum(dag[v] >> u & 1 for dag in ensemble) > len(ensemble)}
     now = list(order)

@@ -1,4 +1,4 @@
-"""The rounds of one command: in each, what is missing is dealt to workers, who are watched until they have ended."""
+"""The rounds of one command: in each, missing answers are dealt to workers, which are watched until they have ended."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from harness.engine import Engine, Started, State, Work
 from harness.errors import BudgetReached, RunStopped
 from harness.plugins.scale import folder
 from harness.plugins.scale.dealing import Answers, Ranges, deal
-from harness.plugins.scale.folder import Assignment, WorkerOutcome, place_of
+from harness.plugins.scale.folder import Assignment, WorkerOutcome, WorkersProgress, place_of
 from harness.prepare import Prepared
-from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
 from harness.settings import LOCAL
 from harness.storage.atomic_write import json_round_trip
@@ -27,28 +26,26 @@ from harness.types import JSON, Failure
 _LOOK = 0.2
 """Seconds between two looks at the workers."""
 _FOR_ALL = "RunStopped"
-"""The kind of error that every other worker would meet as well: a key, a quota, replies without an answer."""
-_GLANCE = 1.0
-"""Seconds between two looks at what the workers write of themselves."""
+"""The kind of error that every other worker would meet, too: a bad key, a quota, replies without an answer."""
 
 
 _MOST = 30.0
-"""Seconds between two questions to a cluster, at most; at first it is asked more often."""
+"""Seconds between two questions to a cluster, at most; it is asked more often at first."""
 
 
 class WorkWatch:
-    """What has become of work so far."""
+    """The state of each piece of work, from the engine's word and from the outcomes that pieces leave."""
 
     def __init__(self, started: Started, names: Iterable[str], has_left_its_outcome: Callable[[str], bool]) -> None:
         self._started, self._has_left = started, has_left_its_outcome
         self.open = set(names)
         self.states: Mapping[str, State] = dict.fromkeys(self.open, "waiting")
         self.lost: dict[str, str] = {}
-        """Pieces that ended without an outcome, and how."""
+        """How each piece ended that left no outcome."""
         self.answered = True
         """Whether the engine answered when it was last asked."""
         self._over: dict[str, float] = {}
-        """Since when the engine has said that a piece has ended."""
+        """When the engine first said that a piece has ended."""
         self._next, self._pause = 0.0, 1.0
 
     def look(self) -> list[str]:
@@ -82,52 +79,9 @@ class WorkWatch:
         return True
 
 
-class WorkersProgress(Progress):
-    """Counts of a run's answers as its workers get them."""
-
-    def __init__(self, title: str) -> None:
-        super().__init__(title, self._spent)
-        self._usd = self._usd_before = 0.0
-        self._states: Mapping[Path, State] = {}
-        self._base = self._known = self._failed_before = 0
-        self._seeded: Mapping[Path, int] = {}
-        self._new: dict[Path, int] = {}
-        self._last_look = 0.0
-
-    def begin(self, total: int, missing: int, seeded: Mapping[Path, int]) -> None:
-        """Begin a round: `missing` of `total` answers are to come; `seeded` counts those in each worker's cache."""
-        if not self.total:
-            self.cached = total - missing
-        self._base, self._failed_before, self._usd_before = total - missing, self.failed, self._usd
-        self.done = self._known = self._base
-        self._seeded, self._new, self._last_look = seeded, {}, 0.0
-
-    def look(self, states: Mapping[Path, State]) -> None:
-        """Take up how far the workers are, once a second."""
-        self._states = states
-        self.done = self._known  # whoever watches has counted this look as one more
-        if (now := time.monotonic()) - self._last_look < _GLANCE and any(state != "ended" for state in states.values()):
-            return
-        self._last_look = now
-        statuses = {assignment: folder.status_of(assignment) for assignment in states}
-        for assignment, status in statuses.items():  # one that was begun again counts its stored answers anew
-            self._new[assignment] = max(self._new.get(assignment, 0), status.done - self._seeded.get(assignment, 0))
-        self.done = self._known = self._base + sum(self._new.values())
-        self.failed = self._failed_before + sum(status.failed for status in statuses.values())
-        self._usd = self._usd_before + sum(status.usd for status in statuses.values())
-
-    def facts(self, now: float) -> dict[str, str]:
-        alive, waiting = (sum(state == which for state in self._states.values()) for which in ("running", "waiting"))
-        workers = f"{alive} of {len(self._states)} workers alive" + f", {waiting} waiting" * (waiting > 0)
-        return super().facts(now) | ({"workers": workers} if self._states else {})
-
-    def _spent(self) -> str:
-        return dollars(self._usd) if self._usd else ""
-
-
 @dataclass
 class Rounds:
-    """What workers of one command have come to so far."""
+    """The rounds of one command, and the results of its workers so far."""
 
     prepared: Prepared
     config: Mapping[str, JSON]
@@ -136,28 +90,28 @@ class Rounds:
     store: Store
     place: Path
     failures: dict[str, Failure] = field(default_factory=dict)
-    """What workers have asked in vain, by the digests of the requests."""
+    """Failed calls of the workers, by the digests of their requests."""
     stopped: RunStopped | None = None
-    """Why answers are missing that another round would not bring."""
+    """Why no further round is worth starting."""
     gained: int = 0
     """Answers and failures of all rounds."""
     discarded: float = 0.0
     """USD for replies that were no answer."""
     unreadable: bool = False
-    """Whether a worker's cache could not be taken in."""
+    """Whether a worker's cache could not be read."""
     ended: list[WorkerOutcome | None] = field(default_factory=list)
     """How the workers of all rounds ended; None for one that was lost."""
     rounds: int = 0
 
     def __post_init__(self) -> None:
-        """Show what all workers do as one run; the clock of budget.minutes begins."""
+        """Show all workers as one run, and start the clock of budget.minutes."""
         self.progress = WorkersProgress(self.prepared.progress.title)
         self._began = time.monotonic()
         self._said: set[str] = set()
 
     @property
     def provenance(self) -> dict[str, JSON]:
-        """How it was done, for the manifest; {} where nothing was left to ask."""
+        """Engine, numbers and machines of the workers, for the manifest; {} if there was nothing to ask."""
         if not self.ended:
             return {}
         outcomes = [outcome for outcome in self.ended if outcome is not None]
@@ -167,7 +121,7 @@ class Rounds:
         return {"workers": {**facts, "machines": list(machines.values())}}
 
     def ask(self) -> None:
-        """Deal and watch until nothing is missing, or another round would bring nothing."""
+        """Deal and watch until nothing is missing, or a round has brought nothing."""
         again = True
         while again and self.stopped is None and not STOP.requested:
             before = self.gained
@@ -180,7 +134,7 @@ class Rounds:
                 )
 
     def _round(self) -> list[str]:
-        """Have what is missing asked once; return, in sentences, why some of it may still be."""
+        """Have missing answers asked for once; return sentences on why some may still be missing."""
         limits = self._limits()
         if self.stopped is not None:
             return []
@@ -219,14 +173,14 @@ class Rounds:
     def _watched(
         self, started: Started, places: Sequence[Path], reasons: dict[str, None]
     ) -> Iterator[Mapping[Path, State]]:
-        """Yield the workers' states until all have ended, each of which is taken in then."""
-        assignments, told = {place.stem: place for place in places}, False
+        """Yield the workers' states until all have ended; take in the answers of each as it ends."""
+        assignments, cancelled = {place.stem: place for place in places}, False
         watch = WorkWatch(started, assignments, lambda name: place_of(assignments[name], "outcome.json").exists())
         try:
             while watch.open:
-                if (STOP.requested or self.stopped is not None) and not told:
+                if (STOP.requested or self.stopped is not None) and not cancelled:
                     started.cancel()
-                    told = True
+                    cancelled = True
                 ended = watch.look()
                 states = {assignments[name]: state for name, state in watch.states.items()}
                 for name in ended:
@@ -240,11 +194,11 @@ class Rounds:
                 if watch.open:
                     time.sleep(_LOOK)
         finally:
-            if watch.open and not told:  # the disk is full, say
+            if watch.open and not cancelled:  # the disk is full, say
                 started.cancel()
 
     def _ended(self, assignment: Path, how: str) -> str:
-        """Enter how a worker has ended; return why its items may lack answers, as a sentence."""
+        """Record how a worker has ended; return why its items may lack answers, as a sentence."""
         status, outcome = folder.status_of(assignment), folder.outcome_of(assignment)
         before = len(self.failures)
         self.failures |= folder.failures_of(assignment)
@@ -266,8 +220,8 @@ class Rounds:
             return reason
         if outcome.error is None:
             return ""
-        said = "it was told to end." if outcome.kind == "Interrupted" else outcome.error
-        reason = f"worker {assignment.stem} on {outcome.host}: {said}"
+        words = "it was told to end." if outcome.kind == "Interrupted" else outcome.error
+        reason = f"worker {assignment.stem} on {outcome.host}: {words}"
         if outcome.error not in self._said and outcome.kind != "BudgetReached" and not STOP.requested:
             self._said.add(outcome.error)
             self.progress.say(reason)
@@ -276,7 +230,7 @@ class Rounds:
         return reason
 
     def _limits(self) -> dict[str, float | None]:
-        """Return what is left of the budget, and set `stopped` where that is nothing."""
+        """Return what is left of the budget, and set `stopped` if nothing is."""
         budget, spent = self.prepared.spending.budget, self.prepared.spending.till.spent
         left: dict[str, float | None] = {}
         for limit in ("usd", "tokens", "requests", "minutes"):
@@ -284,10 +238,12 @@ class Rounds:
             taken = (time.monotonic() - self._began) / 60 if limit == "minutes" else getattr(spent, limit)
             left[limit] = None if amount is None else amount - taken
             if amount is not None and amount - taken < (1 if limit == "requests" else 1e-9):
-                said = {"usd": dollars(spent.usd), "minutes": "the time is over"}.get(limit, f"{taken:,.0f} taken")
+                spent_words = {"usd": dollars(spent.usd), "minutes": "the time is over"}.get(
+                    limit, f"{taken:,.0f} taken"
+                )
                 self.stopped = BudgetReached(
-                    f"budget.{limit}={amount:g} of all workers together is reached ({said}): every answer so far is "
-                    "kept, and the same command with a new budget asks for the rest."
+                    f"budget.{limit}={amount:g} of all workers together is reached ({spent_words}): every answer "
+                    "so far is kept, and the same command with a new budget asks for the rest."
                 )
         return left
 
@@ -320,7 +276,7 @@ class Rounds:
 
 
 def _paths(part: object, group: str) -> dict[str, str]:
-    """Return the settings of a part that name what is on this machine's disks."""
+    """Return the settings of a part that name existing files or folders."""
     found = {}
     for setting in fields(part):  # type: ignore[arg-type]
         value = getattr(part, setting.name)

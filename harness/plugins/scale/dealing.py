@@ -1,4 +1,4 @@
-"""A run's items dealt to shards: the part of a task that one machine or worker asks, and what is still to be asked.
+"""A run's items dealt to shards, whole or as far as they still lack answers.
 
 Items that follow each other within one cluster stay together, 256 of them at most: a server's prefix cache, or shared
 prefixes in this process, serve a premise's questions as they would in one run. Such runs of items are dealt in turn, so
@@ -37,7 +37,7 @@ class Shard(Task):
     shard: int
     shards: int
     runs: tuple[tuple[int, int], ...] | None = None
-    """Which items these are, where they were dealt already: from a place to before another one, in order."""
+    """Half-open ranges of items, in order, if they were dealt already."""
 
     @property
     def name(self) -> str:
@@ -103,7 +103,7 @@ class _ShardItems(Iterable[Item]):
 
 
 class _ItemsOfRanges(Iterable[Item]):
-    """The items at certain places."""
+    """The items in certain ranges."""
 
     def __init__(self, items: Iterable[Item], runs: Sequence[tuple[int, int]]) -> None:
         self._items, self._runs = items, runs
@@ -151,7 +151,7 @@ def holds_talks(prompt: Prompt) -> bool:
 Ranges = list[tuple[int, int]]
 Answers = Sequence[tuple[str, Request, Response]]
 Seed = Callable[[int, Answers], None]
-"""Stores answers in the cache of a worker, by its number."""
+"""Stores known answers in the cache of a worker, by its number."""
 
 
 @dataclass
@@ -159,14 +159,14 @@ class Dealt:
     """The work of several workers."""
 
     runs: list[Ranges] = field(default_factory=list)
-    """Of each worker: from a place to before another one, in the task's order."""
+    """Of each worker, half-open ranges in the task's order."""
     items: int = 0
     missing: int = 0
-    """Answers, as far as anybody knows."""
+    """Missing answers, those to questions behind an unanswered opening included."""
 
 
 class _Known(Wrapper):
-    """A model that answers what a cache holds and asks nothing; it keeps what it has answered."""
+    """A model that answers from a cache, asks nothing, and keeps the answers it has given."""
 
     def __init__(self, cached: CachedModel, failed: Container[str]) -> None:
         super().__init__(cached)
@@ -175,7 +175,7 @@ class _Known(Wrapper):
         self.missing = 0
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield what is stored; a failure for what is not, or has failed."""
+        """Yield stored answers, and a failure for each request without one."""
         for request in requests:
             stored = self._cached.peek(request)
             if stored is not None:

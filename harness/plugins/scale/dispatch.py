@@ -1,8 +1,8 @@
-"""What the core asks of this plug-in (`harness.engine.Dispatch`): a run in shards, here or by workers; jobs of a sweep.
+"""The plug-in's side of `harness.engine.Dispatch`: a run in shards, here or by workers, and the jobs of a sweep.
 
-With workers, items are dealt, submitted, watched, taken in, dealt again where a worker was lost, and scored. Whatever
-ends a worker, or this process, the answers stand in the workers' caches: they are taken in when a worker ends, those of
-a command that was killed by the next one on the same cache.
+With workers, items are dealt, submitted and watched; answers are imported, items of lost workers dealt again, and the
+run is scored. Answers stand in the workers' caches until then, so that nothing is lost if a worker or this process is
+killed: the next command on the same cache imports what a killed one left.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from harness.tasks.check import look_ahead
 from harness.types import JSON, Failure, Request
 
 _LOOK = 0.1
-"""Seconds between two looks at what a sweep's jobs have left."""
+"""Seconds between two looks at the folders of a sweep's jobs."""
 _EVERY = 60.0
 """Seconds between two lines on work that waits."""
 __all__ = ["carry_out", "check", "next_step", "shard_of", "wait"]
 
 
 def shard_of(task: Task, prompt: Prompt, model: Model, settings: Main) -> Task:
-    """Return the part of a task that shard= asks for; with workers= the task. Raises ConfigError."""
+    """Return the part of a task that shard= selects; with workers= the whole task. Raises ConfigError."""
     shard, shards = settings.shard, settings.shards
     if shard is None:
         if shards > 1 and settings.workers is None:
@@ -68,7 +68,7 @@ def shard_of(task: Task, prompt: Prompt, model: Model, settings: Main) -> Task:
 
 
 def check(prepared: Prepared) -> None:
-    """Raise ConfigError where a prepared run cannot be asked in shards."""
+    """Raise ConfigError if workers cannot carry out a prepared run."""
     settings = prepared.settings
     if settings.workers is None:
         return
@@ -127,7 +127,7 @@ def carry_out(prepared: Prepared, config: Mapping[str, JSON], *, announced: bool
 
 
 def _scored(prepared: Prepared, asking: Rounds, store: Store) -> RunOutcome:
-    """Record and score what the workers have answered, as a run does that finds everything in its cache."""
+    """Record and score the workers' answers, as a run does that finds everything in its cache."""
     spending = prepared.spending
     spending.ledger.usd_discarded += asking.discarded
     reported = _Reported(prepared.model, asking.failures)
@@ -146,7 +146,7 @@ def _scored(prepared: Prepared, asking: Rounds, store: Store) -> RunOutcome:
 
 
 class _Reported(Wrapper):
-    """A model that asks nothing: what no cache holds has failed, as a worker has told, or was left unanswered."""
+    """A model that asks nothing: what the cache lacks has failed at a worker, or was left unanswered."""
 
     def __init__(self, model: Model, failures: Mapping[str, Failure]) -> None:
         super().__init__(model)
@@ -170,7 +170,7 @@ def wait(engine: Engine, setting: str, work: Sequence[Work], place: Path) -> Map
         killed = ", and they go on where this process is killed" if started.outlives else ""
         jobs.say(f"{started.title}: {len(work)} jobs; Ctrl-C cancels them{killed}")
     watch = WorkWatch(started, [piece.name for piece in work], lambda name: _outcome(place / name))
-    told = _Told(watch, started, len(work))
+    reporter = _JobReporter(watch, started, len(work))
     numbers = (signal.SIGINT,) if started.outlives else SIGNALS
     cancelled = False
     end_at_once = partial(started.cancel, at_once=True)
@@ -181,7 +181,7 @@ def wait(engine: Engine, setting: str, work: Sequence[Work], place: Path) -> Map
                 if STOP.requested and not cancelled:
                     cancelled = True
                     started.cancel()
-                told.tell(watch.look(), quiet=cancelled)
+                reporter.report(watch.look(), quiet=cancelled)
                 time.sleep(_LOOK)
             if cancelled:
                 raise KeyboardInterrupt
@@ -194,15 +194,15 @@ def wait(engine: Engine, setting: str, work: Sequence[Work], place: Path) -> Map
     return watch.lost
 
 
-class _Told:
-    """What the user has been told of jobs."""
+class _JobReporter:
+    """Prints what becomes of a sweep's jobs."""
 
     def __init__(self, watch: WorkWatch, started: Started, total: int) -> None:
         self._watch, self._started, self._total = watch, started, total
         self._state, self._at = "", 0.0
 
-    def tell(self, ended: Sequence[str], *, quiet: bool) -> None:
-        """Print a line for each job that has ended, and one on those that wait."""
+    def report(self, ended: Sequence[str], *, quiet: bool) -> None:
+        """Print a line for each job that has ended, and at times one on the jobs that wait."""
         watch = self._watch
         done = f"{self._total - len(watch.open) - len(watch.lost)} of {self._total} jobs are done"
         for name in () if quiet else ended:

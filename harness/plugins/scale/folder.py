@@ -1,4 +1,4 @@
-"""The folder of a command's workers, beside the cache: what each is told, what it leaves, and how that is taken in.
+"""The folder of a command's workers, beside the cache: their assignments, and the import of what they leave.
 
 N.json           the assignment: the run's settings, the items, the model that it has to be
 N.sqlite         the answers, as they land; no other process writes to it
@@ -23,32 +23,36 @@ from typing import Any
 from harness.cache import Store
 from harness.cache.alone import for_reading
 from harness.cache.merging import ImportCounts, merge, of_cache, texts_of_cache
-from harness.engine import Engine
+from harness.cost.price import dollars
+from harness.engine import Engine, State
 from harness.errors import ConfigError, StoreError
+from harness.runtime.progress import Progress
 from harness.storage.atomic_write import beside, format_json, full, object_in
 from harness.types import JSON, Failure
 
 _LOCK, _NAMES, _RUN = ".lock", "workers.json", "run.json"
+_GLANCE = 1.0
+"""Seconds between two looks at the workers' status files."""
 _PATIENCE = 120.0
 """Seconds that workers of a command that was killed are waited for."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What one worker asks."""
+    """The work of one worker."""
 
     config: Mapping[str, JSON]
-    """Of the run, with its own cache and its part of the budget."""
+    """The run's, with a cache of its own and its part of the budget."""
     identity: Mapping[str, JSON]
-    """Of the model, as the command that scores the answers sees it."""
+    """The model's, as the command computes it that scores the answers."""
     runs: tuple[tuple[int, int], ...]
-    """The items: from a place to before another one."""
+    """Half-open ranges of items."""
     shard: int
     shards: int
     folder: str
     """The working directory of the command."""
     paths: Mapping[str, str]
-    """Settings that name a file or a folder, which has to be there for the worker, too."""
+    """Settings that name a file or a folder, which the worker must see, too."""
 
     def write(self, place: Path) -> None:
         place.write_text(json.dumps(asdict(self)), encoding="utf-8")
@@ -71,7 +75,7 @@ class WorkerStatus:
     discarded: float = 0.0
     """USD of that for replies that were no answer."""
     taken: Mapping[str, float] = field(default_factory=dict)
-    """What its budget has lost, those of earlier lives of the worker included."""
+    """What was taken from its budget, before restarts of the worker, too."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class WorkerOutcome:
 
     error: str | None
     kind: str
-    """The class of the error; "" where there is none."""
+    """The class of the error; "" without one."""
     host: str
     machine: Mapping[str, JSON]
 
@@ -91,7 +95,7 @@ def place_of(assignment: Path, what: str) -> Path:
 
 
 def write(place: Path, value: WorkerStatus | WorkerOutcome) -> None:
-    """Write a file all at once: a reader never sees half of it."""
+    """Replace a file at once, so that no reader sees half of it."""
     temporary = beside(place)
     temporary.write_text(format_json(asdict(value)), encoding="utf-8")
     temporary.replace(place)
@@ -109,7 +113,7 @@ def outcome_of(assignment: Path) -> WorkerOutcome | None:
 
 
 def failures_of(assignment: Path) -> Iterator[tuple[str, Failure]]:
-    """Yield the failed calls of a worker by the digests of their requests; what is no whole line is left out."""
+    """Yield the failed calls of a worker by the digests of their requests; incomplete lines are skipped."""
     with suppress(OSError):
         for line in place_of(assignment, "failures.jsonl").read_text(encoding="utf-8", errors="replace").splitlines():
             with suppress(ValueError, KeyError, TypeError):
@@ -155,14 +159,14 @@ def remove(place: Path) -> None:
 
 
 def note_names(place: Path, engine: Engine, names: object) -> None:
-    """Write down by which names a later command can end these workers."""
+    """Write the names by which a later command can end these workers."""
     (place / _NAMES).write_text(format_json({"engine": engine.name, "names": names}), encoding="utf-8")
 
 
 def recover(mine: Path, store: Store, engine: Engine, say: Callable[[str], None]) -> int:
-    """Take in what commands that were killed have left, after their workers have ended; return how many answers.
+    """Import the answers of killed commands, once their workers have ended; return how many there were.
 
-    Raises StoreError where a command that lives has workers for the same run: both would ask for all of it.
+    Raises StoreError while a live command has workers for the same run: both would ask for all of it.
     """
     import filelock
 
@@ -209,7 +213,7 @@ def _taken_from(place: Path, store: Store, say: Callable[[str], None]) -> int:
 
 
 def take_in(store: Store, assignment: Path, say: Callable[[str], None]) -> Iterator[int]:
-    """Store a worker's answers; yield how many were new, some at a time, and -1 where they cannot be read."""
+    """Import a worker's answers; yield the number of new ones, some at a time, and -1 if its cache cannot be read."""
     cache = place_of(assignment, "sqlite")
     if not cache.exists():
         return
@@ -224,3 +228,46 @@ def take_in(store: Store, assignment: Path, say: Callable[[str], None]) -> Itera
             raise StoreError(f"{cache} cannot be taken in ({error.strerror}): make room, and start again.") from error
         say(f"{cache} cannot be read ({error}): `python -m harness.cache import {cache}` takes what can be saved")
         yield -1
+
+
+class WorkersProgress(Progress):
+    """Progress of a run whose workers get the answers."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title, self._spent)
+        self._usd = self._usd_before = 0.0
+        self._states: Mapping[Path, State] = {}
+        self._base = self._known = self._failed_before = 0
+        self._seeded: Mapping[Path, int] = {}
+        self._new: dict[Path, int] = {}
+        self._last_look = 0.0
+
+    def begin(self, total: int, missing: int, seeded: Mapping[Path, int]) -> None:
+        """Begin a round with `missing` of `total` answers; `seeded` counts those already in each worker's cache."""
+        if not self.total:
+            self.cached = total - missing
+        self._base, self._failed_before, self._usd_before = total - missing, self.failed, self._usd
+        self.done = self._known = self._base
+        self._seeded, self._new, self._last_look = seeded, {}, 0.0
+
+    def look(self, states: Mapping[Path, State]) -> None:
+        """Read the workers' counts, once a second."""
+        self._states = states
+        self.done = self._known  # Progress.watch has counted this look as one more answer
+        if (now := time.monotonic()) - self._last_look < _GLANCE and any(state != "ended" for state in states.values()):
+            return
+        self._last_look = now
+        statuses = {assignment: status_of(assignment) for assignment in states}
+        for assignment, status in statuses.items():  # one that was begun again counts its stored answers anew
+            self._new[assignment] = max(self._new.get(assignment, 0), status.done - self._seeded.get(assignment, 0))
+        self.done = self._known = self._base + sum(self._new.values())
+        self.failed = self._failed_before + sum(status.failed for status in statuses.values())
+        self._usd = self._usd_before + sum(status.usd for status in statuses.values())
+
+    def facts(self, now: float) -> dict[str, str]:
+        alive, waiting = (sum(state == which for state in self._states.values()) for which in ("running", "waiting"))
+        workers = f"{alive} of {len(self._states)} workers alive" + f", {waiting} waiting" * (waiting > 0)
+        return super().facts(now) | ({"workers": workers} if self._states else {})
+
+    def _spent(self) -> str:
+        return dollars(self._usd) if self._usd else ""

@@ -45,14 +45,14 @@ class Processes:
         return self.count or len(_gpus()) or len(os.sched_getaffinity(0))
 
     def start(self, work: Sequence[Work], folder: Path) -> _Processes:
-        """Begin as many as there are at a time; the others begin when these have ended."""
+        """Start as many processes as run at a time; the others start as these end."""
         return _Processes(work, self.check(""), partial(self._begun, folder))
 
     def cancel_named(self, names: Sequence[str]) -> None:
         """Do nothing: they end with the process that began them."""
 
     def _begun(self, folder: Path, work: Work, slot: int) -> subprocess.Popen[bytes]:
-        """Return a process that has a GPU, or its part of the cores, for itself and writes a log in the folder."""
+        """Start a process with a GPU, or its part of the cores, for itself and a log in the folder."""
         environment = {}
         if gpus := _gpus():
             environment["CUDA_VISIBLE_DEVICES"] = gpus[slot % len(gpus)]
@@ -65,7 +65,7 @@ class Processes:
 
 @dataclass(frozen=True)
 class Parallel(Processes):
-    """The processes of parallel=N, whose lines come out here, whole and with the number of the job before them."""
+    """The processes of parallel=N, whose lines are printed here, each with the number of its job before it."""
 
     def _begun(self, folder: Path, work: Work, slot: int) -> subprocess.Popen[bytes]:
         process = _begun(work, {}, subprocess.DEVNULL, subprocess.PIPE)
@@ -76,7 +76,7 @@ class Parallel(Processes):
 
 
 _RELAYS: dict[int, threading.Thread] = {}
-"""What prints the lines of a process, by its id."""
+"""The thread that prints the lines of a process, by its id."""
 
 
 class _Processes:
@@ -87,13 +87,13 @@ class _Processes:
     def __init__(self, work: Sequence[Work], count: int, begin: Callable[[Work, int], subprocess.Popen[bytes]]) -> None:
         self._queue, self._count, self._begin = deque(work), count, begin
         self._running: dict[str, tuple[subprocess.Popen[bytes], int]] = {}
-        """By their names, each with its place among those at a time."""
+        """By their names, each with its slot."""
         self._ended: dict[str, int] = {}
         """With their exit codes."""
         self._fill()
 
     def states(self) -> Mapping[str, State]:
-        """Return the states, after beginning others in the place of those that have ended."""
+        """Return the states, after starting others in the place of those that have ended."""
         for name, (process, _) in list(self._running.items()):
             if (code := process.poll()) is not None:
                 if (relay := _RELAYS.pop(process.pid, None)) is not None:
@@ -113,7 +113,7 @@ class _Processes:
         return ""
 
     def cancel(self, *, at_once: bool = False) -> None:
-        """Close their standard input; those that have not begun never do."""
+        """Close the standard input of running processes; drop work that has not begun."""
         self._ended |= {work.name: 0 for work in self._queue}
         self._queue.clear()
         for process, _ in self._running.values():
@@ -140,7 +140,7 @@ def _begun(
         stdout=out,
         stderr=err,
         env={**os.environ, "PYTHONPATH": python_path(), **environment},
-        start_new_session=True,  # a terminal's Ctrl-C goes to the process that began it, which tells it
+        start_new_session=True,  # a terminal's Ctrl-C goes to the parent alone, which closes standard input
     )
 
 

@@ -1,4 +1,4 @@
-"""Work as tasks on a Ray cluster. Ray itself begins one again whose process or node has gone."""
+"""Work as tasks on a Ray cluster. Ray itself restarts a task whose process or node has gone."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RayTasks:
         return "ray"
 
     def check(self, setting: str) -> int:
-        """Return the number of tasks at a time. Raises ConfigError where there is no Ray, or none that has room."""
+        """Return the number of tasks at a time. Raises ConfigError without Ray, or without a cluster that has room."""
         chosen = f"{setting.replace('.', '/')}=ray"
         try:
             import ray
@@ -67,15 +67,15 @@ class RayTasks:
             _knock(address)
             ray.init(address=self.address, log_to_driver=False, logging_level="ERROR")
         except Exception as error:  # Ray has a class of its own for each, in other modules with each version
-            said = " ".join(str(error).split())
-            if "ersion mismatch" in said:
+            message = " ".join(str(error).split())
+            if "ersion mismatch" in message:
                 raise ConfigError(
-                    f"{chosen}: the cluster runs another version of Ray or Python ({said[:200]})."
+                    f"{chosen}: the cluster runs another version of Ray or Python ({message[:200]})."
                 ) from None
             token = "" if address == "auto" else ", or export RAY_AUTH_MODE=token where it asks for its token"
             raise ConfigError(
                 f"{chosen}: no Ray cluster answers at {setting}.address={address}: begin one with `ray start "
-                f"--head`, or give the address of one{token} ({type(error).__name__}: {said[:80]})."
+                f"--head`, or give the address of one{token} ({type(error).__name__}: {message[:80]})."
             ) from None
 
     def start(self, work: Sequence[Work], folder: Path) -> _RayTasks:
@@ -130,7 +130,7 @@ class _RayTasks:
         return ""  # Ray says itself where a task cannot be placed
 
     def cancel(self, *, at_once: bool = False) -> None:
-        """Have Ray interrupt the tasks, which end in order; those that have not begun never do."""
+        """Have Ray interrupt the tasks, which end in order; drop those that have not begun."""
         self._begun |= {work.name: None for work in self._queue}
         self._ended |= {work.name for work in self._queue}
         self._queue.clear()
@@ -142,7 +142,7 @@ class _RayTasks:
     def _fill(self) -> None:
         while self._queue and len(self._begun) - len(self._ended) < self._count:
             work = self._queue.popleft()
-            # Not by way of the runtime's environment, which Ray shows to whoever looks at the cluster.
+            # Not in the runtime environment, which Ray shows to every user of the cluster.
             keys = {name: os.environ[name] for name in work.keys if name in os.environ}
             self._begun[work.name] = self._task.remote(work.function, work.argument, keys)
 
@@ -153,7 +153,7 @@ def _carry_out(function: str, argument: Any, keys: Mapping[str, str]) -> int:
 
 
 def _knock(address: str) -> None:
-    """Raise OSError for an address where nobody answers: Ray would try for minutes."""
+    """Raise OSError if nothing listens at an address: Ray would try for minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host, int(port)), _PATIENCE).close()

@@ -1,4 +1,4 @@
-"""One shard of a run, asked into a cache and not scored: here (shard=), or by a worker, which notes how it ended."""
+"""One shard of a run, asked into a cache and not scored: here (shard=), or by a worker, which records how it ended."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def fill(prepared: Prepared, model: Model) -> tuple[RunStopped | None, Counter[s
 
 
 def _curable(failures: Counter[str]) -> RunStopped | None:
-    """Return what to say of calls that failed in a way that may pass; None where none did."""
+    """Return the RunStopped for calls that failed in a way that may pass; None without such calls."""
     kinds = {kind: count for kind, count in failures.items() if kind not in FINAL_FAILURES}
     if not kinds:
         return None
@@ -98,7 +98,7 @@ def _curable(failures: Counter[str]) -> RunStopped | None:
 
 
 def next_step(prepared: Sequence[Prepared]) -> str:
-    """Return what the user does when all shards have ended, of which these are some; "" where these are none."""
+    """Return what to do when all shards have ended, given some of them; "" for no shards."""
     if not prepared:
         return ""
     caches = list(dict.fromkeys(each.settings.cache.path for each in prepared))
@@ -115,9 +115,9 @@ def next_step(prepared: Sequence[Prepared]) -> str:
 
 
 def work(assignment: str) -> int:
-    """Carry out the assignment in a file; return 0, or 1 where it did not come to its end, of which its outcome tells.
+    """Carry out the assignment in a file; return 0, or 1 if it ended early, with the reason in its outcome.
 
-    It may be killed at any moment and begun again with the same assignment: it goes on from its cache.
+    It may be killed at any moment and started again with the same assignment: it continues from its cache.
     """
     place = Path(assignment)
     error: Exception | None = None
@@ -126,17 +126,17 @@ def work(assignment: str) -> int:
             error = _carry_out(place, folder.read(place))
     except Exception as reason:
         error = reason
-    said = None if error is None else mask_keys(_sentence(error))
+    message = None if error is None else mask_keys(_sentence(error))
     kind = "" if error is None else type(error).__name__
-    if said:
-        print(said, file=sys.stderr, flush=True)
+    if message:
+        print(message, file=sys.stderr, flush=True)
     with suppress(OSError):  # the disk is full: its log may have had room
-        folder.write(place_of(place, "outcome.json"), WorkerOutcome(said, kind, socket.gethostname(), machine()))
+        folder.write(place_of(place, "outcome.json"), WorkerOutcome(message, kind, socket.gethostname(), machine()))
     return int(error is not None)
 
 
 def _carry_out(place: Path, assignment: Assignment) -> HarnessError | None:
-    """Ask what an assignment says; return what ended it early."""
+    """Carry out an assignment; return what ended it early."""
     _see(assignment)
     os.chdir(assignment.folder)
     if assignment.folder not in sys.path:  # code of the user's own
@@ -170,7 +170,7 @@ def _alone(place: Path) -> Iterator[None]:
 
 
 def _see(assignment: Assignment) -> None:
-    """Refuse to begin where the command's files are not to be seen. Raises ConfigError."""
+    """Raise ConfigError if the command's files cannot be seen from this machine."""
     here = socket.gethostname()
     if not Path(assignment.folder).is_dir():
         raise ConfigError(

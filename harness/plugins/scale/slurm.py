@@ -1,7 +1,7 @@
-"""Work as tasks of an array job of Slurm, by way of submitit; or, to try that out, as processes of this machine.
+"""Work as tasks of an array job of Slurm, through submitit; or, to try that out, as processes of this machine.
 
-submitit writes the batch script, and has what runs into its time limit, or is preempted, go into the queue again. Who
-lives is asked of squeue, not of submitit: that asks the accounting, and where a cluster has none it waits for ever.
+submitit writes the batch script and requeues tasks that reach their time limit or are preempted. States come from
+squeue, not from submitit, which asks the accounting and waits for ever on a cluster without one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OVER = frozenset(
     {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED"}
 ) | {"TIMEOUT"}
 _GONE = "gone from the queue"
-"""The state of a task of which neither squeue nor the accounts know any more."""
+"""The state of a task that neither squeue nor the accounting knows any more."""
 _ADVICE = {
     "TIMEOUT": "minutes= gives more time, requeues= more turns",
     "OUT_OF_MEMORY": "memory= gives more",
@@ -83,8 +83,8 @@ class Slurm:
             names = _output("sinfo", "--noheader", "--format=%R").split()
             default = [name for name in _output("sinfo", "--noheader", "--format=%P").split() if name.endswith("*")]
         except subprocess.SubprocessError as error:
-            said = (getattr(error, "stderr", None) or str(error)).strip().partition("\n")[0]
-            raise ConfigError(f"{chosen}: Slurm does not answer ({said}): is slurmctld running?") from None
+            message = (getattr(error, "stderr", None) or str(error)).strip().partition("\n")[0]
+            raise ConfigError(f"{chosen}: Slurm does not answer ({message}): is slurmctld running?") from None
         listing = ", ".join(sorted(set(names)))
         if not names:
             raise ConfigError(f"{chosen}: the cluster has no partition that you may see: ask who runs it (sinfo).")
@@ -112,10 +112,9 @@ class Slurm:
             with _inherited():
                 jobs = executor.map_array(Requeueable(), *zip(*((w.function, w.argument) for w in work), strict=True))
         except Exception as error:  # of submitit, which has no class for what sbatch refuses
-            said = " ".join(str(error).split()).rpartition("sbatch: error: ")[2]
-            raise ConfigError(
-                f"Slurm does not take the jobs: {said.removeprefix('Batch job submission failed: ')[:300].rstrip('.')}."
-            ) from error
+            message = " ".join(str(error).split()).rpartition("sbatch: error: ")[2]
+            reason = message.removeprefix("Batch job submission failed: ")[:300].rstrip(".")
+            raise ConfigError(f"Slurm does not take the jobs: {reason}.") from error
         finally:
             signal.signal(signal.SIGINT, before)
         names = [piece.name for piece in work]
@@ -126,7 +125,7 @@ class Slurm:
             subprocess.run(["scancel", *names], capture_output=True, timeout=_PATIENCE, check=False)
 
     def _parameters(self) -> dict[str, Any]:
-        """Return submitit's parameters; what is not set is left to sbatch."""
+        """Return submitit's parameters; settings that are null are left to sbatch."""
         shared = {"gpus_per_node": self.gpus, "setup": list(self.setup) or None, "signal_delay_s": self.signal_seconds}
         if self.cluster == "local":
             parameters: dict[str, Any] = {"timeout_min": self.minutes, **shared}
@@ -180,7 +179,7 @@ class _ArrayTasks:
     def __init__(self, jobs: Mapping[str, Any], *, by_squeue: bool) -> None:
         self._jobs, self._by_squeue = jobs, by_squeue
         self._array = str(next(iter(jobs.values())).job_id).partition("_")[0]
-        self._found: Mapping[int, tuple[str, str]] = {}
+        self._words: Mapping[int, tuple[str, str]] = {}
         self.title = f"Slurm job {self._array}" if by_squeue else "submitit_local"
         self.names = [job.job_id for job in jobs.values()] if by_squeue else []
         self.grace = 30.0 if by_squeue else 0.0
@@ -189,21 +188,21 @@ class _ArrayTasks:
         """Return the states of the tasks; None where Slurm does not answer."""
         if not self._by_squeue:
             return {name: "ended" if job.done() else "running" for name, job in self._jobs.items()}
-        found = slurm_states(self._array, len(self._jobs))
-        self._found = found or self._found
-        return None if found is None else {name: _state(found[k][0]) for k, name in enumerate(self._jobs)}
+        words = slurm_states(self._array, len(self._jobs))
+        self._words = words or self._words
+        return None if words is None else {name: _state(words[k][0]) for k, name in enumerate(self._jobs)}
 
     def end_of(self, name: str) -> str:
-        """Return Slurm's word for its state, or where to read what it printed."""
+        """Return Slurm's word for a task's state, or the file with what its process printed."""
         job = self._jobs[name]
         if not self._by_squeue:
             return f"process {job.job_id} has ended; what it printed is in {job.paths.stderr}"
-        word, _ = self._found.get(list(self._jobs).index(name), ("", ""))
+        word, _ = self._words.get(list(self._jobs).index(name), ("", ""))
         task = self._array if len(self._jobs) == 1 else job.job_id
         return f"Slurm job {task}" + f": {word}" * bool(word) + (f"; {_ADVICE[word]}" if word in _ADVICE else "")
 
     def waiting(self) -> str:
-        reasons = [reason for word, reason in self._found.values() if word in ("PENDING", "REQUEUE_HOLD")]
+        reasons = [reason for word, reason in self._words.values() if word in ("PENDING", "REQUEUE_HOLD")]
         kinds = ", ".join(sorted({reason for reason in reasons if reason not in ("", "None")}))
         return f"{len(reasons)} wait{'s' * (len(reasons) == 1)} in the queue ({kinds})" if kinds else ""
 
@@ -224,33 +223,33 @@ def _state(word: str) -> State:
 
 
 def slurm_states(array: str, tasks: int) -> dict[int, tuple[str, str]] | None:
-    """Return Slurm's word for the state of each task of an array job and why it waits; None where nobody answers.
+    """Return Slurm's word for the state of each task of an array job and why it waits; None if Slurm does not answer.
 
-    squeue knows a task until a few minutes after its end (MinJobAge); later, only the accounts do, where there are any.
+    squeue knows a task until a few minutes after its end (MinJobAge); later only the accounting does, if there is one.
     """
     listed = _lines("squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r", f"--jobs={array}")
     if listed is None:
         return None
-    found = _by_number(listed)
-    if len(found) < tasks:
+    words = _by_number(listed)
+    if len(words) < tasks:
         accounts = _lines("sacct", "--noheader", "--allocations", "--parsable2", "--format=JobID,State", f"-j{array}")
-        found = _by_number(accounts or []) | found
-    return {number: found.get(number, (_GONE, "")) for number in range(tasks)}
+        words = _by_number(accounts or []) | words
+    return {number: words.get(number, (_GONE, "")) for number in range(tasks)}
 
 
 def _by_number(lines: Sequence[str]) -> dict[int, tuple[str, str]]:
     """Return the states by the tasks' numbers, of lines such as `18_3|RUNNING|None`; 18 alone has one task, 0."""
-    found = {}
+    words = {}
     for line in lines:
         name, word, *reason = line.split("|")
         number = name.partition("_")[2] or "0"
         if number.isdigit():  # tasks that wait may stand together, as 18_[3-7], in the accounts
-            found[int(number)] = word.partition(" ")[0], reason[0] if reason else ""
-    return found
+            words[int(number)] = word.partition(" ")[0], reason[0] if reason else ""
+    return words
 
 
 def _lines(*command: str) -> list[str] | None:
-    """Return what a command of Slurm's prints; nothing for a job that it does not know, None where it has failed."""
+    """Return the lines a Slurm command prints; [] for a job it does not know, None if it failed."""
     try:
         return _output(*command).split("\n")[:-1]
     except subprocess.CalledProcessError as error:

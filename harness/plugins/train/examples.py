@@ -1,7 +1,8 @@
-"""What is learned from and what chooses the checkpoint: items as requests, what is refused, and scores."""
+"""The examples that are learned and those that choose the checkpoint: their order, what is refused, their scores."""
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from harness.types import JSON, Failure, Item, PairRequest, Request, Response
 
 
 class Choosing(Protocol):
-    """What of a recipe says which items are learned."""
+    """The settings of a recipe that choose among items."""
 
     @property
     def yes_share(self) -> float | None:
@@ -28,24 +29,24 @@ class Choosing(Protocol):
 
     @property
     def seed(self) -> int:
-        """Draws which examples are left out."""
+        """The seed of that choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An item as it is learned: what is asked, and the right answer."""
+    """An item as it is learned: a request and the right answer."""
 
     request: Request
     label: int
     """1 for Yes, 0 for No."""
     fields: Mapping[str, JSON]
-    """As far as reading an answer needs them."""
+    """Those that reading an answer needs."""
     cluster: str
 
 
 @dataclass(frozen=True)
 class Examples:
-    """A list of examples, and the digest of the items that they come from."""
+    """Examples, and the digest of their items."""
 
     rows: list[Example]
     items: Mapping[str, JSON]
@@ -63,7 +64,7 @@ class Examples:
 
 
 def teaching_task(section: Mapping[str, Any]) -> TeachingTask:
-    """Return the task that a section of the config describes. Raises ConfigError where it has nothing to learn from."""
+    """Return the task of a section of the config. Raises ConfigError if it has nothing to learn from."""
     task: TeachingTask = build(section, "task")
     if not isinstance(task, Teaching):
         raise ConfigError(
@@ -80,7 +81,7 @@ def teaching_task(section: Mapping[str, Any]) -> TeachingTask:
 
 @dataclass(frozen=True)
 class Lessons:
-    """A task's examples: those that are learned, pass by pass, and those that choose the checkpoint."""
+    """A task's examples: those learned, pass by pass, and those that choose the checkpoint."""
 
     task: TeachingTask
     prompt: Prompt
@@ -88,13 +89,16 @@ class Lessons:
     recipe: Choosing
     dev_limit: int | None = None
     left_out: set[int] = field(default_factory=set)
-    """Places of a pass whose examples do not fit into the model."""
+    """Indices, in each pass, of examples that do not fit into the model."""
     lengths: list[int] = field(default_factory=list)
-    """Of the first pass's other examples, in tokens, once they are counted."""
+    """Tokens of the first pass's other examples, once they are counted."""
 
     @cached_property
     def train(self) -> Examples:
-        """The examples of the first pass. Raises ConfigError for what must not be learned, DataError for one answer."""
+        """The examples of the first pass.
+
+        Raises ConfigError for items of dev or test, DataError if all have the same answer.
+        """
         traced = TracedItems(self.task.epoch(0))
         examples = self._examples(traced)
         self._refuse_shared({row.cluster for row in examples})
@@ -103,11 +107,11 @@ class Lessons:
                 f"all {len(examples):,} examples to learn from have the same answer: choose more of them (task.limit, "
                 "task.relations, task.num_nodes)."
             )
-        return Examples(self._shared_out(examples), traced.summary)
+        return Examples(self._with_yes_share(examples), traced.summary)
 
     @cached_property
     def dev(self) -> Examples:
-        """The examples of the dev split. Raises DataError where none of them is a Yes, as F1 would be 0 throughout."""
+        """The examples of the dev split. Raises DataError without a Yes, as F1 would be 0 throughout."""
         traced = TracedItems(self.task.part("dev", self.dev_limit).items())
         examples = Examples(self._examples(traced), traced.summary)
         if not examples.positives:
@@ -118,8 +122,8 @@ class Lessons:
         return examples
 
     def epoch(self, number: int) -> list[Example]:
-        """Return the examples of a pass that are learned: the same, but for new names where the task draws them."""
-        rows = self.train.rows if number == 0 else self._shared_out(self._examples(self.task.epoch(number)))
+        """Return the examples of a pass: those of the first, with new names if the task draws them for each pass."""
+        rows = self.train.rows if number == 0 else self._with_yes_share(self._examples(self.task.epoch(number)))
         return [example for place, example in enumerate(rows) if place not in self.left_out]
 
     def texts(self, also: Iterable[Item] = ()) -> Iterator[str]:
@@ -155,14 +159,50 @@ class Lessons:
                     f"up to names ({', '.join(shared[:3])}{', …' * (len(shared) > 3)}): use task.split=train."
                 )
 
-    def _shared_out(self, examples: list[Example]) -> list[Example]:
-        """Return the examples with recipe.yes_share of Yes: of the answer that is too frequent some are left out."""
+    def _with_yes_share(self, examples: list[Example]) -> list[Example]:
+        """Return the examples with recipe.yes_share of Yes; some of the too frequent answer are left out."""
         if (share := self.recipe.yes_share) is None:
             return examples
         yes = sum(example.label for example in examples)
         no = len(examples) - yes
         keep = {1: min(1.0, no * share / (1 - share) / yes), 0: min(1.0, yes * (1 - share) / share / no)}
         return [e for k, e in enumerate(examples) if uniform("yes_share", self.recipe.seed, k) < keep[e.label]]
+
+
+SORTED_BATCHES = 16
+"""Batches whose examples are sorted together: more of them mean less padding and less mixing."""
+
+
+class ByLength:
+    """Draws a new order for each pass: random, sorted by length within SORTED_BATCHES batches, these batches shuffled.
+
+    The order depends on seed and pass alone, so that a resumed training continues in it; transformers' own
+    LengthGroupedSampler draws from torch's state, which differs by then.
+    """
+
+    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
+        self._lengths, self._size, self._seed, self._epoch = lengths, batch_size, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self._epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the indices of the examples; a short last batch stays last."""
+        draw = random.Random(f"{self._seed} {self._epoch}")
+        places = list(range(len(self._lengths)))
+        draw.shuffle(places)
+        blocks = [
+            places[k : k + SORTED_BATCHES * self._size] for k in range(0, len(places), SORTED_BATCHES * self._size)
+        ]
+        order = [place for block in blocks for place in sorted(block, key=lambda place: self._lengths[place])]
+        batches = [order[k : k + self._size] for k in range(0, len(order), self._size)]
+        short = [batches.pop()] if len(batches[-1]) < self._size else []
+        draw.shuffle(batches)
+        for batch in batches + short:
+            yield from batch
 
 
 Scores = dict[str, float]
@@ -190,7 +230,7 @@ def scores_of(model: Any, prompt: Prompt, examples: Sequence[Example]) -> Scores
 
 
 def _kind(answer: int | None, label: int, *, failed: bool) -> str:
-    """Return which of the counts an answer belongs to; a failed one is as an unreadable one, so that it scores."""
+    """Return the count that an answer adds to; failed ones count as unreadable, so that they lower the score."""
     if failed or answer is None:
         return "unreadable_positive" if label else "unreadable_negative"
     return {(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}[answer, label]

@@ -1,4 +1,4 @@
-"""python -m harness.finetune recipe=…: a checkpoint, or a model at a server, that is evaluated like any other."""
+"""harness finetune recipe=…: a checkpoint, or a model at a server, that is evaluated like any other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def job(config: Any) -> int:
-    """Make what one config describes: a checkpoint, or a job at a server; return the exit code."""
+    """Train a checkpoint, or have a server do it, as one config says; return the exit code."""
     from harness.plugins.train.recipe import leads
     from harness.runtime.secrets import refuse_config
     from harness.settings import plain
@@ -45,9 +45,9 @@ def _is_hosted(settings: Mapping[str, Any]) -> bool:
 
 
 def grid(multirun: Multirun) -> int:
-    """Make a checkpoint of each combination, such as Appendix A's grid, one after the other; return the exit code.
+    """Train a checkpoint for each combination, such as Appendix A's grid, one by one; return the exit code.
 
-    Those that are there already are not made again. Prints all points, the best one on dev, never on test, last.
+    Finished checkpoints are kept. Prints all points, the best one on dev, never on test, last.
     """
     from harness.plugins.train.make import FinishedCheckpoint, make
     from harness.settings import plain
@@ -61,22 +61,22 @@ def grid(multirun: Multirun) -> int:
         for name, value in job.settings().items():
             values.setdefault(name, set()).add(value)
     swept = {name for name, several in values.items() if len(several) > 1}
-    made: list[tuple[str, FinishedCheckpoint]] = []
+    finished: list[tuple[str, FinishedCheckpoint]] = []
     for job in multirun.jobs:
         point = " ".join(f"{name}={value}" for name, value in job.settings().items() if name in swept)
         print(f"[{job.number + 1}/{len(multirun.jobs)}] {point}", file=sys.stderr)
         try:
             with multirun.as_running(multirun.compose(job.overrides, job.number)) as config:
-                made.append((point, make(plain(config))))
-        except HarnessError as error:  # the other points are made all the same
+                finished.append((point, make(plain(config))))
+        except HarnessError as error:  # the other points are still trained
             console.complain(error)
     # The best one last; max takes the first of equals.
-    for point, checkpoint in sorted(made, key=lambda pair: pair[1].score):
+    for point, checkpoint in sorted(finished, key=lambda pair: pair[1].score):
         print(f"{100 * checkpoint.score:6.2f}  {point}  {checkpoint.folder}")
-    if made:
-        best_point, best = max(made, key=lambda pair: pair[1].score)
+    if finished:
+        best_point, best = max(finished, key=lambda pair: pair[1].score)
         print("\n".join([f"best on dev: {best_point}", *best.lines]))
-    return 0 if len(made) == len(multirun.jobs) else 1
+    return 0 if len(finished) == len(multirun.jobs) else 1
 
 
 _FINETUNE = """\
@@ -98,7 +98,7 @@ _FINETUNE_REST = (
 
 
 def help_text() -> str:
-    """Return the help: examples, the command's settings, the recipes and what one of them can be told."""
+    """Return the help: examples, the command's settings, the recipes and the settings of one."""
     from harness.cli.help_text import group_text, settings_text
     from harness.config_files import CONFIGS, listed, root_file
 

@@ -1,4 +1,4 @@
-"""The adapters that evaluate, with weights that learn: they encode an example as they will encode the question."""
+"""The adapters that evaluate, with trainable weights: examples are encoded as the questions will be."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from harness.runtime.progress import Progress
 from harness.types import JSON, ChoiceRequest, Failure, PairRequest
 
 NO_LABEL = -100
-"""The target of a place that is not learned, as everywhere in transformers."""
+"""transformers' target for a token that is not learned."""
 _DROPOUTS = (
     *("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "pooler_dropout", "dropout"),
     *("attention_dropout", "activation_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop"),
 )
-"""What the settings of transformers' models call a share of dropout."""
+"""Names of shares of dropout in the configs of transformers' models."""
 
 
 @dataclass(frozen=True)
 class ExampleFit:
-    """How an example fits into the model: what did not is said, or refused."""
+    """How an example fits into the model's context."""
 
     length: int
     premise_cut: bool = False
     hypothesis_cut: bool = False
     problem: str = ""
-    """Why it cannot be learned at all."""
+    """Why it cannot be learned; "" if it can."""
 
 
 class _OneByOne:
-    """What learners have of the adapter that they are."""
+    """Access to the loaded adapter, and examples one by one."""
 
     _parts: Any
     """The adapter's tokenizer and model, and more."""
@@ -50,17 +50,17 @@ class _OneByOne:
         return self._parts[0]
 
     def units(self, examples: Sequence[Example]) -> list[list[int]]:
-        """Return the places of the examples that go through the model together: each alone."""
+        """Return the indices of the examples that go through the model together: each alone."""
         return [[place] for place in range(len(examples))]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairLearner(_OneByOne, NLI):
-    """A classifier of pairs. A base without a head of entailment gets one with two classes, drawn by the seed."""
+    """A classifier of pairs. A base that is no classifier gets a head of two classes, drawn by the seed."""
 
     recipe: Recipe
     weights: list[float] = field(default_factory=list)
-    """Of the answers No and Yes in the loss; empty where both count alike."""
+    """Weights of No and Yes in the loss; empty if both count alike."""
 
     def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
         config |= _dropout(self) | self._head
@@ -72,7 +72,7 @@ class PairLearner(_OneByOne, NLI):
 
     @property
     def _head(self) -> dict[str, JSON]:
-        """Settings that name the head's classes; new ones where the base is no classifier."""
+        """Settings that name the head's classes; new ones if the base is no classifier."""
         base = base_config(self.folder)
         names = dict(enumerate(self.labels)) if self.labels else dict(base.get("id2label") or {})
         classifies = any("SequenceClassification" in name for name in base.get("architectures") or ())
@@ -137,7 +137,7 @@ class AnswerLearner(_OneByOne, CausalLM):
 
     recipe: Recipe
     kept: dict[str, Any] = field(default_factory=dict)
-    """What of the base the adapter replaces, to be saved as it was."""
+    """Parts of the base that the adapter replaces, to be saved unchanged."""
 
     def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
         tokenizer, model = super()._load(auto_class, **(config | _dropout(self)))
@@ -189,7 +189,7 @@ def base_config(folder: Any) -> Mapping[str, Any]:
 
 
 def _dropout(learner: PairLearner | AnswerLearner) -> dict[str, JSON]:
-    """Return the settings that give the whole model the recipe's share of dropout; none where it keeps the base's."""
+    """Return the settings that give the whole model the recipe's share of dropout; {} to keep the base's."""
     share = learner.recipe.dropout
     if share is None:
         return {}
@@ -203,21 +203,20 @@ def _dropout(learner: PairLearner | AnswerLearner) -> dict[str, JSON]:
 
 
 Learner = PairLearner | AnswerLearner
-"""An adapter whose weights learn."""
+"""An adapter with trainable weights."""
 
 
 AT_ONCE = 2048
-"""Examples whose tokens are in memory while they are counted."""
+"""Examples whose tokens are in memory at once."""
 
 
 def fits_of(learner: Learner, examples: Sequence[Example]) -> Iterator[ExampleFit]:
-    """Yield how each example fits, with the tokens of few in memory at once."""
     for start in range(0, len(examples), AT_ONCE):
         yield from learner.fits(examples[start : start + AT_ONCE])
 
 
 def fit_counts(learner: Learner, lessons: Lessons, recipe: Recipe, progress: Progress) -> dict[str, dict[str, int]]:
-    """Say how many premises are cut, drop or refuse what does not fit; return the counts."""
+    """Print how many premises are cut, drop or refuse what does not fit, and return the counts."""
     rows = lessons.train.rows
     cut: set[str] = set()
     lessons.lengths.clear()

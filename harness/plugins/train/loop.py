@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -18,7 +17,7 @@ from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, Traini
 
 from harness.errors import RunStopped
 from harness.models.local.engine import memory_errors
-from harness.plugins.train.examples import Example, Lessons, Scores, scores_of
+from harness.plugins.train.examples import ByLength, Example, Lessons, Scores, scores_of
 from harness.plugins.train.learners import Learner, fits_of
 from harness.plugins.train.packed import PackedLearner
 from harness.plugins.train.recipe import Recipe, leads
@@ -29,19 +28,20 @@ STATE = "trainer_state.json"
 
 @dataclass(frozen=True)
 class Learned:
-    """What a training has come to; the learner's network has the weights of the chosen step."""
+    """A finished training."""
 
     network: Any
+    """With the weights of the chosen step."""
     curve: list[dict[str, float]]
-    """Loss and learning rate by step, and the scores on dev where there are some."""
+    """Loss and learning rate by step, and scores on dev at the steps that were evaluated."""
     step: int
     """The chosen one."""
     micro_batch: int
-    """How many examples went through the model at once."""
+    """Examples that went through the model at once."""
 
 
 class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no types
-    """Shows progress, begins passes, and stops a training whose loss is no number."""
+    """Shows progress, begins passes, and stops a training whose loss is not finite."""
 
     def __init__(self, examples: Pass, progress: Progress, learning_rate: float) -> None:
         self._examples, self._progress, self._rate = examples, progress, learning_rate
@@ -51,7 +51,7 @@ class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no type
         self._examples.begin(int(state.epoch + 1e-6))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Count the step, and have the last one evaluated; steps of an earlier process count as done."""
+        """Count the step, those of an earlier process as done, and have the last one evaluated."""
         if self._ticks is None:
             self._progress.cached = state.global_step - 1
             self._ticks = self._progress.watch(count(1), range(state.max_steps))
@@ -61,7 +61,7 @@ class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no type
             control.should_evaluate = control.should_save = True
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-        """Stop where the loss is no number any more: no later step mends it."""
+        """Stop once the loss is not finite: no later step can repair it."""
         if not all(math.isfinite(logs[name]) for name in ("loss", "grad_norm") if name in logs):
             raise RunStopped(
                 f"the loss is no number any more at step {state.global_step}: take a smaller recipe.learning_rate (it "
@@ -74,7 +74,7 @@ class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no type
 
 
 class _Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
-    """A Trainer whose evaluation is what the adapter answers to the dev items."""
+    """A Trainer that evaluates by the adapter's answers to the dev items."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class _Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
         self._score, self._say, self._lengths, self._answers = score, say, lengths, answers
 
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **more: Any) -> Any:
-        """Return the loss of a batch; where premises are packed there are several answers in a row of it."""
+        """Return the loss of a batch, each of whose rows has several answers if premises are packed."""
         if self._answers is None:
             return super().compute_loss(model, inputs, *args, **more)
         logits, labels = self._answers(model, inputs)
@@ -97,7 +97,7 @@ class _Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
         return self.compute_loss_func(outputs, labels, num_items_in_batch=more.get("num_items_in_batch"))
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
-        """Return what draws the order of a pass: anything goes, or like lengths together."""
+        """Return the sampler of a pass: the Trainer's own, or ByLength."""
         if not self._lengths:
             return super()._get_train_sampler(train_dataset)
         return ByLength(
@@ -121,9 +121,9 @@ class _Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
 
 
 def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, progress: Progress, dtype: str) -> Learned:
-    """Train until the recipe's end and return the chosen step; goes on from what an earlier process left in `folder`.
+    """Train as the recipe says, from the last checkpoint in `folder` if there is one, and return the chosen step.
 
-    Where memory does not suffice the batch is halved, and as many parts are added up. Raises RunStopped.
+    When memory runs out, the batch is divided and the gradients of its parts are accumulated. Raises RunStopped.
     """
     network = _with_lora(learner.network, recipe)
     for parts in _divisors(recipe.batch_size):
@@ -151,7 +151,7 @@ def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, prog
 
 
 def last_whole(folder: Path) -> str | None:
-    """Return the last checkpoint that was written as a whole; half ones, of a process that was killed, are removed."""
+    """Return the last complete checkpoint; remove incomplete ones, which a killed process left."""
     whole = []
     for checkpoint in folder.glob("checkpoint-*"):
         if (checkpoint / STATE).exists() and (checkpoint / STATE).read_text().rstrip().endswith("}"):
@@ -162,7 +162,7 @@ def last_whole(folder: Path) -> str | None:
 
 
 def _divisors(size: int) -> list[int]:
-    """Return in how many parts a batch can be put through the model, the fewest first."""
+    """Return the numbers of equal parts into which a batch can be divided, ascending."""
     return [parts for parts in range(1, size + 1) if size % parts == 0]
 
 
@@ -242,7 +242,7 @@ def _arguments(recipe: Recipe, examples: int, folder: Path, dtype: str, parts: i
 
 
 def _with_lora(network: Any, recipe: Recipe) -> Any:
-    """Return the network with low-rank adapters that are trained in place of its weights, if the recipe has any."""
+    """Return the network with low-rank adapters, trained in place of its weights, if the recipe has any."""
     if not recipe.lora.r:
         return network
     from peft import LoraConfig, get_peft_model
@@ -260,43 +260,6 @@ def _with_lora(network: Any, recipe: Recipe) -> Any:
 def room_needed(network: Any, kept: int = 3) -> int:
     """Return the bytes that `kept` checkpoints take: weights and Adam's two moments, in float32."""
     return kept * 3 * 4 * int(sum(parameter.numel() for parameter in network.parameters()))
-
-
-SORTED_BATCHES = 16
-"""Batches whose examples are sorted together; the more, the less padding and the less mixing."""
-
-
-class ByLength(torch.utils.data.Sampler[int]):
-    """Draws a new order for each pass: random, sorted by length within SORTED_BATCHES batches, these batches shuffled.
-
-    The order depends on seed and pass alone, so that a training that was stopped goes on in it. transformers' own
-    LengthGroupedSampler draws from torch's state, which is another one by then.
-    """
-
-    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
-        super().__init__()
-        self._lengths, self._size, self._seed, self._epoch = lengths, batch_size, seed, 0
-
-    def set_epoch(self, epoch: int) -> None:
-        self._epoch = epoch
-
-    def __len__(self) -> int:
-        return len(self._lengths)
-
-    def __iter__(self) -> Iterator[int]:
-        """Yield the places of the examples; the last batch, which may be a short one, stays the last."""
-        draw = random.Random(f"{self._seed} {self._epoch}")
-        places = list(range(len(self._lengths)))
-        draw.shuffle(places)
-        blocks = [
-            places[k : k + SORTED_BATCHES * self._size] for k in range(0, len(places), SORTED_BATCHES * self._size)
-        ]
-        order = [place for block in blocks for place in sorted(block, key=lambda place: self._lengths[place])]
-        batches = [order[k : k + self._size] for k in range(0, len(order), self._size)]
-        short = [batches.pop()] if len(batches[-1]) < self._size else []
-        draw.shuffle(batches)
-        for batch in batches + short:
-            yield from batch
 
 
 class Pass(torch.utils.data.Dataset[list[Example]]):

@@ -35,8 +35,6 @@ from harness.types import JSON
 
 @dataclass(frozen=True)
 class FinishedCheckpoint:
-    """A finished checkpoint."""
-
     folder: Path
     training: Mapping[str, Any]
     """Its training.json."""
@@ -148,7 +146,7 @@ _NAMES = {"f1": "F1", "accuracy": "accuracy"}
 
 
 def _facts(recipe: Recipe, learner: Learner, lessons: Lessons, prompt: Prompt, dtype: str) -> dict[str, JSON]:
-    """Return all that the weights depend on: its digest names the checkpoint."""
+    """Return everything the weights depend on: its digest names the checkpoint."""
     return {
         "recipe": dict(recipe.as_json()),
         "base": fingerprint(learner.folder, code=recipe.trust_remote_code),
@@ -179,7 +177,7 @@ def _check_packages(recipe: Recipe) -> None:
 def learner_of(recipe: Recipe, device: Any, base: str | None = None) -> Learner:
     """Return the recipe's learner; its weights are float32 whatever the base's are, to be trained exactly.
 
-    base: the folder of a base that the recipe describes (`scratch`) and that is made before it is used.
+    base: the folder of a base that the recipe describes (`scratch`), written before it is loaded.
     """
     settings: dict[str, Any] = {
         "name": recipe.name,
@@ -209,7 +207,7 @@ def save(network: Any, learner: Learner, folder: Path, examples: Sequence[Exampl
 
 
 def _check_tokenizer(learner: Learner, folder: Path, examples: Sequence[Example]) -> None:
-    """Refuse a tokenizer that is another one once it is saved: such as one that no longer gives token_type_ids."""
+    """Raise StoreError for a tokenizer that changes when saved, such as one that no longer gives token_type_ids."""
     from transformers import AutoTokenizer
 
     saved = AutoTokenizer.from_pretrained(folder, trust_remote_code=learner.trust_remote_code)

@@ -18,7 +18,7 @@ from harness.plugins.train.learners import NO_LABEL, ExampleFit, PairLearner
 from harness.types import Failure, PairRequest
 
 THOUGHT = re.compile(r"\[\d+\] (.+)")
-"""A sentence that stands before each hypothesis and is answered, too: [1] A directly causes B."""
+"""A sentence before each hypothesis that is answered, too: [1] A directly causes B."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Pack:
 
     tokens: Sequence[int]
     blocks: Sequence[int]
-    """0 for a token of the premise, k for one of hypothesis k: it sees the premise and its own hypothesis."""
+    """0 for a token of the premise, k for one of hypothesis k, which sees the premise and its own hypothesis."""
     targets: Sequence[int]
-    """The answer where a hypothesis, or a thought, ends; else NO_LABEL."""
+    """The answer at the last token of a hypothesis or thought; else NO_LABEL."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class PackedLearner(PairLearner):
     """A classifier of pairs on a decoder, which learns premise by premise."""
 
     _ends: dict[str, list[int]] = field(default_factory=dict)
-    """Hypotheses in tokens, once they are known."""
+    """Tokens of hypotheses, once computed."""
 
     def units(self, examples: Sequence[Example]) -> list[list[int]]:
         """Return the indices of examples that share a premise and go through the model together."""
@@ -96,7 +96,7 @@ class PackedLearner(PairLearner):
         return Pack(tokens, blocks, targets)
 
     def answers(self, network: Any, inputs: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Return the network's logits at all places that have a label, and these labels."""
+        """Return the network's logits at all tokens that have a label, and these labels."""
         labels = inputs["labels"]
         states = network.base_model(**{name: value for name, value in inputs.items() if name != "labels"})
         learned = labels != NO_LABEL

@@ -1,4 +1,4 @@
-"""The settings of harness finetune, how a recipe trains a checkpoint, and the folder in which a training works."""
+"""The settings of harness finetune and of recipes, and the working folder of a training."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Whole = Annotated[int, Field(gt=0, strict=True)]
 
 @dataclass(frozen=True, kw_only=True)
 class Lora:
-    """Low-rank adapters (Hu et al. 2022), merged into the weights at the end; none where `r` is None."""
+    """Low-rank adapters (Hu et al. 2022), merged into the weights at the end; `r` None trains all weights."""
 
     r: Whole | None = None
     alpha: Annotated[int, Field(gt=0)] = 16
@@ -68,7 +68,7 @@ class Recipe:
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
     def __post_init__(self) -> None:
-        """Refuse combinations of settings that mean nothing. Raises ConfigError."""
+        """Raise ConfigError for combinations of settings without a meaning."""
         if (self.path is None) == (self.scratch is None):
             raise ConfigError(
                 "recipe.path names a base and recipe.scratch describes one that is made: give one of them, "
@@ -99,17 +99,17 @@ class Recipe:
 
     @property
     def prompt(self) -> str | None:
-        """The prompt that is learned where none is named; None for the first one that the model accepts."""
+        """The default prompt; None for the first one that the model accepts."""
         return "one_text" if self.settings == "paper" else None
 
     def as_json(self) -> Mapping[str, JSON]:
-        """Return all settings; a folder stands by its name and its content's digest, not by its path."""
+        """Return all settings, with folders by name and digest in place of their paths."""
         values = asdict(self)
         return {**values, "path": None if self.path is None else without_path(self.path)}
 
 
 MANIFEST = RECORD
-"""What a finished training says of itself, beside what came out."""
+"""The file beside the weights that describes their training."""
 
 
 @dataclass(frozen=True)
@@ -127,13 +127,13 @@ class FinetuneSettings:
 
 
 def leads() -> bool:
-    """Return whether this is the one of several processes, by `accelerate launch`, that writes and prints."""
+    """Return whether this process, of several started by `accelerate launch`, is the one that writes and prints."""
     return os.environ.get("RANK", "0") == "0"
 
 
 @contextmanager
 def alone(work: Path) -> Iterator[None]:
-    """Keep the folder of a training for this process and those that it works with."""
+    """Lock the folder of a training for this process and its peers, and remove it at the end."""
     work.mkdir(parents=True, exist_ok=True)
     if not leads():
         yield
@@ -149,7 +149,7 @@ def alone(work: Path) -> Iterator[None]:
 
 @contextmanager
 def room(out: str) -> Iterator[None]:
-    """Turn what libraries say of a full disk, each in words of its own, into a sentence."""
+    """Turn any library's error for a full disk into a StoreError with a way out."""
     try:
         yield
     except HarnessError:
@@ -165,4 +165,4 @@ def room(out: str) -> Iterator[None]:
 
 
 _FULL = ("No space left", "File too large", "Disk quota", "file write failed", "unexpected pos")
-"""What safetensors and torch say where no more can be written."""
+"""Messages of safetensors and torch on a full disk."""

@@ -1,4 +1,4 @@
-"""A base that is made and not fetched: an architecture of transformers, sentences as its tokens, random weights."""
+"""A base written from scratch: an architecture of transformers, sentences as its tokens, random weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.types import JSON
 CUT = r"(?<=[.:])\s+"
 """Where a sentence ends: at a full stop or a colon with a space behind it, so not within "i.e.,"."""
 JOINED = "However, "
-"""What joins sentences and says nothing: with it the sentence behind it would be another token."""
+"""Removed before sentences are cut: with it the sentence behind it would be a different token."""
 PAD, UNKNOWN, BEGIN, END = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 _NAME = re.compile(r"\b[A-Z]\b")
 _NAMES = re.compile(r"\b[A-Z]\b(?:, [A-Z]\b)*(?: and [A-Z]\b)?")
@@ -26,25 +26,25 @@ _NAMES = re.compile(r"\b[A-Z]\b(?:, [A-Z]\b)*(?: and [A-Z]\b)?")
 
 @dataclass(frozen=True, kw_only=True)
 class Scratch:
-    """What a base without a past is made of."""
+    """The parts of a base with random weights."""
 
     config: Mapping[str, Any] = field(default_factory=dict)
     """What transformers' AutoConfig.for_model takes: model_type and sizes."""
     zeros: tuple[str, ...] = ()
-    """Weights that are zero and stay so, such as those of positions."""
+    """Weights fixed at zero, such as those of positions."""
     fixed: tuple[str, ...] = ()
-    """Weights that stay as they were drawn, such as embeddings, so that all names go on sharing theirs."""
+    """Weights fixed as drawn, such as embeddings, so that sentences on different names keep their common parts."""
     thoughts: tuple[str, ...] = ()
     """Sentences about two names, as {} and {}, that the tokenizer puts before each hypothesis for all pairs of names:
     room to think in. A packed training has them answered where the data has their answers."""
     rounds: Annotated[int, Field(gt=0)] = 1
-    """How often the thoughts stand there."""
+    """Repetitions of the thoughts."""
     also_read: Mapping[str, JSON] = field(default_factory=dict)
-    """Settings of the task whose items' sentences are tokens, too, though nothing is learned from them."""
+    """Settings of the task for further items whose sentences become tokens without being learned."""
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text as the tokenizer of `make_base` cuts them."""
+    """Return the sentences of a text, cut as the tokenizer of `make_base` does."""
     return [sentence for sentence in re.split(CUT, text.replace(JOINED, "").strip()) if sentence]
 
 
@@ -87,11 +87,10 @@ def make_base(scratch: Scratch, texts: Iterable[str], seed: int, folder: Path) -
 
 
 def codes(sentences: Sequence[str], width: int, scale: float) -> Any:
-    """Return where the sentences' embeddings begin, (sentences, width): the sum of what each is made of.
+    """Return initial embeddings, (sentences, width): the sum of vectors for each sentence's parts.
 
-    That is its words without the names, which two names it is about, which of them stands first, and which others it
-    lists. So sentences that say the like of other variables begin as neighbours; drawn one by one they would have
-    nothing in common.
+    Its parts are its words without the names, the two names it is about, their order, and further names it lists. So
+    sentences that say the same of other variables begin as neighbours, unlike embeddings drawn one by one.
     """
     import torch
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import os
 import signal
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from support.server import Program
+
+from harness.cache import Store
+from harness.plugins.batches.journal import Batch, Journal
 
 HERE = Path(__file__).resolve().parent
 STEPS = ("prepared", "uploaded", "created", "polling", "collecting")
@@ -119,3 +122,10 @@ def kill_at(step: str, number: int, moment: str) -> None:
     for one in forms if owner is Files else (owner,):
         if name in vars(one):  # a form has its own way of some steps
             setattr(one, name, killing(vars(one)[name]))
+
+
+def batches(folder: Path) -> list[Batch]:
+    """Return the batches that the cache in a folder knows."""
+    with closing(Store(folder / "answers.sqlite", readonly=True)) as store:
+        journal = Journal(store)
+        return journal.batches() if journal.there else []

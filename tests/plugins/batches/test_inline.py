@@ -5,44 +5,20 @@ from __future__ import annotations
 import io
 import json
 import urllib.request
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 import pytest
-from batch_runs import BatchServer, config, run
+from batch_runs import BatchServer, batches, config, run
 from batch_torture import records, undisturbed
 
-from harness.cache import Store
 from harness.errors import RunStopped
 from harness.models.api.endpoint import BatchSettings
 from harness.models.api.openai import Chat, Completions
 from harness.plugins.batches import lines as nested_results
 from harness.plugins.batches.inline_forms import Anthropic, OpenRouter, form_of
-from harness.plugins.batches.journal import Batch, Journal
 from harness.plugins.batches.lines import content_of, outcome_of
 from harness.types import ChatRequest, Failure, Message
 
 REQUEST = ChatRequest((Message("system", "Be brief."), Message("user", "Why?")), 16, ("\n", "END"))
-
-
-@pytest.fixture(scope="module")
-def remote() -> Iterator[BatchServer]:
-    server = BatchServer()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def server(remote, key, monkeypatch, tmp_path) -> BatchServer:
-    monkeypatch.chdir(tmp_path)
-    remote.set(fresh=True, faults={}, seed=1, looks=2, tokens=1e9)
-    return remote
-
-
-def batches(folder: Path) -> list[Batch]:
-    with closing(Store(folder / "answers.sqlite", readonly=True)) as store:
-        return Journal(store).batches()
 
 
 def strangers(server: BatchServer, form: str, size: int) -> None:
@@ -246,7 +222,7 @@ def test_descriptions_of_both_forms_say_the_same():
     routed = {"id": "b", "status": "expired", "results": [{}], "created_at": 9, "model": "a/b", "error": None,
               "request_counts": {"total": 3, "completed": 1, "failed": 2}}  # fmt: skip
     batch = OpenRouter().remote(routed)
-    assert (batch.state, batch.files, batch.done, batch.size, batch.made) == ("ended", ("results b",), 3, 3, 9)
+    assert (batch.state, batch.files, batch.done, batch.size, batch.created) == ("ended", ("results b",), 3, 3, 9)
     assert OpenRouter().content(batch.files[0]) == "/batches/b"
     assert OpenRouter().content(OpenRouter().remote({"id": "b", "output_file_id": "f"}).files[0]) == "/files/f/content"
     refused = OpenRouter().remote({"id": "b", "status": "failed", "error": {"message": "no batch endpoint"}})
@@ -255,7 +231,7 @@ def test_descriptions_of_both_forms_say_the_same():
     messages = {"id": "m", "processing_status": "in_progress", "request_counts": counts,
                 "created_at": "2026-01-01T00:00:00Z", "results_url": None}  # fmt: skip
     batch = Anthropic().remote(messages)
-    assert (batch.state, batch.done, batch.size, batch.made) == ("under way", 3, 4, 1767225600.0)
+    assert (batch.state, batch.done, batch.size, batch.created) == ("under way", 3, 4, 1767225600.0)
     ended = Anthropic().remote(messages | {"processing_status": "ended", "results_url": "https://evil.example/x"})
     assert ended.state == "ended" and Anthropic().content(ended.files[0]) == "/messages/batches/m/results"
     for odd in ({}, {"id": 3, "processing_status": [], "request_counts": 1, "created_at": [], "results": 7}):

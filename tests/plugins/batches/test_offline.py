@@ -13,7 +13,7 @@ from support.openai_server import KEY, chat_reply, error
 
 from harness.models.api.endpoint import BatchSettings
 from harness.models.api.openai import Chat, Completions
-from harness.plugins.batches.journal import made_again, noted
+from harness.plugins.batches.journal import endpoint_from_settings, settings_of
 from harness.plugins.batches.lines import LONGEST, outcome_of, read_lines
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message
 
@@ -133,8 +133,8 @@ def test_what_is_no_answer_is_counted_and_asked_again(here):
         Completions(name="m", model="m", base_url="http://x/v1", temperature=None, price={"input": 1.0, "output": 2.0}),
     ],
 )
-def test_a_model_is_made_again_of_what_is_noted_beside_its_requests(endpoint):
-    assert made_again(noted(endpoint)[1]) == endpoint
+def test_a_model_is_built_again_from_the_settings_beside_its_requests(endpoint):
+    assert endpoint_from_settings(settings_of(endpoint)[1]) == endpoint
 
 
 def test_a_batch_of_another_machine_needs_the_settings_of_its_run(here):

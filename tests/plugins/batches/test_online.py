@@ -6,12 +6,10 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from batch_runs import FORMS, STEPS, BatchServer, config, forked, run
+from batch_runs import FORMS, STEPS, batches, config, forked, run
 from batch_torture import records, torture, undisturbed
 from support.cache_help import command, count
 
@@ -22,37 +20,16 @@ from harness.models.api.endpoint import BatchSettings
 from harness.models.api.openai import Chat
 from harness.plugins.batches.forms import Files, Mistral, Together
 from harness.plugins.batches.inline_forms import form_of
-from harness.plugins.batches.journal import Journal
 from harness.prepare import prepare, rehearse
 from harness.runtime.signals import STOP
 from harness.tasks.check import parts_of
-
-
-@pytest.fixture(scope="module")
-def remote() -> Iterator[BatchServer]:
-    server = BatchServer()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def server(remote, key, monkeypatch, tmp_path) -> BatchServer:
-    monkeypatch.chdir(tmp_path)
-    remote.set(fresh=True, faults={}, seed=1, looks=2, tokens=1e9)
-    return remote
-
-
-def journal(folder: Path) -> list:
-    with closing(Store(folder / "answers.sqlite", readonly=True)) as store:
-        journal = Journal(store)
-        return journal.batches() if journal.there else []
 
 
 def test_a_run_in_batches_is_a_live_run_for_half_the_price(server, tmp_path, capsys):
     priced = ("model.price.input=10", "model.price.output=100")
     assert run(config(server.url, tmp_path, *priced, size=8)) == ""
     seen = server.seen()
-    assert seen["billed"] == 20 and not seen["again"] and len(seen["batches"]) == 3 and journal(tmp_path) == []
+    assert seen["billed"] == 20 and not seen["again"] and len(seen["batches"]) == 3 and batches(tmp_path) == []
     assert "3 batches of 20 at the server" in capsys.readouterr().err
     (result,) = (tmp_path / "results").rglob("result.json")
     cost = json.loads(result.read_text())["cost"]
@@ -104,14 +81,14 @@ def test_a_queue_that_is_full_halves_the_batches_and_waits(server, tmp_path, cap
     assert run(config(server.url, tmp_path)) == ""
     seen = server.seen()
     assert seen["billed"] == 20 and not seen["again"] and seen["faults"]["token_limit_exceeded"] >= 2
-    assert "it is halved" in capsys.readouterr().err and journal(tmp_path) == []
+    assert "it is halved" in capsys.readouterr().err and batches(tmp_path) == []
 
 
 def test_a_run_that_does_not_wait_is_collected_by_the_same_command(server, tmp_path):
     server.set(looks=3)
     settings = config(server.url, tmp_path, "prompt=cot_two_step", wait=False, size=10)
     assert "2 batches of 20 requests are under way (oldest 0 min): the same command collects them." in run(settings)
-    assert [batch.size for batch in journal(tmp_path)] == [10, 10]
+    assert [batch.size for batch in batches(tmp_path)] == [10, 10]
     said = ""
     for _ in range(8):
         if (said := run(settings)) == "":
@@ -146,7 +123,7 @@ def test_batches_are_shown_collected_and_cancelled_without_a_run(server, tmp_pat
     cache = f"cache={tmp_path / 'answers.sqlite'}"
     shown = command("batches", cache).stdout
     assert shown.count("in_progress") == 3 and "gpt4" in shown
-    digest = journal(tmp_path)[0].digest
+    digest = batches(tmp_path)[0].digest
     assert "cancelling" in command("batches", "cancel", digest[:8], cache).stdout
     server.set(looks=1)
     out = command("batches", "collect", cache).stdout
@@ -278,7 +255,7 @@ def test_replies_of_other_forms_say_the_same():
     made = Together().remote(
         {"job": {"id": "t", "status": "IN_PROGRESS", "input_file_id": "f", "created_at": "2026-01-01"}}
     )
-    assert (made.id, made.state, made.input, made.made) == ("t", "under way", "f", None)
+    assert (made.id, made.state, made.input, made.created) == ("t", "under way", "f", None)
     failed = Files().remote({"id": "b", "status": "failed", "errors": {"data": [{"code": "token_limit_exceeded"}]}})
     assert failed.state == "failed" and "token_limit" in failed.words
     for odd in ({}, {"id": 3, "status": [], "errors": "no", "metadata": 1, "request_counts": []}):

@@ -14,8 +14,7 @@ from harness.cli import hydra_app, own_configs
 from harness.errors import ConfigError
 from harness.models.local.nli import NLI
 from harness.plugins.train import make as making
-from harness.plugins.train.examples import Lessons, teaching_task
-from harness.plugins.train.loop import ByLength
+from harness.plugins.train.examples import ByLength, Lessons, teaching_task
 from harness.plugins.train.make import learner_of
 from harness.plugins.train.recipe import Recipe
 from harness.plugins.train.scratch import codes, make_base, sentences
