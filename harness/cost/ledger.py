@@ -93,7 +93,7 @@ class Ledger:
         if not self.paid or not (self.calls or self.usd_discarded):
             return []
         if self.price is None and not self.charged:
-            return ["Cost of these answers: unknown, as is the model's price (model.price sets it)."]
+            return ["Cost of these answers: unknown, as the model's price is (model.price tells it)."]
         rest = ", the rest came from the cache" if self.calls_now < self.calls else ""
         without = "a count of tokens" if self.price is not None else "a price"
         missing = f" {self.uncounted:,} answers came without {without} and are not in it." * (self.uncounted > 0)

@@ -213,7 +213,7 @@ def plan_lines(
     if paid:
         least, most = costs(total, price)
         if price is None or least is None or most is None:
-            yield "Cost: unknown, as is the model's price: set model.price.input=… and model.price.output=…."
+            yield "Cost: unknown, as the model's price is (model.price.input=… and model.price.output=… tell it)."
         else:
             yield f"Cost: {dollar_range(least, most)} ({price})."
     yield _time(total, service, turns=plan.turns.calls > 0)

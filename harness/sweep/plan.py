@@ -111,7 +111,7 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
         if (service := model.traits.service) is not None:
             models_at[service.base_url][model.name] = None
         if spending.paid:
-            models_for[str(spending.price or "unknown (model.price sets it)")][model.name] = None
+            models_for[str(spending.price or "unknown (model.price tells it)")][model.name] = None
     if models_at:
         yield f"Asked: {'; '.join(f'{_names(models)} at {place}' for place, models in models_at.items())}."
     services = [line.prepared.model.traits.service for line in asked]

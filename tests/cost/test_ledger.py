@@ -41,7 +41,7 @@ def test_what_was_not_counted_is_said_and_what_is_unknown_is_unknown():
     assert "1 answers came without a count of tokens" in ledger.lines()[0]
     unknown = Ledger(None, paid=True)
     unknown.add(ask("one"), Response("No", usage=Usage(100, 2)))
-    assert unknown.lines() == ["Cost of these answers: unknown, as is the model's price (model.price sets it)."]
+    assert unknown.lines() == ["Cost of these answers: unknown, as the model's price is (model.price tells it)."]
     assert unknown.cost_json["cost"]["usd"] is None and unknown.usage == Usage(100, 2)
     free = Ledger(None, paid=False)
     free.add(ask("one"), Response("No", usage=Usage(100, 2)))
