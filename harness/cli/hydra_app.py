@@ -191,7 +191,7 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
         if full(error):
             return f"there is no room for a file ({error.strerror}): make room, or choose another results=."
         return f"{error.filename or 'a file'} cannot be used: {error.strerror}."
-    return f"{kind}: {message} (an error of the harness itself: debug=true shows where)"
+    return f"{kind}: {message} (this should not have been: debug=true shows where)"
 
 
 def run_settings(arguments: Sequence[str]) -> Main:
