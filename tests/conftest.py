@@ -20,6 +20,11 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it when it is impor
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each core has a worker of its own
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of commands would each compile the package anew
 
+# A shell ignores Ctrl-C for what it begins in the background, nohup ignores SIGHUP, and commands inherit what is
+# ignored: tests that send these signals would wait for ever. A handler is not inherited, and ends no tests either.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else lambda number, frame: None)
 
 # The same examples every day, and no limit on how long one may take on a busy machine.
 hypothesis.settings.register_profile(
@@ -29,11 +34,15 @@ hypothesis.settings.load_profile("steady")
 forks.silence_remarks()
 
 
+gc.disable()  # what is imported and collected stays: looking through it again and again took a quarter of the time
+
+
 def pytest_collection_finish() -> None:
     """Let the collector of garbage pass over what all tests share: a tenth of their time went into looking at it."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

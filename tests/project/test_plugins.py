@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from support import forks
 from support.openai_server import KEY
 from support.page_help import Page
 from support.thinned import few
@@ -84,7 +85,7 @@ def installed(tmp_path_factory) -> Path:
 
 def test_a_plug_in_from_outside_is_used_from_help_to_page(installed, tmp_path):
     def ended(*arguments: str) -> str:
-        process = call(*arguments, cwd=tmp_path, path=installed)
+        process = forks.run(arguments[0], arguments[1:], tmp_path, os.environ | {"PYTHONPATH": str(installed)})
         assert process.returncode == 0, process.stderr
         return process.stdout
 
@@ -149,13 +150,13 @@ def bare(tmp_path_factory) -> Path:
     """Return a copy of the harness from which every plug-in is removed."""
     copy = tmp_path_factory.mktemp("bare")
     for name in ("harness", "configs", "prompts"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "plugins"))
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("plugins"))  # with what is compiled
     return copy
 
 
 def ended(bare: Path, cwd: Path, *arguments: str, code: int = 0) -> str:
     """Return what a command says that has to end with this code, without a traceback."""
-    process = call("harness", *arguments, cwd=cwd, path=bare, OPENAI_API_KEY=KEY)
+    process = forks.run("harness", arguments, cwd, os.environ | {"PYTHONPATH": str(bare), "OPENAI_API_KEY": KEY})
     assert process.returncode == code and "Traceback" not in process.stderr, process.stderr
     return process.stdout + process.stderr
 
@@ -195,7 +196,8 @@ def test_without_plug_ins_what_they_do_is_refused_in_a_sentence(bare, tmp_path, 
 @pytest.mark.parametrize("part", ["strength", pytest.param("", marks=pytest.mark.slow)])
 def test_the_shipped_results_are_shown_and_verified_without_plug_ins(bare, tmp_path, part):
     shipped = str(ROOT / "results" / "shipped" / "causalbench")
-    board = call("harness", "leaderboard", shipped, "out=-", cwd=tmp_path, path=bare)
+    environment = os.environ | {"PYTHONPATH": str(bare)}
+    board = forks.run("harness", ["leaderboard", shipped, "out=-"], tmp_path, environment)
     assert board.returncode == 0 and "always_no" in board.stdout, board.stderr
-    verified = call("harness", "verify", f"{shipped}/{part}", cwd=tmp_path, path=bare)
+    verified = forks.run("harness", ["verify", f"{shipped}/{part}"], tmp_path, environment)
     assert "Traceback" not in verified.stderr and "plug-in" in verified.stdout + verified.stderr

@@ -40,6 +40,8 @@ LOCAL = (
     "harness.models.local.causal_lm",
 )  # fmt: skip
 """What commands with a local checkpoint import: seconds, and more to fork."""
+CORE = tuple(name for name in EVERY if not name.startswith("harness.plugins."))
+"""What is imported where the path of modules is a test's own, which may have no plug-ins."""
 
 
 class Command:
@@ -54,7 +56,10 @@ class Command:
             input_file.write(json.dumps([module, list(arguments), str(cwd), dict(env)]).encode())
             input_file.flush()
             files = [input_file.fileno(), *(file.fileno() for file in self._output), theirs.fileno()]
-            socket.send_fds(_server(LOCAL if _is_local(arguments) else EVERY), [b"."], files)
+            path = env.get("PYTHONPATH", "")
+            usual = LOCAL if _is_local(arguments) else EVERY
+            modules = usual if path == os.environ.get("PYTHONPATH", "") else CORE
+            socket.send_fds(_server(modules, path), [b"."], files)
         self.pid = int(self._line())
 
     def poll(self) -> int | None:
@@ -120,13 +125,17 @@ def _is_local(arguments: Sequence[str]) -> bool:
 
 
 @cache
-def _server(modules: tuple[str, ...]) -> socket.socket:
-    """Start the server, which takes orders as long as this process holds its end of the socket."""
+def _server(modules: tuple[str, ...], path: str) -> socket.socket:
+    """Start the server, which takes orders as long as this process holds its end of the socket.
+
+    `path` is its PYTHONPATH, so that a command's modules are those that a process of its own would import.
+    """
     ours, theirs = socket.socketpair()
     with theirs:
         subprocess.Popen(
             [sys.executable, __file__, str(theirs.fileno()), *modules],
             pass_fds=[theirs.fileno()],
+            env=os.environ | {"PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
@@ -144,7 +153,8 @@ def silence_remarks() -> None:
 
 def serve(orders: socket.socket) -> tuple[str, str] | None:
     """Fork a command for every order; return its module and folder in the fork, None once orders end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal reaches the whole group
+    for number in (signal.SIGINT, signal.SIGHUP):  # the terminal sends them to the whole group
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
     while (order := socket.recv_fds(orders, 1, 4))[0]:
         input_file, out, err, reply = order[1]
@@ -160,6 +170,7 @@ def serve(orders: socket.socket) -> tuple[str, str] | None:
             os._exit(0)
         os.close(reply)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         os.dup2(out, 1)
         os.dup2(err, 2)
         module, arguments, folder, environment = json.loads(os.pread(input_file, os.fstat(input_file).st_size, 0))
@@ -174,6 +185,7 @@ def serve(orders: socket.socket) -> tuple[str, str] | None:
 
 
 if __name__ == "__main__":
+    gc.disable()  # until all is imported that stays
     sys.path.pop(0)  # where -m has the working directory
     silence_remarks()
     from harness.plugin import CommandFinder
@@ -191,6 +203,7 @@ if __name__ == "__main__":
         compose("config", ["model=gpt4", "model.name='a b'", "task.limit=5"])  # its parser learns as it reads
     gc.collect()
     gc.freeze()  # or a collection in a fork would copy every page
+    gc.enable()
     if (order := serve(socket.socket(fileno=int(sys.argv[1])))) is not None:
         from harness.plugin import CommandFinder
 
