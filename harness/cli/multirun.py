@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -98,13 +99,13 @@ class Multirun:
     @property
     def launcher(self) -> str | None:
         """The class of the launcher that hydra/launcher= chooses; None for Hydra's own, one job after the other."""
-        target = str(self._config().hydra.launcher._target_)
+        target = str(self._config.hydra.launcher._target_)
         return None if target.endswith(".BasicLauncher") else target
 
     @property
     def is_spread(self) -> bool:
         """Whether the launcher may carry jobs to several machines."""
-        section = self._config().hydra.launcher
+        section = self._config.hydra.launcher
         target = str(section._target_)
         return ("Slurm" in target or "Ray" in target) and section.get("cluster") != "local"
 
@@ -113,7 +114,7 @@ class Multirun:
 
         Raises ConfigError for a setting that it has not.
         """
-        config = self._config()
+        config = self._config
         section = OmegaConf.to_container(config.hydra.launcher, resolve=True)
         assert isinstance(section, dict)
         if str(section["_target_"]) not in {path.replace(":", ".") for path in plugin.engines().values()}:
@@ -122,7 +123,7 @@ class Multirun:
 
     @property
     def folder(self) -> Path:
-        return Path(self._config().hydra.sweep.dir)
+        return Path(self._config.hydra.sweep.dir)
 
     def within(self, folder: Path) -> Multirun:
         """Return the same sweep with another folder."""
@@ -135,13 +136,14 @@ class Multirun:
         # A launcher takes Hydra's callbacks, which have no public name: this is the one import of its private modules.
         from hydra._internal.callbacks import Callbacks
 
-        config = self._config()
+        config = self._config.copy()
         context = HydraContext(config_loader=self.loader, callbacks=Callbacks(config))
         launcher = Plugins.instance().instantiate_launcher(
             hydra_context=context, task_function=task_function, config=config
         )
         launcher.launch([list(job.overrides) for job in self.jobs], initial_job_idx=0)
 
+    @cached_property
     def _config(self) -> DictConfig:
         config = self.compose(self.jobs[0].overrides)
         with open_dict(config):
