@@ -29,9 +29,8 @@ from harness.runtime import signals
 from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.progress import Progress
 from harness.settings import Main, build_main
-from harness.storage import provenance
 from harness.storage.configuration import folder_of, of_judge, of_model
-from harness.storage.manifest import Manifest
+from harness.storage.manifest import Manifest, provenance
 from harness.storage.run_folder import MANIFEST, Folder
 from harness.tasks.check import look_ahead, parts_of
 from harness.types import JSON, Message
@@ -155,7 +154,7 @@ def _manifest(
         run=place,
         configuration=configuration,
         role=model.traits.role,
-        **provenance.gather(dict(config)),
+        **provenance(dict(config)),
         own_files=own or None,
         training=dict(training_of(model)) or None,
         words=prompt.as_json,

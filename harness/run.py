@@ -22,7 +22,7 @@ from harness.runtime.signals import STOP
 from harness.scoring.replies import FirstReplies
 from harness.scoring.samples import summarize
 from harness.storage import records
-from harness.storage.provenance import TracedItems
+from harness.storage.manifest import TracedItems
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems, look_ahead
 from harness.types import FINAL_FAILURES, Failure, Item, Record, Request, Response, Result, Transcript

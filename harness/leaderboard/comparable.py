@@ -13,7 +13,8 @@ from harness.errors import ConfigError, unknown
 from harness.prompting.version import other_rules_note
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.configuration import setting_text
-from harness.storage.runs import Run, below
+from harness.storage.find import below
+from harness.storage.runs import Run
 from harness.tables.numbers import COUNTS
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of

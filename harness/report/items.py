@@ -6,7 +6,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.storage.provenance import TracedItems
+from harness.storage.manifest import TracedItems
 from harness.storage.rebuild import task_of
 from harness.storage.record_lines import Line, reply_columns, turns
 from harness.storage.runs import Run

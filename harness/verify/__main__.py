@@ -20,6 +20,7 @@ from harness.errors import DataError, HarnessError, PluginMissing, UntrustedErro
 from harness.runtime import console
 from harness.runtime.progress import Progress
 from harness.storage import runs
+from harness.storage.find import find
 from harness.storage.run_folder import records_in
 from harness.verify.run import problems_of
 
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def job(folders: list[str], settings: VerifySettings) -> int:
     """Verify the runs below the folders and return the exit code."""
-    verdicts = _verify([*runs.find(folders or ["results"])], frozenset(settings.trust))
+    verdicts = _verify([*find(folders or ["results"])], frozenset(settings.trust))
     print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[UNTRUSTED]} runs hold.")
     if verdicts[UNKNOWN]:
         print(f"{verdicts[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")

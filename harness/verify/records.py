@@ -14,7 +14,7 @@ from harness.cost.price import cost_of
 from harness.errors import ConfigError
 from harness.prompting.fit import fitting
 from harness.storage import records
-from harness.storage.provenance import TracedItems
+from harness.storage.manifest import TracedItems
 from harness.storage.record_lines import line_of
 from harness.types import (
     TOKENS,

@@ -15,8 +15,7 @@ from harness.prompting.version import by_other_rules
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_judge, of_model
 from harness.storage.files import DamagedError
-from harness.storage.manifest import SEALS
-from harness.storage.provenance import TracedItems
+from harness.storage.manifest import SEALS, TracedItems
 from harness.storage.run_folder import MANIFEST, RESULT
 from harness.verify.readings import JudgeCheck
 from harness.verify.records import RecordCheck

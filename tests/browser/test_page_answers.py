@@ -10,7 +10,7 @@ from facts import Reply, Run, Runs, address
 from moving import wait_for_address
 from playwright.sync_api import Page, expect
 
-from harness.export.__main__ import main as export
+from harness.export import main as export
 
 LABEL = {1: "Yes", 0: "No"}
 FILTERS: dict[str, Callable[[Reply], str]] = {

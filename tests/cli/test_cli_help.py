@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.cli.commands import summaries
-from harness.export.__main__ import targets
+from harness.export import targets
 
 
 def test_help_names_every_command_and_every_target_of_the_export(harness):

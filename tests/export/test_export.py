@@ -16,7 +16,7 @@ import pytest
 from support.compared_runs import always, put
 
 from harness.codec import request_digest, text_digest
-from harness.export.__main__ import main, targets
+from harness.export import main, targets
 from harness.runtime.signals import INTERRUPTED
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT

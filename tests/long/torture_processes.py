@@ -18,7 +18,7 @@ from typing import Any
 TESTS = Path(__file__).resolve().parents[1]
 FAULTS = TESTS / "support" / "fault_server.py"
 IMPORTED = ("harness.__main__", "hydra", "harness.run", "harness.sweep", "harness.tasks.corr2cause.task", "openai",
-            "harness.models.api.openai", "harness.cache", "harness.storage.provenance",
+            "harness.models.api.openai", "harness.cache", "harness.storage.manifest",
             "harness.storage.run_folder", "aiohttp")  # fmt: skip
 """What a run imports: once, before the forks."""
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "sqlite3.connect")

@@ -12,8 +12,7 @@ from support.openai_server import Server, chat_reply, error
 from support.page_help import Page, run, unpacked
 from support.written_runs import put, scores
 
-from harness.report.__main__ import main
-from harness.report.build import MANIFEST_PARTS
+from harness.report.__main__ import MANIFEST_PARTS, main
 from harness.storage.manifest import Manifest
 
 HOSTILE = (

@@ -11,7 +11,7 @@ from sklearn.metrics import matthews_corrcoef
 
 import harness.plugin
 from harness import evaluate
-from harness.export.__main__ import main as export
+from harness.export import main as export
 from harness.leaderboard.__main__ import main as leaderboard
 from harness.plugins.compare.command import main as compare
 from harness.scoring import definitions
@@ -112,7 +112,7 @@ def test_one_definition_is_in_every_view(made, tmp_path, capsys):
 
     from harness.charts import as_json, charts_of
     from harness.leaderboard.comparable import find_runs
-    from harness.report.build import content
+    from harness.report.__main__ import content
 
     heat = [as_json(chart) for chart in charts_of(find_runs(["results"])) if chart.kind == "heat"]
     assert all("mcc" in chart["metrics"] for chart in heat) and heat

@@ -34,10 +34,11 @@ from dataclasses import replace
 from pathlib import Path
 from support.compared_runs import always, put
 from harness.codec import left_out, response_from_json, response_json
-from harness.export.__main__ import main as export
+from harness.export import main as export
 from harness.report.__main__ import main as report
 from harness.storage.records import read
-from harness.storage.runs import find, load
+from harness.storage.find import find
+from harness.storage.runs import load
 
 reply = module.Response("Yes", tone="calm", drafts=3, polite=True, doubt=0.25)
 plain, *others = always(1, count=3)

@@ -9,7 +9,7 @@ import shutil
 import pytest
 from support import forks
 
-from harness.export import __main__ as export
+from harness import export
 from harness.leaderboard import __main__ as leaderboard
 from harness.report import __main__ as report
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from support.written_runs import put, scores, write_manifest
 
+import harness
 from harness.errors import DataError
-from harness.storage import runs
+from harness.storage import find, runs
 from harness.storage.files import DamagedError
+from harness.storage.find import below
+from harness.storage.manifest import Manifest
 from harness.storage.record_lines import turns
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
-from harness.storage.runs import below
 from harness.types import Answer, ChatRequest, Message, Record, Response, Result, Usage
 
 
@@ -65,19 +70,19 @@ def test_samples_are_answers_and_never_an_algorithms_rows_of_data(tmp_path):
 
 def test_runs_are_found_once_without_links_and_without_what_belongs_to_sweeps(tmp_path):
     first, second = put(tmp_path / "results", "a"), put(tmp_path / "results", "b")
-    put(tmp_path / "results" / runs.SWEEPS, "swept")
+    put(tmp_path / "results" / find.SWEEPS, "swept")
     put(tmp_path / "elsewhere", "c")
     (tmp_path / "results" / "link").symlink_to(tmp_path / "elsewhere")
     top = str(tmp_path / "results")
-    assert runs.find([top, str(first), f"{top}/../results"]) == {first: top, second: top}
+    assert find.find([top, str(first), f"{top}/../results"]) == {first: top, second: top}
     assert [run.place["model"] for run, _ in below([top]).values()] == ["a", "b"]
 
 
 def test_what_came_with_the_project_is_read_where_it_is_named(tmp_path):
-    own, ours = tmp_path / "results", tmp_path / "results" / runs.SHIPPED
+    own, ours = tmp_path / "results", tmp_path / "results" / find.SHIPPED
     put(ours, "reasoner")
     with pytest.raises(DataError, match=rf"no {RESULT} below {own}: .*\({ours} holds those that came with"):
-        runs.find([str(own)])
+        find.find([str(own)])
     put(own, "mine")
     assert [run.place["model"] for run, _ in below([str(own)]).values()] == ["mine"]
     assert {run.place["model"] for run, _ in below([str(own), str(ours)]).values()} == {"mine", "reasoner"}
@@ -88,13 +93,13 @@ def test_where_there_is_no_run(tmp_path):
     put(full, "m")
     empty.mkdir()
     with pytest.raises(DataError, match=f"no {RESULT} below {empty}: run something first"):
-        runs.find([str(full), str(empty)])
-    assert len(runs.find([str(full), str(empty)], need="one")) == 1
+        find.find([str(full), str(empty)])
+    assert len(find.find([str(full), str(empty)], need="one")) == 1
     with pytest.raises(DataError, match=f"no {RESULT} below {empty}"):
-        runs.find([str(empty)], need="one")
-    assert runs.find([str(empty)], need="none") == {}
+        find.find([str(empty)], need="one")
+    assert find.find([str(empty)], need="none") == {}
     with pytest.raises(DataError, match="there is no folder nowhere: give one"):
-        runs.find(["nowhere"], need="none")
+        find.find(["nowhere"], need="none")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"run": null, "complete": true}'])
@@ -145,3 +150,10 @@ def test_lines_have_their_words_and_their_scores(tmp_path):
         next(run.lines())
     with pytest.raises(DataError, match=f"{folder} holds no {RECORDS}"):
         run.records()
+
+
+def test_readers_name_parts_that_a_manifest_has():
+    parts = {part.name for part in fields(Manifest)}
+    sources = [file.read_text(encoding="utf-8") for file in Path(harness.__file__).parent.rglob("*.py")]
+    named = {name for source in sources for name in re.findall(r'\b(?:run|row)\.manifest(?:\.get\(|\[)"(\w+)"', source)}
+    assert len(named) > 8 and named <= parts

@@ -40,7 +40,7 @@ COMMANDS: dict[str, Command] = {
     "plot": ("harness.plugins.figures.plot.__main__", lambda folders: [*folders, "out=out/figures", "format=svg"]),
     "published": ("harness.plugins.papers.command", lambda folders: ["table=4", *folders]),
     **{
-        f"export {to}": ("harness.export.__main__", lambda folders, to=to: [*folders, f"to={to}", f"out=out/{to}"])
+        f"export {to}": ("harness.export", lambda folders, to=to: [*folders, f"to={to}", f"out=out/{to}"])
         for to in _EXPORTS
     },
 }

@@ -11,6 +11,7 @@ from harness.errors import DataError
 from harness.scoring.samples import Votes
 from harness.storage import records, runs
 from harness.storage.files import inside
+from harness.storage.find import find
 from harness.storage.run_folder import MANIFEST, PARTIAL, RECORDS, RESULT, records_in
 from harness.tasks.find import benchmark_of
 from harness.types import Record, Unreadable
@@ -123,7 +124,7 @@ def _file(path: Path) -> Path:
         raise DataError(f"{path} holds a run that has not ended: start its command again, then compare.")
     if (path / MANIFEST).is_file():
         raise runs.no_records(path)
-    below = [str(folder) for folder in runs.find([str(path)], need="none")]
+    below = [str(folder) for folder in find([str(path)], need="none")]
     hint = f": {', '.join(below[:3])}{', …' if len(below) > 3 else ''}" if below else ""
     raise DataError(f"{path} is not the folder of one run{'; there are some below it' if below else ''}{hint}.")
 

@@ -114,9 +114,8 @@ class PreparedDiscovery:
 def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
     """Return the run that a composed config describes. Raises ConfigError if it cannot run."""
     from harness.runtime.progress import Progress
-    from harness.storage import provenance
     from harness.storage.configuration import folder_of, of_algorithm
-    from harness.storage.manifest import Manifest
+    from harness.storage.manifest import Manifest, provenance
     from harness.storage.run_folder import Folder
 
     config, own = own_files(config)
@@ -137,7 +136,7 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
             run=place,
             configuration=configuration,
             role=algorithm.role,
-            **provenance.gather(dict(config)),
+            **provenance(dict(config)),
             own_files=own or None,
         ),
         renamed_by="algorithm.name",
@@ -149,7 +148,7 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
 def carry_out(prepared: PreparedDiscovery) -> RunOutcome:
     """Sample the networks, learn their graphs, record and score their answers; return how the run ended."""
     from harness.run import leave
-    from harness.storage.provenance import TracedItems
+    from harness.storage.manifest import TracedItems
 
     def learn(network: str) -> Pattern:
         return _learn(prepared, network)

@@ -16,11 +16,12 @@ from uuid import UUID
 
 from harness.codec import digest, text_digest
 from harness.errors import DataError
-from harness.export.write import number_of, unfinished_folder
+from harness.export import number_of, unfinished_folder
 from harness.plugins.figures.eee_items import Rows
 from harness.plugins.figures.eee_model import model_info, prompt_words, reasons, relationship, sampling, source_data
 from harness.scoring.definitions import MetricDefinition, definitions
-from harness.storage.runs import Run, left_out
+from harness.storage.find import left_out
+from harness.storage.runs import Run
 from harness.types import Metric, Scores
 
 VERSION = "0.3.0"

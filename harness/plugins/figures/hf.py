@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.errors import ConfigError, HarnessError
-from harness.export.write import number_of, unfinished_folder
+from harness.export import number_of, unfinished_folder
 from harness.runtime.environment import installing
 from harness.storage.record_lines import columns, rows
 from harness.storage.runs import Run

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import text_digest
-from harness.export.write import number_of, unfinished_folder
+from harness.export import number_of, unfinished_folder
 from harness.storage.configuration import safe
 from harness.storage.record_lines import OF_ITEM, PLACE, Line, reply_columns, turns
 from harness.storage.runs import Run

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import text_digest
-from harness.export.write import number_of, unfinished_folder
+from harness.export import number_of, unfinished_folder
 from harness.scoring.definitions import definition
 from harness.storage.configuration import safe
 from harness.storage.record_lines import OF_ITEM, Line, reply_columns, turns

@@ -24,7 +24,7 @@ from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import definition, main_metrics
 from harness.settings import plain
-from harness.storage import runs
+from harness.storage.find import find
 from harness.tables.numbers import metric_text
 from harness.tables.results import judge_notes
 from harness.types import Result
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -> int:
     """Read the runs below the folders again and return the exit code."""
     judge = _new_judge(of_a_run, asks=not settings.dry_run)
-    found = list(runs.find(folders or ["results"]))
+    found = list(find(folders or ["results"]))
     places = {folder.resolve() for folder in found}
     problems, untrusted = 0, dict.fromkeys(settings.trust)
     progress = Progress("reading again")

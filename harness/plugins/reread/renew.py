@@ -20,9 +20,9 @@ from harness.prompting.version import by_other_rules, reading_version, words_of
 from harness.protocols import Task
 from harness.runtime.progress import Progress
 from harness.scoring.samples import summarize, unread
-from harness.storage import provenance, rebuild, records, runs
+from harness.storage import rebuild, records, runs
 from harness.storage.configuration import folder_of, variant
-from harness.storage.manifest import Manifest
+from harness.storage.manifest import Manifest, provenance
 from harness.storage.run_folder import MANIFEST, Account, Folder
 from harness.storage.runs import Run
 from harness.types import JSON, Judgement, Record, Response, Result, Usage
@@ -184,7 +184,7 @@ def _folder(
     """Return the folder that the new result is written to, like that of the original command."""
     in_place = place == run.folder
     old: dict[str, Any] = {part.name: run.manifest.get(part.name) for part in dataclasses.fields(Manifest) if part.init}
-    now = provenance.gather({})
+    now = provenance({})
     manifest = replace(
         Manifest(**old).unfinished,
         reading=reading_version(words_of(run.manifest)),

@@ -30,7 +30,7 @@ from harness.runtime.progress import Progress
 from harness.runtime.secrets import mask_keys
 from harness.scoring.replies import FirstReplies
 from harness.storage.atomic_write import json_round_trip
-from harness.storage.provenance import machine
+from harness.storage.manifest import machine
 from harness.tasks.check import CheckedItems, look_ahead
 from harness.types import FINAL_FAILURES, Failure, Request
 

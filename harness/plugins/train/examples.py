@@ -15,7 +15,7 @@ from harness.prompting.prompts import Prompt
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.seeding import uniform
 from harness.settings import build
-from harness.storage.provenance import TracedItems
+from harness.storage.manifest import TracedItems
 from harness.tasks.benchmark import Teaching, TeachingTask
 from harness.types import JSON, Failure, Item, PairRequest, Request, Response
 

@@ -25,8 +25,9 @@ from harness.plugins.train.recipe import MANIFEST, FinetuneSettings, alone, room
 from harness.runtime import signals
 from harness.runtime.progress import Progress
 from harness.settings import validated
-from harness.storage import atomic_write, provenance
+from harness.storage import atomic_write
 from harness.storage.atomic_write import atomic_file, check
+from harness.storage.manifest import provenance
 from harness.types import JSON
 
 TRAIN, JOURNAL = "train.jsonl", "job.json"
@@ -60,7 +61,7 @@ def make_hosted(config: Mapping[str, Any]) -> list[str]:
         goes_on = "goes on with what was begun" if tuning.work.exists() else "uploads the file and makes the job"
         return [*plan, f"Nothing was sent. submit=true {goes_on}."]
     tuning.recipe.endpoint.check_key()
-    about = {**provenance.gather(dict(config)), **({"own_files": own} if own else {})}
+    about = {**provenance(dict(config)), **({"own_files": own} if own else {})}
     carry_out(tuning, plan, about)
     return last_lines(tuning)
 

@@ -27,8 +27,9 @@ from harness.prompting.prompts import Prompt
 from harness.runtime.environment import installing
 from harness.runtime.progress import Progress
 from harness.settings import build, chosen, validated
-from harness.storage import atomic_write, provenance
+from harness.storage import atomic_write
 from harness.storage.atomic_write import check
+from harness.storage.manifest import provenance
 from harness.tasks.check import check_parts
 from harness.types import JSON
 
@@ -91,7 +92,7 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     if (folder / MANIFEST).exists():
         progress.say(f"{folder} is there already.")
         return FinishedCheckpoint(folder, json.loads((folder / MANIFEST).read_text()), recipe.kind)
-    about = {**provenance.gather(dict(config)), **({"own_files": own} if own else {})}
+    about = {**provenance(dict(config)), **({"own_files": own} if own else {})}
     work = folder.with_name(f"{folder.name}.work")
     with alone(work), room(settings.out):
         training = facts | _train(learner, lessons, recipe, work, progress, dtype) | about

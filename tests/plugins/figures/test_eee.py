@@ -18,7 +18,7 @@ from support.compared_runs import always, put
 from support.openai_server import Server, chat_reply, error
 
 from harness.config_files import PROMPTS
-from harness.export.__main__ import main
+from harness.export import main
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
 from harness.types import Answer, ChoiceRequest, Message, PairRequest, Record, Response
