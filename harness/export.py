@@ -88,11 +88,11 @@ def job(folders: list[str], settings: ExportSettings) -> str:
         raise ConfigError(f"give folders of runs: python -m harness.export results to={settings.to}.")
     if settings.out is not None:
         check(settings.out, folder=not target.is_file)
-    found = below(folders, check=_with_manifest)
-    every = [run for run, _ in found.values()]
+    runs_below = below(folders, check=_with_manifest)
+    every = [run for run, _ in runs_below.values()]
     runs = every if target.takes_bare_runs else _with_records(every)
     try:
-        message = _write_whole(runs, {name for _, name in found.values()}, settings)
+        message = _write_whole(runs, {name for _, name in runs_below.values()}, settings)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: nothing was written; the same command begins again.") from None
     if len(runs) < len(every):
@@ -117,8 +117,8 @@ def _write_whole(runs: Sequence[Run], folders: Collection[str], settings: Export
         return _write(runs, settings)
     except DataError as error:
         problems = {run.folder: problem for run in runs if (problem := _problem(run))}
-        asked = {Path(name).resolve() for name in folders}
-        if not problems or len(problems) == len(runs) or any(folder.resolve() in asked for folder in problems):
+        named = {Path(name).resolve() for name in folders}
+        if not problems or len(problems) == len(runs) or any(folder.resolve() in named for folder in problems):
             raise error
     for problem in problems.values():
         left_out(problem)

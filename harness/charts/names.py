@@ -49,7 +49,6 @@ def id_prefixes(task: str, sets: Sequence[Sequence[Run]]) -> list[str]:
 
 
 def _fewest_settings_first(row: Run) -> tuple[int, str]:
-    """Return what sorts the default settings first, then fewer settings before more."""
     return len(row.settings), row.variant
 
 

@@ -1,4 +1,4 @@
-"""The contents of charts, whoever draws them, and the marks of runs in them, the same on the page and in figures.
+"""The contents of charts, and the marks of runs in them: the same on the page and in figures.
 
 Values are fractions or None where undefined, intervals (low, high) or None.
 """
@@ -125,7 +125,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class StepsRow(Ref):
-    """The runs of a model, one for each step; None where there is none."""
+    """The runs of a model, one for each step; None where it has no run."""
 
     points: Sequence[Point | None]
 

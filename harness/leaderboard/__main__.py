@@ -140,8 +140,8 @@ def _preset_tables(arguments: Sequence[str], settings: LeaderboardSettings) -> s
         folders = arguments or [folder for folder in ["results"] if Path(folder).is_dir()]
         return _rows(find_runs(folders, some=False), settings)
 
-    found: str | list[Table] = tables(settings.preset, runs, settings.intervals)
-    return found
+    preset_tables: str | list[Table] = tables(settings.preset, runs, settings.intervals)
+    return preset_tables
 
 
 def _rows(rows: Sequence[Run], settings: LeaderboardSettings) -> list[Run]:

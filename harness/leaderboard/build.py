@@ -175,7 +175,7 @@ def _table(
 
 
 def _names(rows: Sequence[Run], heading: str) -> tuple[list[str], list[str]]:
-    """Return the columns of names, and those names that are the same for all rows and so are said once, above."""
+    """Return the columns of names, and the names that all rows share: these stand once, above the table."""
     names = ["model", *(name for name in ("prompt", "variant") if len({getattr(row, name) for row in rows}) > 1)]
     constant = ("prompt",) if heading else ("prompt", "variant")
     shared = [f"{name} {getattr(rows[0], name)}" for name in constant if name not in names]

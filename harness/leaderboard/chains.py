@@ -41,8 +41,8 @@ class RunSetting:
             return row.result.headline  # the default follows from the version
         for source in (row.configuration, row.manifest.get("config") or {}):
             part = source.get(self.part)
-            if isinstance(part, Mapping) and (found := _find(part, self.name)) is not None:
-                return found
+            if isinstance(part, Mapping) and (value := _find(part, self.name)) is not None:
+                return value
         return benchmark_of(row.task).defaults.get(self.name)
 
     def step(self, row: Run) -> str:

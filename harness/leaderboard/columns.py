@@ -59,7 +59,6 @@ class NumberColumn:
     group: str = "all"
 
     def scores(self, row: Run) -> Scores | None:
-        """Return the row of a run's result that the number is of."""
         return row.result.scores[row.result.headline].get(self.breakdown, {}).get(self.group)
 
     @property
@@ -122,8 +121,8 @@ def constants(rows: Sequence[Scores], *, wanted: Sequence[str] = ()) -> tuple[li
     """
     same = [name for name in COUNTS if name not in wanted and len({count_text(scores, name) for scores in rows}) == 1]
     sizes = [_count_words(rows[0], name) for name in same if name not in _FAULTS]
-    told = counts_of(rows)
-    faults = [f"{_number(rows[0], name)} {count_title(name)}" for name in same if name in _FAULTS and name in told]
+    counts = counts_of(rows)
+    faults = [f"{_number(rows[0], name)} {count_title(name)}" for name in same if name in _FAULTS and name in counts]
     return same, [", ".join(part) for part in (sizes, faults) if part]
 
 

@@ -43,7 +43,6 @@ def family(model: str, role: Role) -> str:
 
 
 def order(group: str) -> int:
-    """Return where a group stands."""
     return [*GROUPS].index(group)
 
 
@@ -58,7 +57,7 @@ _WORDS = {
     "num_nodes": "{} variables",
     "unreadable": "unreadable as {}",
 }
-"""What a setting's value is in words, whichever task has it; others are said by name and value."""
+"""What a setting's value is in words, in any task; other settings appear as name and value."""
 _FIRST = ("perturbation", "version", "split", "labels", "limit")
 """Settings in the order of headings; others follow."""
 
@@ -82,7 +81,6 @@ def heading_of(rows: Sequence[Run], *, labels: bool) -> str:
 
 
 def variants_text(rows: Iterable[Run]) -> str:
-    """Return the variants of some rows as folders have them."""
     return "variant " + " and ".join(sorted({row.variant for row in rows}))
 
 
@@ -93,7 +91,6 @@ def runs_text(rows: Sequence[Run], most: int = 8) -> str:
 
 
 def capitalized(text: str) -> str:
-    """Return a text with a capital first letter; the others stay, as names may have some."""
     return text[:1].upper() + text[1:]
 
 
@@ -147,7 +144,7 @@ def comparable_sets(rows: Sequence[Run], sort: str | None = None) -> list[Compar
 
 
 def name_of(run: Run, name: str) -> str:
-    """Return one of NAMES of a run: its folder is the one below which it was found."""
+    """Return one of NAMES of a run; its folder is the one that was given on the command line."""
     return run.source if name == "folder" else str(getattr(run, name))
 
 

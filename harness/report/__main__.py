@@ -59,12 +59,11 @@ class ReportSettings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the page; return the exit code."""
     return key_value.command(HELP, ReportSettings, job, arguments)
 
 
 def job(arguments: list[str], settings: ReportSettings) -> str:
-    """Write the page; return the sentences that tell of it."""
+    """Write the page; return the sentences that say what was written."""
     out = Path(settings.out)
     if out.suffix != ".html":
         raise ConfigError(f"out={settings.out}: the page's name has to end in .html.")

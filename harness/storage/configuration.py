@@ -74,7 +74,6 @@ def as_options(data: Mapping[str, int]) -> dict[str, int]:
 
 
 def folder_of(results: str, place: Mapping[str, str]) -> Path:
-    """Return the folder of the run that has this place: task, variant, prompt and model."""
     return Path(results, *place["task"].split("/"), *(safe(place[part]) for part in ("variant", "prompt", "model")))
 
 

@@ -18,7 +18,7 @@ SWEEPS = ".sweeps"
 SHIPPED = "shipped"
 """The folder of results/ that came with the project. It is read where it is named, so that `results` is one's own."""
 LONGEST = 1000
-"""Characters of such a line."""
+"""Characters of the line that says why a run is left out."""
 
 
 def find(folders: Sequence[str], *, need: Literal["each", "one", "none"] = "each") -> dict[Path, str]:
@@ -82,5 +82,5 @@ def below(
 
 
 def left_out(error: DataError) -> None:
-    """Say on standard error why a run is left out, in one line: folders are named by whoever sent them."""
+    """Print to standard error why a run is left out, on one line: its folder's name may hold line breaks."""
     print(f"left out: {' '.join(clean(str(error)).split())[:LONGEST]}", file=sys.stderr)

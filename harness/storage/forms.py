@@ -77,9 +77,9 @@ def form_of(
             fields.append((field.name, hint | None, None))
         elif field.name in required or field.default is field.default_factory is dataclasses.MISSING:
             fields.append((field.name, hint))
-        else:  # a part that has nothing to say is not there, and null is none
-            given = hint.__args__[0] if field.default is None else hint
-            fields.append((field.name, given | UnsetType, UNSET))
+        else:  # an empty part is left out of the file, and null is refused
+            filled = hint.__args__[0] if field.default is None else hint
+            fields.append((field.name, filled | UnsetType, UNSET))
     fields += [*also.items(), *((name, hint | UnsetType, UNSET) for name, hint in more.items())]
     return msgspec.defstruct(f"{kind.__name__}Form", fields, bases=(base,), kw_only=True)
 

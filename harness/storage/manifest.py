@@ -78,7 +78,6 @@ class Manifest:
     """and that of all other parts of the manifest."""
 
     def __post_init__(self) -> None:
-        """Name the configuration by its digest."""
         object.__setattr__(self, "configuration_digest", digest(self.configuration))
 
     @property
@@ -89,7 +88,6 @@ class Manifest:
 
     @property
     def sealed(self) -> Manifest:
-        """The same with the digest of all its parts."""
         return replace(self, digest=digest(replace(self, digest=None).as_json))
 
     @property

@@ -122,8 +122,8 @@ def shipped(group: str) -> frozenset[str]:
     import yaml
 
     folders = [root / SAME_AS.get(group, group) for root in roots(CONFIGS)]
-    found = (file for folder in folders for file in folder.rglob("*.yaml"))
-    files = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in found]
+    paths = (path for folder in folders for path in folder.rglob("*.yaml"))
+    files = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in paths]
     return frozenset(str(content["_target_"]) for content in files if "_target_" in content)
 
 

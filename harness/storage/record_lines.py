@@ -96,7 +96,7 @@ LineForm = form_of(
 _OF_REPLY = ("request", "outcome", "answer", "judgement")
 _BESIDE_REPLY = tuple(part for part in fields(Record) if part.name not in _OF_REPLY)
 OF_ITEM = tuple(part.name for part in _BESIDE_REPLY if part.name != "sample")
-"""The fields of a record that tell of its item; in a line they have the same names."""
+"""The fields of a record that describe its item; a line has them under the same names."""
 
 
 def line_of(record: Record, headline: str) -> dict[str, Any]:

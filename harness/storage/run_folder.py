@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
 COMPRESSED = f"{RECORDS}.gz"
-_TOLD = ("run", "configuration_digest", "complete", "items", "counts", "records", "reading")
-"""The parts of a manifest that a run which is made again has the same."""
+_REPEATED = ("run", "configuration_digest", "complete", "items", "counts", "records", "reading")
+"""The parts of a manifest that are the same when the run is repeated."""
 WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the command of its run makes them again"
 
 
@@ -196,7 +196,7 @@ class Folder:
 
         Such a manifest is kept: it says how the result first came about.
         """
-        expected = {name: part for name, part in json_round_trip(final.as_json).items() if name in _TOLD}
+        expected = {name: part for name, part in json_round_trip(final.as_json).items() if name in _REPEATED}
         manifest = object_in(self.path / MANIFEST)
         return {name: manifest.get(name) for name in expected} == expected and object_in(self.path / RESULT) == content
 

@@ -46,15 +46,15 @@ class Run:
     result_json: Mapping[str, Any] = field(default_factory=dict)
     """result.json as it stands."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    """manifest.json with today's names of classes (`storage.upgrade`); empty where there is none that can be read."""
+    """manifest.json with today's names of classes (`storage.upgrade`); empty where it cannot be read."""
     manifest_json: Mapping[str, Any] = field(default_factory=dict)
     """manifest.json as it stands: what its digests are of."""
     manifest_error: DataError | None = None
-    """Why there is none."""
+    """Why the manifest could not be read."""
     trouble: str = ""
     """Why a complete result must not be ranked: its manifest does not bear it out. Empty where it does."""
     source: str = ""
-    """The folder below which it was found, as it was named; empty for one that was loaded by its own."""
+    """The folder on the command line below which it lies; empty where the run's own folder was given."""
 
     def __repr__(self) -> str:
         """Return the run's place and its main scores."""
@@ -67,7 +67,6 @@ class Run:
 
     @property
     def variant(self) -> str:
-        """The name of the task's settings."""
         return self.place["variant"]
 
     @property
@@ -77,7 +76,6 @@ class Run:
 
     @property
     def model(self) -> str:
-        """The name of what answered."""
         return self.place["model"]
 
     @property
@@ -98,7 +96,7 @@ class Run:
 
     @property
     def results_folder(self) -> str:
-        """The results folder that it lies in, where it stands in one; else the folder that it was found below.
+        """The results folder that it lies in, by its place; elsewhere the folder that was given.
 
         Runs of one results folder belong together, however they were named on the command line.
         """
@@ -151,7 +149,6 @@ class Run:
 
     @property
     def samples(self) -> int:
-        """Return how many answers each item has. An algorithm has one."""
         return samples_of(self.manifest) if not self.learned else 1
 
     @property
@@ -166,7 +163,6 @@ class Run:
 
     @property
     def unreadable_is_no(self) -> bool:
-        """Return whether a reply that cannot be read counts as No, not as wrong."""
         return bool(self.settings.get("unreadable") == "no")
 
     def time(self, name: Literal["started", "ended"]) -> datetime:
@@ -224,7 +220,6 @@ class Run:
         yield from waiting.values()
 
     def gold(self, line: Line) -> int:
-        """Return the headline label of a line."""
         return int(line["gold"])
 
     def right(self, line: Line) -> bool | None:
@@ -273,7 +268,6 @@ def samples_of(manifest: Mapping[str, Any]) -> int:
 
 
 def no_records(folder: Path) -> DataError:
-    """Return the error for a run whose records are needed but missing."""
     return DataError(f"{folder} {WITHOUT_RECORDS}.")
 
 

@@ -44,7 +44,7 @@ ROLES: Mapping[str, Role] = {
     "ladder_reasoner": "solver",
     "column order": "cheat",
 }
-"""The roles of what answered before manifests said them, by the kind that an identity names."""
+"""Roles of models in manifests that do not record one, by the kind in the identity."""
 _PLUGINS = "harness.plugins."
 
 

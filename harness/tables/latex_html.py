@@ -43,7 +43,7 @@ DENSE = 54
 _NOTE = {False: 65, True: 95}
 """Characters in a line of notes below a narrow and a wide table, no more than a standard article has room for."""
 _FLOATS = 10
-"""LaTeX holds back no more than 18 tables that found no place, so that pages are put out after so many."""
+"""LaTeX queues at most 18 floating tables, so a \\clearpage is due before the queue is full."""
 
 
 def tex(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Results as tables, and what has to be said beside them."""
+"""Results as tables, and the remarks that belong beside them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.tables.table import Cell, Column, Line, Table
 from harness.types import Metric, Result, Scores
 
 FEW = 30
-"""Clusters below which it is said that there are few of them."""
+"""With fewer clusters than this a remark says that there are few."""
 LISTED = 5
 """Names that are listed; of more, how many there are."""
 # What a server adds to a name for the version that it stands for: -2024-08-06, -20250929, -0613, -001, @20240620,
@@ -48,7 +48,7 @@ def _result_table(result: Result, label_set: str) -> Table:
     """
     breakdowns = result.scores[label_set]
     overall = breakdowns["overall"]["all"]
-    metrics, said = metrics_of([overall]), ["yes"] if derived(overall, "yes") is not None else []
+    metrics, shares = metrics_of([overall]), ["yes"] if derived(overall, "yes") is not None else []
     title = f"{label_set} labels"
     counts = counts_of([row for groups in breakdowns.values() for row in groups.values()])
     lines = []
@@ -56,17 +56,17 @@ def _result_table(result: Result, label_set: str) -> Table:
         for group, scores in groups.items() if "/" not in breakdown else ():
             name = group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
             cells = [metric_cell(scores.metric(metric) or Metric(metric, None)) for metric in metrics]
-            cells += [derived_cell(scores, name) for name in said]
+            cells += [derived_cell(scores, name) for name in shares]
             lines.append(Line([Cell(name, name), *cells, *(count_cell(scores, count) for count in counts)]))
     columns = [
         Column(title, title),
-        *(Column(name, definition(name).title, "metric") for name in [*metrics, *said]),
+        *(Column(name, definition(name).title, "metric") for name in [*metrics, *shares]),
         *(Column(name, count_title(name), "count") for name in counts),
     ]
     return Table(
         columns=columns,
         lines=even_decimals(columns, lines),
-        spare=spare([*metrics, *said], main_metrics(overall)),
+        spare=spare([*metrics, *shares], main_metrics(overall)),
     )
 
 
@@ -81,8 +81,8 @@ def brief(result: Result) -> str:
     return ", ".join(f"{definition(metric.name).title} {metric_cell(metric).full_text}" for metric in metrics)
 
 
-def remarks(result: Result, asked: str = "") -> list[str]:
-    """Return what has to be said beside the numbers, a paragraph each; `asked` is the model's name at its server."""
+def remarks(result: Result, requested: str = "") -> list[str]:
+    """Return the remarks that belong beside the numbers, one a paragraph; `requested` is the model asked for."""
     overall = result.overall
     items, clusters = _counted(overall.items, "item", "items"), _counted(result.clusters, "cluster", "clusters")
     notes = [
@@ -111,7 +111,7 @@ def remarks(result: Result, asked: str = "") -> list[str]:
     for reason, (one, several, what) in notable.items():
         if count := result.finish_reasons.get(reason):
             notes.append(f"{_counted(count, one, several)} {what}.")
-    notes += who_notes(result, asked)
+    notes += who_notes(result, requested)
     usage = {"input": result.usage.input, "output": result.usage.output, "reasoning": result.usage.reasoning}
     if any(usage.values()):
         notes.append(
@@ -207,16 +207,16 @@ def _no_interval_notes(rows: Sequence[Scores]) -> list[str]:
     return [f"No interval: {'; '.join(parts)}."] if parts else []
 
 
-def who_notes(result: Result, asked: str) -> list[str]:
-    """Return what is to be said of the names in the replies; `asked` is the model's at its server, "" if unknown."""
+def who_notes(result: Result, requested: str) -> list[str]:
+    """Return remarks on the model names in the replies; `requested` is the model's at its server, "" if unknown."""
     notes = []
-    others = {name: count for name, count in result.served_models.items() if asked and not _same(asked, name)}
-    if foreign := {name: count for name, count in others.items() if not is_snapshot(asked, name)}:
-        notes.append(f"{asked} was asked for, and the replies name another model: {_listed(foreign)}.")
+    others = {name: count for name, count in result.served_models.items() if requested and not _same(requested, name)}
+    if foreign := {name: count for name, count in others.items() if not is_snapshot(requested, name)}:
+        notes.append(f"{requested} was asked for, and the replies name another model: {_listed(foreign)}.")
     if len(result.served_models) > 1:
         notes.append(f"The server's replies name more than one model: {_listed(result.served_models)}.")
     elif others and not foreign:
-        notes.append(f"{asked} stands for {next(iter(others))} at this server.")
+        notes.append(f"{requested} stands for {next(iter(others))} at this server.")
     if len(result.providers) > 1:
         notes.append(f"Several providers answered, which may differ in precision: {_listed(result.providers)}.")
     elif result.providers:
@@ -227,14 +227,14 @@ def who_notes(result: Result, asked: str) -> list[str]:
     return notes
 
 
-def is_snapshot(asked: str, served: str) -> bool:
+def is_snapshot(requested: str, served: str) -> bool:
     """Return whether a server's name is the one that was asked for, with the date or number of a version."""
-    bare, name = _bare(asked).removesuffix("-latest"), _bare(served)
+    bare, name = _bare(requested).removesuffix("-latest"), _bare(served)
     return name.startswith(bare) and _SNAPSHOT.fullmatch(name[len(bare) :]) is not None
 
 
-def _same(asked: str, served: str) -> bool:
-    return _bare(asked) == _bare(served)
+def _same(requested: str, served: str) -> bool:
+    return _bare(requested) == _bare(served)
 
 
 def _bare(name: str) -> str:

@@ -96,7 +96,7 @@ def _verify(folders: Sequence[Path], trust: frozenset[str]) -> Counter[str]:
 def _one_line(text: str, width: int | None) -> str:
     """Return a text as one line of bounded length; on a terminal of that width, continued on indented lines.
 
-    Folders and their contents are named by whoever sent them: nothing in them may look like a line of ours.
+    The names of folders and files come from their sender: nothing in them may look like a line of ours.
     """
     indent = text[: len(text) - len(text.lstrip(" "))]
     line = f"{indent}{' '.join(console.clean(text).split())}"

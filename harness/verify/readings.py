@@ -68,14 +68,16 @@ def _label(answer: Answer | None) -> int | None:
 
 
 class JudgeCheck:
-    """The judge of a run, and one pass over what it was asked."""
+    """The judge of a run, checked in one pass over its requests."""
 
     def __init__(self, manifest: Mapping[str, Any], price: Price | None) -> None:
-        """`price` is that of the judge's answers, None where nobody knows it. Raises DataError, ConfigError."""
+        """`price` is that of the judge's answers, None where it is unknown. Raises DataError, ConfigError."""
         self.settings: Mapping[str, Any] = manifest["config"]["judge"]
         self.model: Model | None = model_of(manifest, "judge")
-        told = (manifest["configuration"].get("judge") or {}).get("model")
-        self.identity: Mapping[str, Any] = self.model.identity if self.model else told if isinstance(told, dict) else {}
+        recorded = (manifest["configuration"].get("judge") or {}).get("model")
+        self.identity: Mapping[str, Any] = (
+            self.model.identity if self.model else recorded if isinstance(recorded, dict) else {}
+        )
         words = (manifest.get("judge") or {}).get("words")
         if not isinstance(words, Mapping):
             raise DataError(f"{MANIFEST} does not hold the words in which the judge was asked: run its command again.")
@@ -92,7 +94,7 @@ class JudgeCheck:
             yield "the judge was asked in other words than today's."
 
     def answer(self, record: Record, by_rules: Answer | None) -> Answer | None:
-        """Return the answer that a record should have: the judge's where the rules have none, and it was asked."""
+        """Return the answer that a record should have: by the rules, or where these read nothing, by the judge."""
         if record.judgement is None or by_rules is None or by_rules.label is not None:
             return by_rules
         return reading_of(record.judgement.outcome)
@@ -108,21 +110,21 @@ class JudgeCheck:
                 yield "the judge was not asked about a reply that the rules cannot read"
             return
         assert isinstance(record.outcome, Response)
-        asked = request_to_judge(self.words, statement_of(item.fields), record.outcome.text)
-        if request_digest(asked) != record.judgement.request:
+        expected = request_to_judge(self.words, statement_of(item.fields), record.outcome.text)
+        if request_digest(expected) != record.judgement.request:
             yield "the judge was asked something else than its prompt makes of the reply"
         if not isinstance(record.judgement.outcome, Failure):
-            self.ledger.add(asked, record.judgement.outcome)
+            self.ledger.add(expected, record.judgement.outcome)
 
     def problems_of_cost(self, there: Mapping[str, Any], expected: dict[str, Any]) -> Iterator[str]:
-        """Yield where what is said of costs contradicts the judge's settings; put the cost into what is expected."""
+        """Yield where the recorded cost contradicts the judge's settings, and add the cost to `expected`."""
         if self.model is not None and (costs_money(self.model.traits.service) or self.ledger.usd > 0) != (
             "cost" in there
         ):
             yield f"{RESULT}: the judge's answers have a cost and it is not there, or have none."
         if "cost" in there:
             cost = self.ledger.cost_json["cost"]
-            usd, told = cost["usd"], there["cost"]["usd"]
-            if usd is not None and isinstance(told, int | float) and math.isclose(usd, told, abs_tol=2e-9):
-                cost["usd"] = told  # sums of cents are not exact
+            usd, recorded = cost["usd"], there["cost"]["usd"]
+            if usd is not None and isinstance(recorded, int | float) and math.isclose(usd, recorded, abs_tol=2e-9):
+                cost["usd"] = recorded  # sums of cents are not exact
             expected["cost"] = cost

@@ -61,7 +61,7 @@ class RecordCheck:
         """
         self.tokens: Counter[str] = Counter()
         self.usd = 0.0
-        self.answers = self.answers_without_cost = self.told = 0
+        self.answers = self.answers_without_cost = self.charged = 0
         self.openings = prompt is not None and bool(prompt.words.opening)
         self.readings = Readings(prompt, judge)
         self._judge, self._complete = judge, False
@@ -196,7 +196,7 @@ class RecordCheck:
         names = set(record.outcome.logprobs or ())
         fits = {
             ChatRequest: not names,
-            # By the next token, none where neither of them was among the tokens that the server told.
+            # By the next token, empty where the server listed none of the choices.
             ChoiceRequest: names == set(self._prompt.choices(item.fields))
             or (not names and record.outcome.outside is not None),
             PairRequest: "entailment" in names,
@@ -249,7 +249,7 @@ class RecordCheck:
         for kind in TOKENS:
             if (count := getattr(record.outcome.usage, kind)) is not None:
                 self.tokens[kind] += count
-        self.told += record.outcome.usage.usd is not None
+        self.charged += record.outcome.usage.usd is not None
         cost = cost_of(record.outcome.usage, self._price)
         self.answers_without_cost += cost is None
         self.usd += cost or 0.0
@@ -291,7 +291,7 @@ def _differ(there: Any, expected: Any) -> bool:
 
 
 class ItemsById:
-    """The items of a task by their ids, as far as records have asked for them: records come in nearly their order."""
+    """The items of a task by id, generated only as far as records need them: records come in nearly their order."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._source = iter(items)
@@ -307,6 +307,6 @@ class ItemsById:
         return self._waiting.pop(name) if last else self._waiting[name]
 
     def rest(self) -> Iterator[str]:
-        """Yield the ids of the items that no record has asked for, or not often enough."""
+        """Yield the ids of the items that have too few records."""
         yield from self._waiting
         yield from (item.id for item in self._source)

@@ -71,7 +71,7 @@ def problems_of(
     if problem := _of_sizes(manifest, lines, samples, trust):
         yield problem
         return
-    # No more than were asked, and one that tells of others: a task may have millions. One that was stopped asked some.
+    # As many as were asked; of a complete run one more, to see that there are no others. A task may have millions.
     items = TracedItems(itertools.islice(task.items(), manifest["items"]["count"] + result["complete"]))
     check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
     check.readings.as_recorded = by_model and by_other_rules(manifest)
@@ -212,7 +212,7 @@ def _of_cost(
 
 
 def _price(manifest: Mapping[str, Any]) -> Price | None:
-    """Return the price in the manifest, None if there is none. Raises DataError if it has another form."""
+    """Return the price that the manifest records, or None. Raises DataError if it has another form."""
     if "price" not in manifest:
         return None
     try:

@@ -63,7 +63,7 @@ def _usage(there: Mapping[str, int], tokens: Mapping[str, int], *, exact: bool) 
 
 def _cost(there: Mapping[str, Any], check: RecordCheck, price: Price | None, *, exact: bool) -> dict[str, Any]:
     """Return the cost that result.json should have. Float sums are not exact: a near value is kept as it is."""
-    usd = None if price is None and not check.told else check.usd
+    usd = None if price is None and not check.charged else check.usd
     answers, without = check.answers, check.answers_without_cost
     if not exact:
         answers, without = max(answers, there["answers"]), max(without, there["answers_without_cost"])

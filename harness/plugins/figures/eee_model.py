@@ -73,7 +73,6 @@ def sampling(run: Run) -> Mapping[str, Any]:
 
 
 def reasons(run: Run) -> bool:
-    """Test whether the model was run as one that thinks before it answers."""
     return "reasoning_tokens" in _part(run, "configuration")
 
 

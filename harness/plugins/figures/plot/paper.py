@@ -238,7 +238,6 @@ def _fill(parts: Sequence[str], between: str, inches: float, size: float) -> lis
 
 
 def names_width(names: Sequence[str], width: float, share: float = 0.42) -> float:
-    """Return the inches for names at the left: what the longest takes, up to a share of the sheet."""
     return min(max(map(text_width, names)), share * width)
 
 
