@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -17,6 +16,7 @@ from harness.codec import content_digest
 from harness.config_files import BUILTIN, HOME, OWN, SAME_AS
 from harness.errors import ConfigError, DataError, unknown
 from harness.protocols import Model, Task
+from harness.trust import named_module
 
 _OFFERS: Mapping[str, type] = {"model": Model, "judge": Model, "task": Task}
 """The protocol that a part of a group implements."""
@@ -75,7 +75,7 @@ def class_of(target: str, group: str) -> Any:
     """Return the class that a config names by `_target_`. Raises ConfigError where it cannot be imported."""
     module, _, name = target.rpartition(".")
     try:
-        return getattr(import_module(module), name)
+        return getattr(named_module(module), name)
     except Exception as error:  # a module of the user's own may raise anything
         kind = "" if isinstance(error, (ImportError, AttributeError, ValueError)) else f"{type(error).__name__}: "
         raise ConfigError(f"{group}._target_={target} cannot be imported: {kind}{str(error).rstrip('.')}.") from error

@@ -16,6 +16,8 @@ from support import forks
 from support.openai_server import KEY, Server, chat_reply
 from support.server import RawServer
 
+from harness import trust
+
 os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it when it is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each core has a worker of its own
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of commands would each compile the package anew
@@ -59,6 +61,13 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg-config"))
+
+
+@pytest.fixture
+def trusted(quiet_environment: None, tmp_path: Path) -> None:
+    """Mark the test's folder: its own configs and prompts count in place of those that ship."""
+    trust.main([str(tmp_path)])
 
 
 @pytest.fixture(autouse=True)

@@ -34,6 +34,7 @@ COMMANDS = {
     "report": "one page for people: scores, charts, and the answers behind them",
     "verify": "every score made again from its records, every digest checked",
     "export": "records for other programs: csv, parquet, hf, inspect, eee, lm_eval",
+    "trust": "marks a folder whose own files may take the place of those that ship",
     "items": "the items of a task as JSON lines, for your own tools",
 }
 """What each of the core's commands does. Its module is harness.NAME, with a function `main`."""

@@ -1,7 +1,7 @@
-"""Configs and code of the working directory, which a user adds without installing anything.
+"""Configs of the working directory, which a user adds without installing anything.
 
-A file in ./configs goes before the one of that name that ships; builtin:NAME is always the one that ships. What the
-harness itself needs never comes from there: the folder may hold a yaml.py, a package hydra_plugins, a
+A file in ./configs goes before the one of that name that ships, in a folder that is trusted (`harness.trust`);
+builtin:NAME is always the one that ships. What the harness itself needs never comes from there: the folder may hold a
 configs/config.yaml or a configs/hydra/ meant for another program.
 """
 
@@ -25,6 +25,7 @@ from omegaconf.errors import OmegaConfBaseException
 from harness.codec import content_digest
 from harness.config_files import BUILTIN, CONFIGS, OWN, SAME_AS, own_folder, roots
 from harness.errors import ConfigError
+from harness.trust import refuse_in_place_of_shipped
 
 _LAUNCHERS = "hydra/launcher"
 """The group whose files have the names of plugins' launchers."""
@@ -94,8 +95,11 @@ class OwnSource(GroupSource):
         if not isinstance(loaded.config, DictConfig):
             raise ConfigError(f"configs/{place} holds no settings: write `name: value`, one a line.")
         _extend_shipped(loaded.config, file.stem)
-        shipped = [root / place for root in roots(CONFIGS)]
-        if not any(other.is_file() and other.read_bytes() == file.read_bytes() for other in shipped):
+        shipped = [other for root in roots(CONFIGS) if (other := root / place).is_file()]
+        if not any(other.read_bytes() == file.read_bytes() for other in shipped):
+            if shipped:
+                group, name = config_path.strip("/").rsplit("/", 1)
+                refuse_in_place_of_shipped(f"configs/{place}", f"{group}={BUILTIN}{name.removesuffix('.yaml')}")
             loaded.config[OWN] = {f"configs/{place}": content_digest(file)}
         return loaded
 
@@ -114,7 +118,7 @@ class OwnConfigs(SearchPathPlugin):
 
 
 def register() -> None:
-    """Make Hydra search ./configs before what ships, and Python the working directory, after everything else."""
+    """Make Hydra search ./configs before what ships."""
     with _without(str(Path.cwd())):
         plugins = Plugins.instance()  # imports whatever hydra_plugins holds
     for plugin in (ShippedSource, OwnSource, OwnConfigs):
@@ -122,8 +126,6 @@ def register() -> None:
     for root in roots(CONFIGS):
         for file in (root / _LAUNCHERS).glob("*.yaml"):
             _drop_schema(_LAUNCHERS, file.name)
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
 
 
 def _drop_schema(group: str, name: str) -> None:

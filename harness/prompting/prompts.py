@@ -14,6 +14,7 @@ from harness.config_files import BUILTIN, PROMPTS, own_file, prompt_files
 from harness.errors import ConfigError, unknown
 from harness.prompting import choices, parsing
 from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
+from harness.trust import refuse_in_place_of_shipped
 from harness.types import (
     JSON,
     LETTERS,
@@ -247,6 +248,8 @@ def load(
         raise ConfigError(f"prompt={name}: there is no such file.")
     if where is None:
         raise ConfigError(unknown(f"{'shipped ' * shipped}{task} prompt", name, files))
+    if where == files.get(name) and name in prompt_files(task, own=False) and (own := own_file(where, PROMPTS)):
+        refuse_in_place_of_shipped(next(iter(own)), f"prompt={BUILTIN}{name}")
     words = read(where, format)
     if replies == "fixed" and words.opening and words.opening_reply is None:
         raise ConfigError(f"replies=fixed: {where} has no opening_reply, the words that the assistant is given.")

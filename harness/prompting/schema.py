@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal
@@ -17,6 +16,7 @@ from harness.codec import KINDS
 from harness.errors import ConfigError, unknown
 from harness.prompting import number, parsing, ranking, story
 from harness.settings import first_sentence
+from harness.trust import named_module
 from harness.types import JSON, Answer, Response
 
 LONGEST, MOST_FIELDS = 1_000_000, 100
@@ -195,7 +195,7 @@ def parser_of(name: str, where: Path) -> Parser:
             return _SHIPPED[function]
         raise ConfigError(f"{where}: {unknown('parser', name, _SHIPPED)} One of your own is module:function.")
     try:
-        parser: Parser = getattr(import_module(module), function)
+        parser: Parser = getattr(named_module(module), function)
     except AttributeError as error:
         raise ConfigError(f"{where}: parser {name} is not there: {error}.") from error
     except Exception as error:  # whatever a module of somebody's own raises when it is imported

@@ -36,15 +36,14 @@ _HOME = Path(__file__).resolve().parents[2]
 def begin() -> None:
     """Prepare the process of a command, or end it with one sentence where this Python cannot run any.
 
-    The working directory is put last on the import path: a yaml.py may lie there.
+    The working directory is off Python's search path then, where `python -m` has put it first: a folder may be
+    somebody else's, and packages try to import modules that nobody has.
     """
     if sys.excepthook is _one_sentence:  # as of python -m harness, which has begun with the package
         return
     here = _working_directory()
     if sys.argv[:1] == ["-m"] and here in sys.path[:1]:  # at this moment argv has no other word yet
         del sys.path[0]
-    if here not in sys.path:
-        sys.path.append(here)
     as_module = sys.argv[:1] == ["-m"]
     if sys.version_info >= OLDEST:
         from harness.runtime import signals  # needs the standard library alone

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
+from harness import trust
 from harness.cli import hydra_app, own_configs
 from harness.cli.key_value import ERROR
 from harness.cli.multirun import Job, Multirun, multirun
@@ -89,8 +90,7 @@ def say(text: str) -> None:
 
 def job(module: str, config: DictConfig) -> int:
     """Carry out a job of the sweep of a module's command; return the exit code. Hydra's launchers call it."""
-    if str(Path.cwd()) not in sys.path:  # in a process that a launcher has started
-        sys.path.append(str(Path.cwd()))
+    trust.assume(Path.cwd())  # the process that has started the sweep has checked every job
     command: SweepCommand = import_module(module).command()
     hydra = HydraConfig.get()
     number, place = int(hydra.job.num), Path(hydra.runtime.output_dir)

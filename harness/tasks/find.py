@@ -15,8 +15,10 @@ from pathlib import Path
 from harness.config_files import CONFIGS
 from harness.errors import ConfigError
 from harness.plugin import load, plugins
+from harness.runtime import console
 from harness.settings import class_of
 from harness.tasks.benchmark import Benchmark, Described
+from harness.trust import trusted
 
 _HERE = Path(__file__).resolve().parent
 
@@ -24,7 +26,8 @@ _HERE = Path(__file__).resolve().parent
 def benchmark_of(task: str) -> Benchmark:
     """Return the benchmark of a task, or of a benchmark's own name; an empty one if it is unknown.
 
-    Raises ConfigError where the user's own config names a class that cannot be imported.
+    A class of the user's own counts where this process has imported it or the folder is trusted. Raises ConfigError
+    where it cannot be imported.
     """
     name = task.partition("/")[0]
     if name in _packages():
@@ -94,8 +97,13 @@ def _classes_by_name(folder: Path) -> Iterator[tuple[str, str]]:
 
 @cache
 def _of_class(target: str) -> Benchmark | None:
-    """Return the benchmark that a user's class declares, or None."""
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
+    """Return the benchmark that a user's class declares, or None; also for one that nobody has said may be imported."""
+    if not trusted() and target.rpartition(".")[0] not in sys.modules:
+        console.complain(
+            f"configs/task of this folder names {target}, whose code is not imported. If it is yours: "
+            "`harness trust .`, once and for all.",
+            "note",
+        )
+        return None
     task = class_of(target, "task")
     return task.benchmark if isinstance(task, Described) else None

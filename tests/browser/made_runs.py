@@ -102,6 +102,7 @@ def _causalbench(folder: Path, server: Server) -> None:
     networks = "task.networks=[asia,cancer]"
     for settings in (_api(server, "hasty"), ["model=random_uniform"], ["model=always_yes"]):
         _run(folder, *settings, "task=causalbench/causality", "task.method=2", networks)
+    _run(folder, "model=column_order", "task=causalbench/causality", "task.format=data", "task.networks=[asia]")
     _run(folder, "model=random_uniform", "task=causalbench/skeleton", networks)
     _run(folder, "model=always_yes", "task=causalbench/causality", "task.method=1", "task.networks=[alarm]")
     next(folder.rglob("networks=alarm/**/records.jsonl")).unlink()

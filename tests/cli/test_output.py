@@ -24,6 +24,7 @@ LINES = {
     "reread": ["results"],
     "export": ["results", "to=csv"],
     "items": ["task.limit=2", "out=-"],
+    "trust": ["--help"],
     "cache": ["stats", "cache=answers.jsonl"],
     "published": ["table=4"],
     "stories": ["--help"],

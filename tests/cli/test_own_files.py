@@ -20,6 +20,9 @@ MODEL = "# Mine\ndefaults: [always_no, _self_]\np_yes: 1\n"
 PROMPT = "source: mine\nmakes: [chat]\nuser: '{premise} {hypothesis} So?'\n"
 
 
+pytestmark = pytest.mark.usefixtures("trusted")
+
+
 @pytest.fixture
 def command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -26,6 +26,9 @@ OTHERS = re.compile(r"corr2cause|causalbench|bnlearn|jin et al|zhou et al|conven
 ITEMS = 20
 
 
+pytestmark = pytest.mark.usefixtures("trusted")
+
+
 @pytest.fixture
 def put(tmp_path):
     """Return a function that writes the files of the page, with or without those about its paper, to the directory."""

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).resolve().parents[2]
-VOCABULARY = ("__init__", "errors", "types", "protocols", "codec", "plugin", "engine", "config_files", "settings",
-              "seeding")  # fmt: skip
+VOCABULARY = ("__init__", "errors", "types", "protocols", "codec", "plugin", "engine", "trust", "config_files",
+              "settings", "seeding")  # fmt: skip
 ROOMS = (
     VOCABULARY,
     ("runtime",),
