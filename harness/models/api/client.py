@@ -106,8 +106,8 @@ class Wire:
             reply = self._dialect.reply(reply)
         except Exception as error:  # whatever a server has written breaks only its own reply
             raise InvalidReplyError(f"{type(error).__name__}: {error}") from None
-        if (refused := error_in(reply, response.headers)) is not None:
-            raise refused
+        if (error_inside := error_in(reply, response.headers)) is not None:
+            raise error_inside
         return reply
 
     async def _exchange(self, request: Any, most: int) -> tuple[Any, bytes]:

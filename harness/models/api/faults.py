@@ -66,9 +66,9 @@ class Rule:
             return False
         if self.words is None:
             return True
-        there = error.status in self.unless_at
+        at_status = error.status in self.unless_at
         excepted = self.unless is not None and self.unless.search(error.words) is not None
-        excepted = (there and excepted) if self.unless_both else (there or excepted)
+        excepted = (at_status and excepted) if self.unless_both else (at_status or excepted)
         return not excepted and self.words.search(error.words) is not None
 
 

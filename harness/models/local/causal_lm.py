@@ -146,22 +146,22 @@ class CausalLM(Checkpoint):
             texts += [text, *(text + (choice if templated else f" {choice}") for choice in request.choices)]
         tokens = self._turns.tokens(texts, templated)
         for request in requests:
-            prompt, *wholes = islice(tokens, 1 + len(request.choices))
-            yield self._split(request, prompt, wholes)
+            prompt, *joined = islice(tokens, 1 + len(request.choices))
+            yield self._split(request, prompt, joined)
 
-    def _split(self, request: ChoiceRequest, prompt: list[int], wholes: list[list[int]]) -> list[Sequence] | Failure:
-        """Return one sequence for each choice; `wholes` are the tokens of the prompt with each choice."""
-        longest = max(map(len, wholes))
+    def _split(self, request: ChoiceRequest, prompt: list[int], joined: list[list[int]]) -> list[Sequence] | Failure:
+        """Return one sequence for each choice; `joined` has the tokens of the prompt with each choice."""
+        longest = max(map(len, joined))
         if longest > self._limit:
             return Failure("context_length", f"{longest} tokens, the model takes {self._limit}")
         # All choices are scored after the same tokens: those that none of them changes.
-        start = min(_agreement(prompt, whole) for whole in wholes)
+        start = min(_agreement(prompt, whole) for whole in joined)
         if start < 1:
             return Failure("empty_prompt", "no token comes before the choices: the first one cannot be predicted")
-        before = tuple(wholes[0][:start])
+        before = tuple(joined[0][:start])
         return [
             Sequence(request, choice, before, tuple(whole[start:]))
-            for choice, whole in zip(request.choices, wholes, strict=True)
+            for choice, whole in zip(request.choices, joined, strict=True)
         ]
 
     def _write(self, requests: list[ChatRequest]) -> Iterator[Outcomes]:

@@ -167,8 +167,8 @@ def cores() -> int:
 
 def digests(folder: Path, names: Sequence[str]) -> str:
     """Return a SHA-256 over the names and contents of those of the files that exist."""
-    there = [name for name in names if (folder / name).is_file()]
-    return hashlib.sha256("".join(f"{name}\0{file_digest(folder / name)}\n" for name in there).encode()).hexdigest()
+    existing = [name for name in names if (folder / name).is_file()]
+    return hashlib.sha256("".join(f"{name}\0{file_digest(folder / name)}\n" for name in existing).encode()).hexdigest()
 
 
 @cache

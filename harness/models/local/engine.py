@@ -161,7 +161,7 @@ class Padded:
         self.budget = budget
         # RWKV's state (rows, size) is broadcast as if the rows of a batch were tokens (transformers 5.23).
         self.alone = model.config.model_type == "rwkv"
-        self.cutting = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self.limits_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:
         """Yield scores, longest first. Choices of one token after the same prompt are one row."""
@@ -171,8 +171,8 @@ class Padded:
         # If positions depend on a text's length, a short text must not be padded to a long one.
         switch = same_up_to(self.model.config.get_text_config(decoder=True)) or 0
         for beyond in (True, False):
-            alike = [row for read, row in rows.items() if (len(read) > switch) is beyond]
-            for batch, values in in_batches(alike, lambda row: len(row[0].read), self.budget, self._score):
+            same_positions = [row for read, row in rows.items() if (len(read) > switch) is beyond]
+            for batch, values in in_batches(same_positions, lambda row: len(row[0].read), self.budget, self._score):
                 scored_sequences = [sequence for row in batch for sequence in row]
                 yield list(zip(scored_sequences, values, strict=True))
 
@@ -183,13 +183,13 @@ class Padded:
         device = self.model.device
         ids, mask = self.ids([row[0].read for row in batch])
         first = min(len(sequence.prompt) for row in batch for sequence in row) - 1
-        slicing = {"logits_to_keep": torch.arange(first, ids.shape[1], device=device)} if self.cutting else {}
+        slicing = {"logits_to_keep": torch.arange(first, ids.shape[1], device=device)} if self.limits_logits else {}
         with torch.inference_mode():
             logits = self.model(input_ids=ids, attention_mask=mask, use_cache=False, **slicing).logits
             values = []
             for k, row in enumerate(batch):
                 for sequence in row:
-                    start = len(sequence.prompt) - 1 - (first if self.cutting else 0)
+                    start = len(sequence.prompt) - 1 - (first if self.limits_logits else 0)
                     predicted = logits[k, start : start + len(sequence.continuation)].float().log_softmax(-1)
                     target = torch.tensor(sequence.continuation, dtype=torch.long, device=device)
                     values.append(predicted.gather(1, target[:, None]).sum())
@@ -202,8 +202,8 @@ class Padded:
         # layers read it, and others count positions from it (RWKV, RecurrentGemma, BART, RoFormer).
         kinds: dict[tuple[int, int], list[Writing]] = {}
         for writing in writings:
-            alike = id(writing) if self.alone else len(writing.prompt)
-            kinds.setdefault((writing.request.max_tokens, alike), []).append(writing)
+            kind = id(writing) if self.alone else len(writing.prompt)
+            kinds.setdefault((writing.request.max_tokens, kind), []).append(writing)
         for same in kinds.values():
             work = partial(self._write, ended=ended)
             for batch, rows in in_batches(same, lambda writing: writing.length, self.budget, work):

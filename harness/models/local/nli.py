@@ -102,9 +102,9 @@ class NLI(Checkpoint):
         tokenizer, _, _ = self._parts
         hypotheses = [request.hypothesis for request in requests]
         # Without a hypothesis the premise is encoded alone, not as a pair.
-        wholes = tokenizer([r.premise for r in requests], hypotheses if any(hypotheses) else None, verbose=False)
+        encodings = tokenizer([r.premise for r in requests], hypotheses if any(hypotheses) else None, verbose=False)
         for k, request in enumerate(requests):
-            tokens = {name: values[k] for name, values in wholes.items()}
+            tokens = {name: values[k] for name, values in encodings.items()}
             fits = len(tokens["input_ids"]) <= self._limit
             yield request, Encoded(request, tokens, truncated=False) if fits else self._truncate(request)
 

@@ -157,7 +157,7 @@ class Memory:
         """Begin empty. Raises ConfigError if a layer keeps anything but each token's keys and values."""
         self.model = model
         self.windows = windows_of(model.config)
-        self.cutting = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self.limits_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self.clear()
 
     def clear(self) -> None:
@@ -183,9 +183,9 @@ class Memory:
                 attention_mask=self._masks(sees, depths),
                 past_key_values=self.cache,
                 use_cache=True,
-                **({"logits_to_keep": rows} if self.cutting else {}),
+                **({"logits_to_keep": rows} if self.limits_logits else {}),
             ).logits[0]
-            return logits if self.cutting else logits[rows]
+            return logits if self.limits_logits else logits[rows]
 
     def keep(self, slots: list[int] | None = None) -> None:
         """Keep the tokens in `slots`, ascending indices of the kept and new ones; None keeps all."""

@@ -91,7 +91,7 @@ def _python_of(program: str) -> str | None:
 
 def _output(command: Sequence[str]) -> str:
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             capture_output=True,
             text=True,
@@ -101,7 +101,9 @@ def _output(command: Sequence[str]) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout + ("\n" + done.stderr if not done.stdout.strip() else "") if not done.returncode else ""
+    if process.returncode:
+        return ""
+    return process.stdout + ("\n" + process.stderr if not process.stdout.strip() else "")
 
 
 def checkpoint_of(path: str, revision: str | None, *, code: bool) -> dict[str, JSON]:
@@ -175,8 +177,8 @@ def lasting(args: Sequence[str]) -> list[JSON]:
             groups[-1].append(argument)
         else:
             groups.append(["", argument])
-    kept = [group for group in groups if group[0] not in _WITHOUT_EFFECT]
-    return sorted([[group[0], *map(_without_place, group[1:])] for group in kept], key=str)
+    with_effect = [group for group in groups if group[0] not in _WITHOUT_EFFECT]
+    return sorted([[group[0], *map(_without_place, group[1:])] for group in with_effect], key=str)
 
 
 def _without_place(value: str) -> str:

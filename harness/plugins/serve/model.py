@@ -37,7 +37,7 @@ def _words(value: Any) -> Any:
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 LOGS = Path(".cache/servers")
 """The folder of logs without model.log; those of servers that ended well are deleted."""
-_OURS = frozenset(
+_RESERVED = frozenset(
     (
         *("--host", "--port", "--model", "--model-path", "--served-model-name", "--alias", "-m"),
         *("--api-key", "--api-key-file"),
@@ -257,8 +257,8 @@ def filled(arguments: Iterable[str], **values: str) -> Iterator[str]:
 
 
 def check_arguments(args: Sequence[str]) -> None:
-    if ours := [name for name in (argument.partition("=")[0] for argument in args) if name in _OURS]:
+    if reserved := [name for name in (argument.partition("=")[0] for argument in args) if name in _RESERVED]:
         raise ConfigError(
-            f"model.args has {ours[0]}, which the run says itself (its server is on this machine, at a free port, "
+            f"model.args has {reserved[0]}, which the run says itself (its server is on this machine, at a free port, "
             "without a key, for model.path): leave it out."
         )

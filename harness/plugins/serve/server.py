@@ -149,8 +149,8 @@ def running(launch: Launch, say: Callable[[str], None]) -> ServerProcess | None:
     Other servers of this process are ended first, since they would share the GPU. None if the user ends the run
     meanwhile. Raises RunStopped if the server ends, or is not ready in time.
     """
-    if isinstance(there := signals.find_companion(launch), ServerProcess) and there.code is None:
-        return there
+    if isinstance(server := signals.find_companion(launch), ServerProcess) and server.code is None:
+        return server
     signals.end_companions()
     for tries_left in reversed(range(_TRIES)):
         try:

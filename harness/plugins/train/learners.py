@@ -162,12 +162,12 @@ class AnswerLearner(_OneByOne, CausalLM):
             rows.append(sequences[1 - example.label])  # the first choice says Yes
         engine = Padded(self.network, self._budget)
         ids, mask = engine.ids([row.read for row in rows])
-        first = min(len(row.prompt) for row in rows) - 1 if engine.cutting else 0
+        first = min(len(row.prompt) for row in rows) - 1 if engine.limits_logits else 0
         labels = torch.full((len(rows), ids.shape[1] - first), NO_LABEL)
         for k, row in enumerate(rows):
             start = len(row.prompt) - 1 - first
             labels[k, start : start + len(row.continuation)] = torch.tensor(row.continuation)
-        kept = {"logits_to_keep": torch.arange(first, ids.shape[1], device=ids.device)} if engine.cutting else {}
+        kept = {"logits_to_keep": torch.arange(first, ids.shape[1], device=ids.device)} if engine.limits_logits else {}
         return {"input_ids": ids, "attention_mask": mask, **kept, "labels": labels.to(ids.device)}
 
     def loss(self, outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
