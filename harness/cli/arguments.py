@@ -159,7 +159,7 @@ def _key(argument: str) -> str:
 def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str]:
     """Yield the errors in the names chosen from a group."""
     if group in _OF_ENGINES and not plugin.engines() and value != "null" and _OF_ENGINES[group] in (None, value):
-        yield engine.without_plugin(f"{group}=")
+        yield engine.without_plugin(f"{group}={_OF_ENGINES[group] or ''}")
     if value.startswith("[") or (value in ("null", "") and not may_be_null):
         yield f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}."
     for word in value.split(","):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from harness.run import RunOutcome
     from harness.runtime.progress import Progress
     from harness.storage.run_folder import Folder
+    from harness.storage.runs import Run
     from harness.sweep.jobs import SweepCommand
-    from harness.tasks.benchmark import LearnableTask
+    from harness.tables.table import Part
+    from harness.tasks.benchmark import LearnableTask, PublishedAlgorithms
 
 
 _HELP = """\
@@ -45,6 +48,7 @@ Classical causal discovery on data sampled from the networks, scored as the lang
 """
 _WORDS = ("format", "names", "rows", "parts", "columns", "background", "seed")
 """Settings of the task that only change its prompts."""
+_TITLES = {"shd": "SHD", "published": "", "cell_shd": "cell SHD", "sid": "SID", "f1": "F1 of direct edges"}
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,6 @@ def sweep(multirun: Multirun) -> int:
 
 def command() -> SweepCommand:
     """Return this command as a sweep carries it out."""
-    from harness.plugins.discovery.leaderboard import table
     from harness.sweep.jobs import SweepCommand
 
     return SweepCommand("harness.plugins.discovery.discover", prepare, run_one, tables=table)
@@ -160,7 +163,6 @@ def carry_out(prepared: PreparedDiscovery) -> RunOutcome:
 
 def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Path:
     """Run what the config describes and print the scores; return the results folder. No `book` is kept of it."""
-    from harness.plugins.discovery.leaderboard import table
     from harness.storage.runs import load
     from harness.tables import results, terminal
 
@@ -210,6 +212,86 @@ def _learn(prepared: PreparedDiscovery, network: str) -> Pattern:
             f"{algorithm.name} has learned {network} from {settings.samples:,} samples in {seconds:.1f} s"
         )
     return pattern
+
+
+def table(rows: Sequence[Run]) -> Sequence[Part]:
+    """Return a line for each algorithm, network and number of samples; over several seeds mean and 95% interval.
+
+    The numbers are those of the learned graph, that is, of the answers to "directly causes" (second method); runs of
+    the first method, which does not ask that, get the leaderboard's table. The interval is Student's t over the seeds:
+    it tells of the sampling of data, not of networks.
+    """
+    from harness.leaderboard.build import build
+    from harness.tables.table import Table
+    from harness.tasks.find import benchmark_of
+
+    benchmark = benchmark_of(rows[0].task)
+    algorithms = benchmark.algorithms
+    if algorithms is None or any("structure" not in row.result.scores["exact"] or len(row.data) < 2 for row in rows):
+        return build(rows)
+    printed_rows = (row for row in benchmark.published() if row.table == algorithms.table)
+    published = {(row.setting["network"], row.model): row.printed["shd"] for row in printed_rows}
+    # By seed: a network that was learned alone and among others from the same data is one graph, not two.
+    graphs: dict[tuple[str, str, int], dict[int, Mapping[str, float | None]]] = defaultdict(dict)
+    for row in rows:
+        for network in row.result.scores["exact"]["network"]:
+            graphs[network, row.model, row.data["observations"]][row.data["seed"]] = _values(row, network)
+    lines = [
+        [
+            network,
+            algorithm,
+            f"{observations:,}",
+            str(len(values)),
+            *(
+                _cell(name, list(values.values()), published.get((network, algorithms.names.get(algorithm, "")), ""))
+                for name in _TITLES
+            ),
+        ]
+        for (network, algorithm, observations), values in sorted(
+            graphs.items(), key=lambda line: _sort_key(algorithms, line[0])
+        )
+    ]
+    here = {(network, algorithms.names.get(algorithm, "")) for network, algorithm, _ in graphs}
+    lines += [
+        [network, f"{model} (published)", "–", "–", "–", printed, *["–"] * (len(_TITLES) - 2)]
+        for (network, model), printed in published.items()
+        if model in algorithms.others and (network, model) not in here and network in {learned for learned, _ in here}
+    ]
+    # Stable, so the published rows come last of their network.
+    lines.sort(key=lambda line: algorithms.networks.index(line[0]))
+    header = ["network", "algorithm", "samples", "seeds", *({**_TITLES, "published": algorithms.table}).values()]
+    return [Table.of(header, lines, text_columns=2, spare=("seeds", "SID", "cell SHD")), algorithms.note]
+
+
+def _sort_key(algorithms: PublishedAlgorithms, key: tuple[str, str, int]) -> tuple[int, int, str]:
+    network, algorithm, observations = key
+    return algorithms.networks.index(network), observations, algorithm
+
+
+def _values(row: Run, network: str) -> Mapping[str, float | None]:
+    """Return the metrics of the graph learned of a network, each None if task.limit left out questions on its edges."""
+    rows = (row.result.scores[name]["network/structure"].get(f"{network}/direct") for name in ("exact", "paper"))
+    exact, paper = (
+        dict.fromkeys(_TITLES) if scores is None else {metric.name: metric.value for metric in scores.metrics}
+        for scores in rows
+    )
+    return {"shd": exact["shd"], "cell_shd": paper["cell_shd"], "sid": exact["sid"], "f1": exact["f1"]}
+
+
+def _cell(name: str, values: Sequence[Mapping[str, float | None]], published: str) -> str:
+    from harness.scoring.significance import mean_and_half_width
+    from harness.tables.numbers import metric_text
+
+    if name == "published":
+        return published or "–"
+    numbers = [value for metrics in values if (value := metrics[name]) is not None]
+    if not numbers or len(numbers) < len(values):
+        return "–"
+    mean, half = mean_and_half_width(numbers)
+    if half is None:
+        return metric_text(name, mean)
+    scale = 100 if name == "f1" else 1
+    return f"{scale * mean:.1f} ± {scale * half:.1f}"
 
 
 if __name__ == "__main__":
