@@ -1,15 +1,15 @@
-"""Requests and outcomes as JSON, and the digests that name them. Used by the cache and the records alike."""
+"""Requests and outcomes as JSON, the digests that name them, and draws keyed by a digest: the same on every machine."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.types import (
     TOKENS,
@@ -231,3 +231,31 @@ def _form(form: AnswerForm) -> dict[str, Any]:
 
 def _message(message: Message, content: Callable[[str], Mapping[str, str]]) -> dict[str, str]:
     return {"role": message.role, **content(message.content)}
+
+
+T = TypeVar("T")
+
+
+def uniform(*parts: object) -> float:
+    """Return a draw from [0, 1) that depends on the parts and on nothing else (53 bits of a SHA-256)."""
+    text = "\x1f".join(map(str, parts))
+    return (int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 11) / (1 << 53)
+
+
+def shuffled(values: Sequence[T], *parts: object) -> list[T]:
+    """Return the values in an order drawn from the parts."""
+    order = sorted(range(len(values)), key=lambda k: uniform(*parts, k))
+    return [values[k] for k in order]
+
+
+def permuted(size: int, *parts: object) -> Iterator[int]:
+    """Yield 0 … size-1 in an order drawn from the parts.
+
+    This is the Fisher–Yates shuffle, keeping only the entries that were swapped: the first k of many values take time
+    and memory for k.
+    """
+    entries: dict[int, int] = {}
+    for k in range(size):
+        other = k + int(uniform(*parts, k) * (size - k))
+        yield entries.get(other, other)
+        entries[other] = entries.pop(k, k)

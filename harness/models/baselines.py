@@ -8,9 +8,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from harness.codec import request_digest
+from harness.codec import request_digest, uniform
 from harness.protocols import Outcomes, Traits
-from harness.seeding import uniform
 from harness.types import JSON, ChatRequest, Request, Response
 
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
 
-from harness.seeding import permuted, uniform
+from harness.codec import permuted, uniform
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)

@@ -13,7 +13,7 @@ import pytest
 
 HOME = Path(__file__).resolve().parents[2]
 VOCABULARY = ("__init__", "errors", "types", "protocols", "codec", "plugin", "engine", "trust", "config_files",
-              "settings", "seeding")  # fmt: skip
+              "settings")  # fmt: skip
 ROOMS = (
     VOCABULARY,
     ("runtime",),

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from support.causalbench_help import SIZES, causalbench, items
 
+from harness.codec import shuffled
 from harness.prompting import prompts
 from harness.run import ask
-from harness.seeding import shuffled
 from harness.tasks.causalbench.column_order import ColumnOrder
 from harness.tasks.causalbench.networks import load, meanings, sample
 from harness.types import ChatRequest

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.seeding import permuted, shuffled, uniform
+from harness.codec import permuted, shuffled, uniform
 from harness.tasks.sampling import by_place, stratified
 
 VALUES = [f"{kind}{number}" for number in range(40) for kind in "aabc"[: 1 + number % 4]]
@@ -116,7 +116,7 @@ def test_draws_never_change():
 
 def test_another_process_draws_the_same():
     # Python's own hash of a string differs from process to process.
-    code = "from harness.seeding import uniform; print(repr(uniform('x', 3)))"
+    code = "from harness.codec import uniform; print(repr(uniform('x', 3)))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(said.stdout) == uniform("x", 3)
 

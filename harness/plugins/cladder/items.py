@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol, TypeVar
 
+from harness.codec import shuffled
 from harness.errors import ConfigError
 from harness.plugins.cladder.models import FreshModel, SampleModel, Variant, rounds, sample
 from harness.plugins.cladder.queries import RUNGS, TITLES, Query
 from harness.plugins.cladder.questions import Question, ToldModel
 from harness.plugins.cladder.stories import GraphStory, invented_names, renamed
-from harness.seeding import shuffled
 from harness.tasks.sampling import stratified
 from harness.types import JSON, Item
 

@@ -15,11 +15,11 @@ from importlib import resources
 from itertools import count, product
 from typing import Any, Literal, get_args
 
+from harness.codec import uniform
 from harness.plugins.cladder.graphs import GRAPHS, Graph, Scm, Table
 from harness.plugins.cladder.queries import asked_of, asks
 from harness.plugins.cladder.questions import ExactNumbers, PublishedNumbers, Question, ToldModel
 from harness.plugins.cladder.stories import GraphStory, graphs_of, names, specs, story, unrelated
-from harness.seeding import uniform
 
 Variant = Literal["easy", "hard", "commonsense", "anticommonsense", "nonsense"]
 """

@@ -10,8 +10,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from harness.codec import uniform
 from harness.plugins.cladder.graphs import GRAPHS, Graph, X, Y
-from harness.seeding import uniform
 
 ROLES: Mapping[str, Mapping[str, str]] = {
     "chain": {"V2": "Z"},

@@ -22,7 +22,7 @@ from scipy.special import chdtrc, gammaln
 
 from harness.causal.dag import DAG, bits, relabel
 from harness.causal.learned_graph import Pattern
-from harness.seeding import shuffled
+from harness.codec import shuffled
 from harness.types import JSON, Role
 
 Learn = Callable[[NDArray[np.int64], tuple[int, ...]], Pattern]

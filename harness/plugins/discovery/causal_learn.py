@@ -16,10 +16,10 @@ from pydantic import Field
 
 from harness.causal.dag import mask_of
 from harness.causal.learned_graph import Pattern
+from harness.codec import shuffled
 from harness.errors import ConfigError
 from harness.plugins.discovery.algorithm import Observations, Score, Scored, Shuffled
 from harness.runtime.environment import installing
-from harness.seeding import shuffled
 from harness.types import JSON
 
 _TAIL, _ARROW = -1, 1

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from harness.causal.dag import DAG, bits, descendants
 from harness.causal.learned_graph import Pattern
+from harness.codec import uniform
 from harness.plugins.discovery.algorithm import Observations, Score, Scored
-from harness.seeding import uniform
 from harness.types import JSON, Role
 
 

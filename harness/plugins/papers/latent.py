@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harness.causal.relations import Relation
+from harness.codec import shuffled
 from harness.errors import ConfigError
 from harness.plugins.papers.latent_graphs import (
     MOST_HIDDEN,
@@ -27,7 +28,6 @@ from harness.plugins.papers.latent_graphs import (
     latent_classes,
     renumbered,
 )
-from harness.seeding import shuffled
 from harness.tasks.base import OneOrMore, Share, TaskBase
 from harness.tasks.corr2cause.text import (
     LETTERS,

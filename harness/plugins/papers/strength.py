@@ -13,10 +13,10 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from harness.codec import shuffled
 from harness.plugins.papers import strength_scores
 from harness.plugins.papers.strength_baselines import IN_NETWORK
 from harness.plugins.papers.strength_scores import HEADLINE, Side, summarize, truth
-from harness.seeding import shuffled
 from harness.tasks.causalbench.choices import Networks, Scales, check_choice, chosen_networks
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, load, meanings
 from harness.tasks.causalbench.rendering import Names, title

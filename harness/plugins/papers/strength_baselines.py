@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from harness.codec import request_digest
+from harness.codec import request_digest, uniform
 from harness.protocols import Outcomes, Traits, as_text
-from harness.seeding import uniform
 from harness.tasks.causalbench.networks import NETWORKS, load, meanings, sample
 from harness.tasks.causalbench.rendering import title
 from harness.types import JSON, ChatRequest, PairRequest, Request, Response

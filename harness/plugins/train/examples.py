@@ -10,10 +10,10 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Protocol
 
+from harness.codec import uniform
 from harness.errors import ConfigError, DataError, RunStopped
 from harness.prompting.prompts import Prompt
 from harness.scoring.classification import AnswerCounts, decisions
-from harness.seeding import uniform
 from harness.settings import build
 from harness.storage.manifest import TracedItems
 from harness.tasks.benchmark import Teaching, TeachingTask

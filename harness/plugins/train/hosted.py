@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from harness.codec import digest
+from harness.codec import digest, shuffled
 from harness.errors import ConfigError
 from harness.models.api.endpoint import Endpoint, Positive
 from harness.models.api.families import bare_name, on_this_machine, plan_note
@@ -25,7 +25,6 @@ from harness.plugins.train.examples import Example, Lessons, teaching_task
 from harness.plugins.train.recipe import MANIFEST, FinetuneSettings
 from harness.prompting.fit import choose_prompt
 from harness.prompting.prompts import Prompt
-from harness.seeding import shuffled
 from harness.settings import build, chosen
 from harness.tasks.check import check_parts
 from harness.types import JSON, ChatRequest, ChoiceRequest

@@ -9,8 +9,8 @@ from itertools import pairwise
 from string import ascii_uppercase
 from typing import ClassVar
 
+from harness.codec import shuffled
 from harness.scoring.bootstrap import NO_MEAN
-from harness.seeding import shuffled
 from harness.tasks.base import TaskBase
 from harness.types import Item, Metric, Record, Result, Scores
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from harness.seeding import shuffled
+from harness.codec import shuffled
 from harness.tasks.causalbench.networks import Network, authors_texts, capitalised, load, meanings, sample
 from harness.tasks.causalbench.questions import Template
 from harness.types import JSON

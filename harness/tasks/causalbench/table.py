@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from harness.causal.dag import DAG
 from harness.causal.separation import d_connected
-from harness.seeding import uniform
+from harness.codec import uniform
 from harness.tasks.causalbench.networks import Network
 from harness.tasks.causalbench.structures import Matrix
 from harness.tasks.sampling import quotas

@@ -14,7 +14,7 @@ from typing import Literal
 from harness.causal.dag import DAG, from_integer, relabel
 from harness.causal.equivalence import members
 from harness.causal.relations import Holds, Relation, common_relations, possible_relations
-from harness.seeding import shuffled, uniform
+from harness.codec import shuffled, uniform
 from harness.tasks.corr2cause.text import LETTERS, REFACTORED, as_input, hypothesis, premise
 from harness.types import Item
 

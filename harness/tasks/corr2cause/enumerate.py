@@ -17,7 +17,7 @@ from harness.causal.dag import from_integer
 from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
-from harness.seeding import uniform
+from harness.codec import uniform
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count
 from harness.tasks.corr2cause.text import LETTERS
 from harness.tasks.sampling import by_name, by_place, quotas

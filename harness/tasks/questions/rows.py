@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from harness.codec import permuted
 from harness.errors import ConfigError, DataError
-from harness.seeding import permuted
 from harness.tasks.data_files import Columns, filled
 from harness.types import LETTERS
 
